@@ -1,7 +1,7 @@
-//! Functions and types for generated code. Not an API: public only because macros expand in other crates.
+//! Functions and types for generated code. Not public API: public only because macros expand in other crates.
 //!
-//! An expansion is facts and calls; each function here says which expansion calls it. All that an expansion names is
-//! reached through this module, so that a crate that re-exports it can stand for this one.
+//! Expansions consist of constants and calls; each function here names the expansion that calls it. Expansions only refer to this module, so a crate
+//! that re-exports it can replace this one.
 
 mod access;
 mod bucket;

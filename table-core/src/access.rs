@@ -1,4 +1,4 @@
-//! Access patterns: the questions asked of a table, each declared with the most it may cost (design promise 2).
+//! Access patterns: the queries of a program, each declared with its maximum cost (design promise 2).
 
 mod ceiling;
 #[cfg(feature = "derive")]
@@ -10,8 +10,8 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// One declared question, as data: for documents, for estimates of cost and of heat. Made by
-/// [`access_patterns!`](crate::access_patterns), which describes the declaration.
+/// One declared access pattern, as data for documentation and for estimates of cost and load. Created by
+/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};
@@ -37,18 +37,18 @@ use crate::query::QueryClass;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessPattern {
-    /// The name of the function that selects.
+    /// The name of the selecting function.
     pub name: &'static str,
-    /// Its documentation, as written, a line each.
+    /// Its documentation as written, one line per `///`.
     pub doc: &'static str,
     /// The names of its arguments.
     pub arguments: &'static [&'static str],
     /// The name of the entity's type.
     pub entity: &'static str,
-    /// The table that is read: the entity's own, or that of the index.
+    /// The table that is read: the entity's, or the index's.
     pub table: &'static str,
-    /// The most that it may cost (CLS-1).
+    /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,
-    /// The index that is read instead of the entity's key.
+    /// The index that is read in place of the entity's key.
     pub index: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! Untyped entities: a key and named values, for data whose shape the program does not know.
+//! Untyped entities: a key and named values, for data whose schema the program does not know.
 
 mod json;
 
@@ -14,13 +14,12 @@ use crate::schema::EntitySchema;
 use crate::ticks;
 use crate::value::{Value, edm_ticks};
 
-/// An entity as a bag of properties: its key, its values by name, and, if it was read, its version.
+/// An entity as a bag of properties: its key, its named values, and its version if it was read.
 ///
-/// - Properties keep the order in which they were first inserted; it carries no meaning, also not for equality (PROP-7).
-/// - Names are case-sensitive (PROP-1). They, the number of properties and their sizes are checked when a store is given the
-///   entity, under the store's own limits.
-/// - A look-up compares names one by one: an entity holds at most 252 (ENT-2).
-/// - With serde it is the service's JSON at minimal metadata: types that JSON lacks are annotated (JSON-3).
+/// - Properties keep the order of first insertion. The order has no meaning and does not affect equality (PROP-7).
+/// - Names are case-sensitive (PROP-1). Names, number and sizes of properties are checked against the store's limits when the entity is written.
+/// - A lookup compares names one by one; an entity has at most 252 (ENT-2).
+/// - The serde format is the service's JSON with minimal metadata: types that JSON lacks are annotated (JSON-3).
 ///
 /// ```
 /// use table_core::{TableEntity, Value};
@@ -41,22 +40,22 @@ pub struct TableEntity {
 }
 
 impl TableEntity {
-    /// An entity without properties.
+    /// Creates an entity without properties.
     ///
     /// # Errors
-    /// Those of [`EntityKey::new`].
+    /// `KeyEncoding` or `PropertyValueTooLarge` for an invalid key, as in [`EntityKey::new`].
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Result<Self> {
         Ok(EntityKey::new(partition_key, row_key)?.into())
     }
 
-    /// The entity with a property added, or replaced if it has one of this name.
+    /// Returns the entity with a property added, or replaced if the name exists.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.insert(name, value);
         self
     }
 
-    /// Adds a property, or replaces it where it stands; gives back the value it had.
+    /// Adds a property, or replaces it in place. Returns the previous value.
     ///
     /// ```
     /// use table_core::{TableEntity, Value};
@@ -75,58 +74,58 @@ impl TableEntity {
         None
     }
 
-    /// Takes a property out. Stored entities lose one only by replace: a merge keeps what it is not given (MRG-3).
+    /// Removes a property and returns its value. A stored entity loses a property only by replace; a merge keeps absent ones (MRG-3).
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let index = self.properties.iter().position(|(found, _)| found == name)?;
         Some(self.properties.remove(index).1)
     }
 
-    /// The value of a property; `None` if the entity lacks it.
+    /// Returns the value of a property, or `None` if the entity lacks it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.properties.iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// Names and values, in order.
+    /// Iterates over names and values, in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.properties.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// How many properties, key and Timestamp not counted.
+    /// Returns the number of properties, without the key and the Timestamp.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.properties.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the entity has no properties.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.properties.is_empty()
     }
 
-    /// The key.
+    /// Returns the key.
     #[must_use]
     pub const fn key(&self) -> &EntityKey {
         &self.key
     }
 
-    /// The version it was read at; `None` if it was not read.
+    /// Returns the version that was read, or `None` if the entity was not read.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()
     }
 
-    /// When the store last wrote it; `None` if it was not read. Not to be used to order events across entities (ETAG-7).
+    /// Returns the time of the last write, or `None` if the entity was not read. Do not use it to order events of different entities (ETAG-7).
     #[must_use]
     pub fn timestamp(&self) -> Option<DateTime<Utc>> {
         self.timestamp.and_then(ticks::to_datetime)
     }
 
-    /// The properties, encoded; the version is the store's to give and not part of it.
+    /// Encodes the properties. The version is not included, because the store assigns it.
     ///
     /// # Errors
-    /// `OutOfRangeInput` for an instant outside the years 1601 to 9999 (TYPE-6), with the property.
+    /// `OutOfRangeInput`, with the property, for an instant outside the years 1601 to 9999 (TYPE-6).
     ///
     /// ```
     /// use chrono::{DateTime, Utc};
@@ -190,7 +189,7 @@ impl FromEntity for TableEntity {
         bag.properties.reserve_exact(entity.row.len());
         for property in entity.row.properties() {
             let property = property?;
-            // A stored row has each name once (PROP-6).
+            // A stored row contains each name once (PROP-6).
             bag.properties.push((property.name.to_owned(), property.value.to_owned()));
         }
         bag.etag = Some(entity.etag());

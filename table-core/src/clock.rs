@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::ticks;
 
-/// Tells the present instant. Tests put their own in its place.
+/// A source of the current time, which tests can replace.
 ///
 /// ```
 /// use table_core::{Clock, ticks};
@@ -20,12 +20,12 @@ use crate::ticks;
 pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
 
 impl Clock {
-    /// A clock that asks this closure, for [`ticks`].
+    /// Creates a clock from a closure that returns [`ticks`].
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// A clock that asks this closure, for an instant. One before the year 1 is its beginning, one after 9999 its end.
+    /// Creates a clock from a closure that returns instants. Instants before the year 1 or after 9999 are clamped.
     ///
     /// ```
     /// use chrono::DateTime;
@@ -42,13 +42,13 @@ impl Clock {
         })
     }
 
-    /// The present instant in [`ticks`].
+    /// Returns the current time in [`ticks`].
     #[must_use]
     pub fn now(&self) -> u64 {
         (self.0)()
     }
 
-    /// The present instant. The last one of the calendar where the clock returns later ticks.
+    /// Returns the current time. Ticks after the year 9999 are clamped.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.now()).unwrap_or(DateTime::<Utc>::MAX_UTC)
@@ -56,7 +56,7 @@ impl Clock {
 }
 
 impl Default for Clock {
-    /// The system's.
+    /// The system clock.
     fn default() -> Self {
         Self::of_instants(Utc::now)
     }

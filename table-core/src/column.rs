@@ -1,4 +1,4 @@
-//! Typed columns: a property of an entity by name and type, and conditions on it.
+//! Typed columns: properties by name and type, and conditions on them.
 
 mod key;
 mod operand;
@@ -15,8 +15,7 @@ pub use role::{Indexed, IsType, Plain, Projected, SetAlone, Settable};
 
 /// A property of the entity `E`, of type `T`: `Employee::AGE`. Made by `#[derive(Entity)]`.
 ///
-/// The constants of its conditions have the Edm type of the column (FIL-15, FIL-16): a comparison that could only be a type
-/// mismatch does not compile.
+/// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison that could only be a type mismatch does not compile.
 ///
 /// ```
 /// use table_core::Column;
@@ -31,38 +30,38 @@ pub use role::{Indexed, IsType, Plain, Projected, SetAlone, Settable};
 /// assert_eq!(condition.into_filter().to_string(), text);
 /// ```
 ///
-/// The marker `K` says whether a declared index or the key holds the property: [`Plain`], or [`Indexed`], which a patch cannot set.
+/// The marker `K` is [`Plain`], or [`Indexed`] if an index or the key depends on the property. A patch cannot set an indexed property.
 pub struct Column<E, T, K = Plain> {
     name: &'static str,
     of: PhantomData<Of<E, T, K>>,
 }
 
-/// The entity and the value of a column, as types only.
+/// The entity and value types of a column.
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
-    /// A column of this property name. For generated code: the name and the type must be those of the entity.
+    /// Creates a column with this property name. For generated code: the name and the type must match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, of: PhantomData }
     }
 
-    /// The number of the property in types. For generated code.
+    /// Returns the number of the property in types. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
         fnv1a64(self.name.as_bytes())
     }
 
-    /// A marker that the column is not a field of the key. For generated code.
+    /// Returns a marker that the column is not a key field. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {
         false
     }
 
-    /// The name of the property.
+    /// Returns the name of the property.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -72,38 +71,38 @@ impl<E, T, K> Column<E, T, K> {
         Condition::from_filter(Filter::compare(self.name, operator, value.into_value()))
     }
 
-    /// The property is there and equals the value.
+    /// Matches entities whose property equals the value.
     pub fn eq(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Eq, value)
     }
 
-    /// The property is there and differs from the value; one that is stored as another type differs (FIL-16). An entity
-    /// without it does not match (FIL-11): for that write `!column.eq(value)` (FIL-12).
+    /// Matches entities whose property differs from the value, including one stored as another type (FIL-16). An entity without the property does not
+    /// match (FIL-11); to include it, write `!column.eq(value)` (FIL-12).
     pub fn ne(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
     }
 
-    /// The property is there and greater than the value. Not portable for a `Uuid`, whose order stores may not share (FIL-14).
+    /// Matches entities whose property is greater than the value. Not portable for a `Uuid`, which stores may order differently (FIL-14).
     pub fn gt(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Gt, value)
     }
 
-    /// The property is there and at least the value. Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is at least the value. Not portable for a `Uuid` (FIL-14).
     pub fn ge(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// The property is there and less than the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn lt(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// The property is there and at most the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is at most the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn le(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }
 
-    /// The entity lacks the property, of any type (FIL-12). `!column.is_absent()` holds where it is present.
+    /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have it, with any type.
     ///
     /// ```
     /// use table_core::Column;
@@ -118,9 +117,9 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-// Bounds of the methods and not of their block: so rustc prints the bound's own message, with its number.
+// The bounds are on the methods and not on the `impl`, because rustc then prints the bound's own message with its number.
 impl<E, T, K> Column<E, T, K> {
-    /// The property is there and true (FIL-13); `!column.is_true()` matches where it is missing, too.
+    /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack it.
     pub fn is_true(self) -> Condition<E>
     where
         T: Truth,
@@ -128,7 +127,7 @@ impl<E, T, K> Column<E, T, K> {
         Condition::from_filter(Filter::flag(self.name))
     }
 
-    /// The property is there and begins with the prefix (FIL-19), case-sensitive; with an empty prefix, any text.
+    /// Matches entities whose property starts with the prefix (FIL-19). The comparison is case-sensitive; an empty prefix matches any text.
     pub fn starts_with(self, prefix: &str) -> Condition<E>
     where
         T: Text,
@@ -155,7 +154,7 @@ impl<E, T, K> std::fmt::Debug for Column<E, T, K> {
     }
 }
 
-/// A [`Filter`] on the entity `E`, made of its typed columns.
+/// A [`Filter`] on the entity `E`, built from its typed columns.
 ///
 /// ```
 /// use table_core::column::Condition;
@@ -169,36 +168,36 @@ impl<E, T, K> std::fmt::Debug for Column<E, T, K> {
 /// let reachable: Condition<Employee> = Employee::AGE.ge(18).and(Employee::EMAIL.ne(""));
 /// assert_eq!(reachable.into_filter().to_string(), "Age ge 18 and Email ne ''");
 /// ```
-#[must_use = "a condition does nothing until it is given to a query"]
+#[must_use = "a condition has no effect until it is passed to a query"]
 pub struct Condition<E> {
     filter: Filter,
     of: PhantomData<fn() -> E>,
 }
 
 impl<E> Condition<E> {
-    /// Takes a filter without checking that its names and types are the entity's.
+    /// Wraps a filter without checking its names and types against the entity.
     pub const fn from_filter(filter: Filter) -> Self {
         Self { filter, of: PhantomData }
     }
 
-    /// The filter.
+    /// Returns the filter.
     #[must_use]
     pub fn into_filter(self) -> Filter {
         self.filter
     }
 
-    /// Both hold.
+    /// Matches if both conditions match.
     pub fn and(self, other: Self) -> Self {
         Self::from_filter(self.filter.and(other.filter))
     }
 
-    /// One or both hold.
+    /// Matches if at least one of the conditions matches.
     pub fn or(self, other: Self) -> Self {
         Self::from_filter(self.filter.or(other.filter))
     }
 }
 
-/// The condition does not hold; matches entities that lack the property (FIL-12).
+/// Negates the condition. The result matches entities that lack the property (FIL-12).
 impl<E> std::ops::Not for Condition<E> {
     type Output = Self;
 
@@ -278,7 +277,7 @@ mod tests {
         assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
     }
 
-    /// The operands and the properties are two lists of types; they must agree on each Edm type.
+    /// The implementations of operands and of properties are two lists of types, which must agree on each Edm type.
     #[test]
     fn operands_have_the_edm_type_of_their_property() {
         fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {

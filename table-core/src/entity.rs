@@ -1,4 +1,4 @@
-//! Typed entities: the traits that `#[derive(Entity)]` implements, and the result of a read.
+//! Typed entities: the traits that `#[derive(Entity)]` implements, and the results of reads.
 
 mod index;
 mod own;
@@ -18,46 +18,43 @@ use crate::query::{EntityRef, Select};
 use crate::row::Row;
 use crate::schema::EntitySchema;
 
-/// The relations of an entity, known to the package that keeps its copies.
+/// The relations of an entity, whose type the package that maintains copies knows.
 #[doc(hidden)]
 pub type AnyRelations = dyn Any + Send + Sync;
 
-/// A struct with a table design. Only `#[derive(Entity)]` implements it.
+/// A struct with a table schema. Only `#[derive(Entity)]` implements it.
 #[diagnostic::on_unimplemented(
     message = "[T105] `{Self}` is not an entity",
     label = "this type does not derive `Entity`",
     note = "an entity is a struct with `#[derive(Entity)]`, `#[partition_key(…)]` and `#[row_key(…)]`"
 )]
 pub trait Entity: FromEntity + 'static {
-    /// The design.
+    /// The schema.
     const SCHEMA: &'static EntitySchema;
-    /// Its indexes, in declaration order: what is to be written beside the entity.
+    /// Its indexes, in declaration order. The rows of each are written together with the entity.
     const INDEXES: &'static [IndexOf<Self>] = &[];
-    /// Whether each change is recorded in the feed of its partition: `#[entity(feed)]`.
+    /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
-    /// The relations by which it gives copies to other entities, and holds copies of theirs, as the package that keeps these reads them:
+    /// The relations through which copies are stored in other entities and copied from them, read by the package that maintains them:
     /// `#[entity(gives(…), holds(…))]`.
     #[doc(hidden)]
     const RELATIONS: Option<&'static AnyRelations> = None;
-    /// The designs that may lie beside it in its table: the members of the set that `#[entity(set = …)]` names, its own among them.
+    /// The schemas of the types that share its table: the members of the set in `#[entity(set = …)]`, including its own.
     const BESIDE: &'static [&'static EntitySchema] = &[];
 
-    /// Appends the texts of the entity's key, which saves the allocations of [`key_of`](Self::key_of) where buffers are
-    /// used again.
+    /// Appends the texts of the entity's key. Reused buffers save the allocations of [`key_of`](Self::key_of).
     ///
     /// # Errors
-    /// `KeyEncoding` if a field's value has no text in its place: too many digits, an illegal character. The buffers may
-    /// then hold a part of the key.
+    /// `KeyEncoding` if a field's value has no text: too many digits, an illegal character. The buffers may then contain part of the key.
     fn encode_key(&self, partition_key: &mut String, row_key: &mut String) -> Result<()>;
 
-    /// The entity's key.
+    /// Returns the entity's key.
     ///
     /// # Errors
-    /// Those of [`encode_key`](Self::encode_key), `PropertyValueTooLarge` if a key is over the 512 UTF-16 code units that every
-    /// store takes (KEY-7), and `OutOfRangeInput` if the row would be one that patterns keep for themselves
-    /// ([`RESERVED`](crate::key::text::RESERVED)).
+    /// `KeyEncoding` if a field's value has no text; `PropertyValueTooLarge` if a key has more than the 512 UTF-16 code units that every store
+    /// accepts (KEY-7); `OutOfRangeInput` if the key is reserved for rows of patterns ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
-        // Room for keys of usual length: they are written part by part.
+        // Capacity for keys of usual length, because they are written part by part.
         let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));
         self.encode_key(&mut partition_key, &mut row_key)?;
         require_portable("PartitionKey", &partition_key)?;
@@ -65,20 +62,20 @@ pub trait Entity: FromEntity + 'static {
         EntityKey::new(partition_key, row_key)?.of_entity()
     }
 
-    /// The entity's properties, encoded.
+    /// Encodes the entity's properties.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a field's value has no place in its Edm type.
+    /// `OutOfRangeInput` if a field's value is not in the range of its Edm type.
     fn to_row(&self) -> Result<Row>;
 
-    /// The same for a merge, which cannot remove what a longer value left behind (MRG-3).
+    /// Encodes the entity's properties for a merge, which cannot remove the rest of a longer value (MRG-3).
     ///
     /// # Errors
-    /// Those of [`to_row`](Self::to_row); `InvalidInput` if a field is stored in [chunks](crate::property::Chunked).
+    /// `OutOfRangeInput` as in [`to_row`](Self::to_row); `InvalidInput` if a field is stored in [chunks](crate::property::Chunked).
     fn to_merge(&self) -> Result<Row> {
         if Self::SCHEMA.has_chunks() {
             let message = format!(
-                "a merge of `{}` would leave chunks of a longer value behind: use `update`, `replace` or `insert_or_replace`",
+                "a merge of `{}` would keep chunks of a longer value; use `update`, `replace` or `insert_or_replace`",
                 Self::SCHEMA.entity
             );
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3"));
@@ -87,13 +84,13 @@ pub trait Entity: FromEntity + 'static {
     }
 }
 
-/// Refuses a key that is too long as a whole, though each of its parts is not: nothing is sent that a store would refuse.
+/// Refuses a key whose total length exceeds the limit, before anything is sent.
 fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
 
-/// An entity that declares nothing to be kept with it, neither indexes nor a feed nor copies: [`Table`](crate::Table) may write it, because nothing is left
-/// behind. The derive says which these are; it cannot be implemented by hand.
+/// An entity without derived rows: it declares no indexes, no feed and no copies, so [`Table`](crate::Table) can write it. The derive implements this
+/// trait; manual implementations are not possible.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -108,7 +105,7 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
 /// # }
 /// use table_core::{PlainEntity, Result, Table, TableStore, TableStoreExt};
 ///
-/// /// Writes any entity that is all there is to write.
+/// /// Writes any entity without derived rows.
 /// async fn save<E: PlainEntity, S: TableStore>(table: &Table<E, S>, entity: &E) -> Result<()> {
 ///     table.insert_or_replace(entity).await.map(|_| ())
 /// }
@@ -119,29 +116,28 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed, copies), which a plain write would leave behind",
-    label = "this verb writes the entity alone",
-    note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
+    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update",
+    label = "this method writes the entity only",
+    note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
-    note = "reads need no such care: `get`, `query` and `scan` work on every entity"
+    note = "reads are not affected: `get`, `query` and `scan` work for every entity"
 )]
 pub trait PlainEntity: Entity + DeclaresNothing {}
 
 impl<E: DeclaresNothing> PlainEntity for E {}
 
-/// Implemented by the derive for entities that declare nothing. Not part of the API.
+/// Implemented by the derive for entities without derived rows. Not public API.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed, copies), which a plain write would leave behind",
-    label = "this verb writes the entity alone",
-    note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
+    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update",
+    label = "this method writes the entity only",
+    note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
-    note = "reads need no such care: `get`, `query` and `scan` work on every entity"
+    note = "reads are not affected: `get`, `query` and `scan` work for every entity"
 )]
 pub trait DeclaresNothing: Entity {}
 
-/// A type of rows, with the designs that a table of it is opened with: an entity has one, a set those of its members, the bag none.
-/// Derived.
+/// A row type with the schemas that a table of it is opened with: one for an entity, those of all members for a set, none for the bag. Derived.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -159,7 +155,7 @@ pub trait DeclaresNothing: Entity {}
 /// assert_eq!(Employee::DESIGNS[0].entity, "Employee");
 /// ```
 pub trait Declared {
-    /// The designs.
+    /// The schemas.
     const DESIGNS: &'static [&'static EntitySchema];
 }
 
@@ -167,7 +163,7 @@ impl<E: Entity> Declared for E {
     const DESIGNS: &'static [&'static EntitySchema] = &[E::SCHEMA];
 }
 
-/// A type whose values a [`Table`](crate::Table) writes alone: every [`PlainEntity`], and the bag.
+/// A type whose values a [`Table`](crate::Table) can write: every [`PlainEntity`], and the bag.
 ///
 /// ```
 /// use table_core::{TableEntity, ToEntity};
@@ -178,41 +174,41 @@ impl<E: Entity> Declared for E {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed, copies), which a plain write would leave behind",
-    label = "this verb writes the entity alone",
-    note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
+    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update",
+    label = "this method writes the entity only",
+    note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
-    note = "reads need no such care: `get`, `query` and `scan` work on every entity",
-    note = "a set is written so if each of its members may be: write one that declares more through its own handle"
+    note = "reads are not affected: `get`, `query` and `scan` work for every entity",
+    note = "a set can be written if each of its members can; write the others with `Entities`"
 )]
 pub trait ToEntity {
-    /// The key to write it under.
+    /// Returns the key that it is written under.
     ///
     /// # Errors
-    /// Those of [`Entity::key_of`].
+    /// `KeyEncoding`, `PropertyValueTooLarge` or `OutOfRangeInput`, as in [`Entity::key_of`].
     fn entity_key(&self) -> Result<EntityKey>;
 
-    /// Its properties, encoded.
+    /// Encodes its properties.
     ///
     /// # Errors
-    /// Those of [`Entity::to_row`].
+    /// `OutOfRangeInput`, as in [`Entity::to_row`].
     fn entity_row(&self) -> Result<Row>;
 
-    /// The same for a merge.
+    /// Encodes its properties for a merge.
     ///
     /// # Errors
-    /// Those of [`Entity::to_merge`].
+    /// `OutOfRangeInput` or `InvalidInput`, as in [`Entity::to_merge`].
     fn merge_row(&self) -> Result<Row> {
         self.entity_row()
     }
 
-    /// The table that its design names, if it has a design.
+    /// Returns the table that its schema names, if it has a schema.
     #[must_use]
     fn design_table() -> Option<&'static str> {
         None
     }
 
-    /// Receives the version that a write gave it, for entities that keep it.
+    /// Receives the version that a write assigned, for entities that store it.
     fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
 }
 
@@ -234,7 +230,7 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
-/// Whether a row that could not be read for this reason is one to be passed over; else the error is given back.
+/// Decides whether a row that could not be read is skipped; otherwise it returns the error.
 #[doc(hidden)]
 pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 
@@ -270,42 +266,42 @@ pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 /// # }.block_on().unwrap();
 /// ```
 pub trait FromEntity: Sized {
-    /// Whether rows of declared others may lie among its rows, which [`read_own`](Self::read_own) passes over.
+    /// `true` if its table may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;
 
-    /// What judges a row that cannot be read: of an entity. `None` of a type that every row is read as, or that judges before it reads.
+    /// Judges an entity's row that could not be read. `None` for types that any row is read as, or that judge a row before they read it.
     #[doc(hidden)]
     const NOT_READ: Option<NotRead> = None;
 
-    /// The properties it needs (DQ-13).
+    /// Returns the properties it needs (DQ-13).
     #[must_use]
     fn select() -> Select {
         Select::All
     }
 
-    /// Reads a row of its table if it is one of its own; `None` for a row that is declared [beside it](crate::mixed).
+    /// Reads a row of its table. Returns `None` for a row of another [declared type](crate::mixed).
     ///
-    /// A type that is read from any row, such as a set or the bag, has no others beside it.
+    /// A type that any row is read as, such as a set or the bag, never returns `None`.
     ///
     /// # Errors
-    /// Those of [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row that no declared type explains.
+    /// The errors of [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row of no declared type.
     #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> {
         own::read_own(entity)
     }
 
-    /// Reads it, straight from the encoded row.
+    /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// `EntityMismatch` if a property is missing or of another type, or the key is not of its design.
+    /// `EntityMismatch` if a property is missing or has another type, or the key does not match the schema.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
-    /// The same over the one read before it, whose memory is used again, as are its values of the `PartitionKey` where that is the same.
-    /// After an error it holds parts of both.
+    /// Reads a row into this value and reuses its memory. With the same partition, values of the `PartitionKey` are kept. After an error the value is
+    /// a mix of both entities.
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {
-        // Without `?`: an entity is moved once.
+        // Without `?`, the entity is moved only once.
         match Self::from_entity(entity) {
             Ok(value) => {
                 *self = value;
@@ -316,11 +312,11 @@ pub trait FromEntity: Sized {
     }
 }
 
-/// A type that entities `E` can be read as in place of `E`: a projection, a set that `E` is a member of, the bag. So that
-/// employees are not read as the names of airports.
+/// A type that entities `E` can be read as: a projection, a set with `E` as a member, the bag. It prevents reading employees as the projection of
+/// another entity.
 ///
-/// Derived; for a [`FromEntity`] written by hand it is one line: `impl ProjectionOf<Employee> for NameOnly {}`. A table
-/// without a design is read as anything.
+/// Derived. For a manual [`FromEntity`] it is one line: `impl ProjectionOf<Employee> for NameOnly {}`. A table without a schema can be read as any
+/// type.
 ///
 /// ```
 /// use table_core::{Entity, Projection, TableEntity, entity::ProjectionOf};
@@ -340,8 +336,8 @@ pub trait FromEntity: Sized {
 #[diagnostic::on_unimplemented(
     message = "[T122] `{Self}` is not a projection of `{E}`",
     label = "a type that `{E}` can be read as is expected here",
-    note = "a projection says which entity it is of: `#[derive(Projection)] #[projection(of = …)]`",
-    note = "rows of several types are read as a set, or as `TableEntity`"
+    note = "a projection names its entity: `#[derive(Projection)] #[projection(of = …)]`",
+    note = "read rows of several types as an entity set, or as `TableEntity`"
 )]
 pub trait ProjectionOf<E>: FromEntity {}
 

@@ -1,4 +1,4 @@
-//! The error of the crate: what was wrong, where, under which rule, and predicates to branch on.
+//! The error type: cause, location, broken rule, and predicates to branch on.
 
 mod code;
 mod fault;
@@ -13,10 +13,10 @@ pub use fault::Fault;
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why an operation failed: an [`ErrorCode`], the rule that was broken, and the table, key and operation.
+/// The reason why an operation failed: an [`ErrorCode`], the broken rule, and the table, key and operation.
 ///
-/// Cloning is cheap. Branch on the predicates ([`is_not_found`](Error::is_not_found) and its neighbours) or on
-/// [`code`](Error::code); the text is for people and may change.
+/// Cloning is cheap. Branch on the predicates, such as [`is_not_found`](Error::is_not_found), or on [`code`](Error::code). The text is for people and
+/// may change.
 ///
 /// ```
 /// use table_core::{Error, ErrorCode};
@@ -32,7 +32,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// Printed before the text of the fault.
+    /// Printed before the message.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -42,13 +42,13 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of this code; `message` says what was wrong and what to do, lower case, without a full stop. Where an area has
-    /// several errors, they are better listed as an enum of [`Fault`]s.
+    /// Creates an error from a code and a message. The message states the fact and the remedy, in lower case, without a full stop. An area with
+    /// several errors should define an enum of [`Fault`]s instead.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::of(Plain { code, message: message.into() })
     }
 
-    /// The error of a fault: its text and its cause, with its code and rule.
+    /// Creates an error from a fault, with its text, cause, code and rule.
     #[cold]
     pub fn of(fault: impl Fault) -> Self {
         let (code, rule) = fault.code_and_rule();
@@ -69,49 +69,49 @@ impl Error {
         self
     }
 
-    /// Adds the identifier of the rule that was broken, such as `KEY-3`.
+    /// Adds the identifier of the broken rule, such as `KEY-3`.
     #[must_use]
     pub fn with_rule(self, rule: &'static str) -> Self {
         self.edit(|inner| inner.rule = Some(rule))
     }
 
-    /// Adds the table it happened in.
+    /// Adds the table.
     #[must_use]
     pub fn with_table(self, table: impl Into<String>) -> Self {
         self.edit(|inner| inner.table = Some(table.into()))
     }
 
-    /// Adds the key of the entity it happened to.
+    /// Adds the key of the entity.
     #[must_use]
     pub fn with_key(self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         self.edit(|inner| inner.key = Some((partition_key.into(), row_key.into())))
     }
 
-    /// Adds the property it happened to, at the front of the message.
+    /// Adds the property, at the start of the message.
     #[must_use]
     pub fn with_property(self, name: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("property `{name}`: ")))
     }
 
-    /// Adds the action and its object at the front of the message.
+    /// Adds the action and its object, at the start of the message.
     #[must_use]
     pub fn with_context(self, what: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("{what}: ")))
     }
 
-    /// Adds the zero-based position of the operation that failed in its transaction (IMP-3, EGT-34).
+    /// Adds the zero-based position of the failed operation in its transaction (IMP-3, EGT-34).
     #[must_use]
     pub fn with_operation(self, index: usize) -> Self {
         self.edit(|inner| inner.operation = Some(index))
     }
 
-    /// Adds the error that caused this one.
+    /// Adds the cause.
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.edit(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    /// The code: the service's own where it has one (ERR-3).
+    /// Returns the code: the service's, if it has one (ERR-3).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.0.code
@@ -130,56 +130,56 @@ impl Error {
         format!("{}{}", self.0.context, self.0.fault)
     }
 
-    /// The rule that was broken, if one is known.
+    /// Returns the broken rule, if known.
     #[must_use]
     pub fn rule(&self) -> Option<&'static str> {
         self.0.rule
     }
 
-    /// The table it happened in.
+    /// Returns the table, if known.
     #[must_use]
     pub fn table(&self) -> Option<&str> {
         self.0.table.as_deref()
     }
 
-    /// `(PartitionKey, RowKey)` of the entity it happened to.
+    /// Returns `(PartitionKey, RowKey)` of the entity, if known.
     #[must_use]
     pub fn key(&self) -> Option<(&str, &str)> {
         self.0.key.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_str()))
     }
 
-    /// The zero-based position of the failing operation in its transaction (IMP-3).
+    /// Returns the zero-based position of the failed operation in its transaction (IMP-3).
     #[must_use]
     pub fn operation(&self) -> Option<usize> {
         self.0.operation
     }
 
-    /// The entity or the table is not there (404).
+    /// Returns `true` if the entity or the table does not exist (404).
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.0.code.status() == 404
     }
 
-    /// The table is not there (OPT-6).
+    /// Returns `true` if the table does not exist (OPT-6).
     #[must_use]
     pub fn is_table_not_found(&self) -> bool {
         self.0.code == ErrorCode::TableNotFound
     }
 
-    /// The entity or the table exists already (409).
+    /// Returns `true` if the entity or the table already exists (409).
     #[must_use]
     pub fn is_already_exists(&self) -> bool {
         matches!(self.0.code, ErrorCode::EntityAlreadyExists | ErrorCode::TableAlreadyExists)
     }
 
-    /// The `ETag` given is not the current one (412): read again and retry (CON-3).
+    /// Returns `true` if the given `ETag` is not current (412). Read the entity again and retry (CON-3).
     #[must_use]
     pub fn is_precondition_failed(&self) -> bool {
         self.0.code.status() == 412
     }
 
-    /// The condition of a write no longer holds, because another writer was faster: the entity exists already, is gone, or has
-    /// another version. Read again and retry (CON-3). A missing table is not a conflict.
+    /// Returns `true` if the condition of a write no longer holds, because of another writer: the entity exists already, was deleted, or has another
+    /// version. Read it again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -197,23 +197,23 @@ impl Error {
         )
     }
 
-    /// The service asks to slow down (503, 429): retry with back-off (RTY-1).
+    /// Returns `true` if the service is throttling (503, 429). Retry with back-off (RTY-1).
     #[must_use]
     pub fn is_throttled(&self) -> bool {
         self.0.code == ErrorCode::ServerBusy
     }
 
-    /// The request is invalid (400, 413, 501): a retry does not help.
+    /// Returns `true` if the request is invalid (400, 413, 501). A retry does not help.
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// The write may or may not have been applied (CON-11): read before it is tried again. The operations that were
-    /// sent are in [`Sent`](crate::store::Sent), where the backend records them.
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`Sent`](crate::store::Sent) contains the operations, if
+    /// the backend recorded them.
     ///
-    /// A write that an engine's failure stopped is ambiguous, too: it was not acknowledged, but may be found in the journal when
-    /// the folder is opened again. A read that fails with `EnginePoisoned` changed nothing.
+    /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be found in the journal when the
+    /// folder is opened again. A read that fails with `EnginePoisoned` changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -227,8 +227,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// The error of the last attempt, where this error [is ambiguous](Self::is_ambiguous). A refusal describes the state that the
-    /// last attempt found, which an earlier attempt may have caused.
+    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). A refusal describes the state found by the last
+    /// attempt, which an earlier attempt may have caused.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -241,12 +241,12 @@ impl Error {
     #[must_use]
     pub fn last_answer(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
-        // The last in the chain: those around it only add where it happened.
+        // The innermost cause; the errors around it only add context.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
-    /// The same failure of a write that may have been applied nevertheless, by this attempt or by an earlier one whose answer
-    /// was lost (CON-11): ambiguous, with this error as its source.
+    /// Marks a failed write as possibly applied, by this attempt or by an earlier one whose response was lost (CON-11). The result is ambiguous and
+    /// has this error as its source.
     #[must_use]
     pub fn in_doubt(self) -> Self {
         let message = format!("{}{}", self.0.context, self.0.fault);
@@ -259,7 +259,7 @@ impl Error {
     }
 }
 
-/// An error of no area: its message was put together where it was found.
+/// An error without a `Fault`: its message was created at the call.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Plain {
@@ -275,7 +275,7 @@ impl Fault for Plain {
 
 /// A failed write that may have been applied, with the message of its last attempt.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; the write may have been applied: read before it is tried again")]
+#[error("{0}; the write may have been applied; read before you retry")]
 struct InDoubt(String);
 
 impl Fault for InDoubt {
@@ -310,7 +310,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text of `Display` and the causes below it, for `fn main() -> Result<()>`.
+/// The text of `Display` and all causes, for `fn main() -> Result<()>`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;

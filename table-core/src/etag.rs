@@ -8,9 +8,9 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ticks::{self, Printed};
 
-/// The version of an entity, opaque to callers and kept byte for byte (ETAG-4).
+/// The version of an entity, opaque to callers and stored byte for byte (ETAG-4).
 ///
-/// An `ETag` in the service's canonical form holds only its ticks; any other is kept as text.
+/// An `ETag` in the service's canonical form is stored as its ticks; any other is stored as text.
 ///
 /// ```
 /// use table_core::ETag;
@@ -30,16 +30,16 @@ enum Repr {
 }
 
 impl ETag {
-    /// The `ETag` of an entity whose Timestamp is this many [ticks] (ETAG-2).
+    /// Creates the `ETag` of an entity whose Timestamp is this number of [ticks] (ETAG-2).
     #[must_use]
     pub const fn from_ticks(ticks: u64) -> Self {
         Self(Repr::Ticks(ticks))
     }
 
-    /// Takes an `ETag` as text: one weak tag `W/"…"`.
+    /// Parses an `ETag`: one weak tag `W/"…"`.
     ///
     /// # Errors
-    /// `InvalidInput` if it is malformed or a list (IFM-1, IFM-3). A well-formed tag of any content is accepted (IFM-4).
+    /// `InvalidInput` if it is malformed or a list (IFM-1, IFM-3). Any content of a well-formed tag is accepted (IFM-4).
     pub fn parse(text: &str) -> Result<Self> {
         if let Some(ticks) = canonical_ticks(text) {
             return Ok(Self(Repr::Ticks(ticks)));
@@ -51,13 +51,13 @@ impl ETag {
             .and_then(|rest| rest.strip_suffix('"'))
             .is_some_and(|inner| !inner.contains('"') && !inner.chars().any(char::is_control));
         if !well_formed {
-            let message = format!("`{text}` is not an ETag: exactly one tag of the form W/\"…\" is expected");
+            let message = format!("`{text}` is not an ETag; expected one tag of the form W/\"…\"");
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("IFM-1"));
         }
         Ok(Self(Repr::Text(text.into())))
     }
 
-    /// The ticks of a tag in the service's canonical form.
+    /// Returns the ticks of a tag in the service's canonical form.
     #[must_use]
     pub const fn ticks(&self) -> Option<u64> {
         match self.0 {
@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Only a text that prints back identically may be kept as ticks: the tag must survive byte for byte (ETAG-4).
+/// Only a text that is printed identically can be stored as ticks, since the tag must be preserved byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -93,9 +93,9 @@ impl fmt::Debug for ETag {
     }
 }
 
-/// An instant as the service prints it: at most 7 fractional digits, trailing zeros removed (TYPE-5).
+/// Formats an instant like the service: at most 7 fractional digits, without trailing zeros (TYPE-5).
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
-    // An instant without ticks is never printed by the service: years below 1 and above 9999.
+    // The service never prints instants outside the years 1 to 9999.
     let printed = ticks::from_datetime(instant).and_then(|ticks| ticks::print(ticks, ":"));
     printed.map_or_else(
         || instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
@@ -114,14 +114,14 @@ pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum IfMatch {
-    /// `*`: the entity must exist, in any version (UPS-4).
+    /// `*`: the entity must exist in any version (UPS-4).
     Any,
-    /// The entity must exist in exactly this version.
+    /// The entity must exist in this version.
     ETag(ETag),
 }
 
 impl IfMatch {
-    /// Reads the value of an `If-Match` header.
+    /// Parses an `If-Match` header.
     ///
     /// # Errors
     /// `InvalidInput` if it is neither `*` nor one well-formed weak `ETag` (IFM-1, IFM-3).
@@ -129,7 +129,7 @@ impl IfMatch {
         if text == "*" { Ok(Self::Any) } else { ETag::parse(text).map(Self::ETag) }
     }
 
-    /// Whether an entity of this version satisfies the condition.
+    /// Returns `true` if an entity of this version satisfies the condition.
     #[must_use]
     pub fn accepts(&self, current: &ETag) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! Filters: conditions on properties and keys, as the service's `$filter` knows them (QRY, FIL, LIT rules).
+//! Filters: conditions on properties and keys in the service's `$filter` language (QRY, FIL, LIT rules).
 //!
-//! A [`Filter`] is read from text by [`Filter::parse`], made of typed columns ([`Column`](crate::Column)) or of
-//! [`Filter::compare`]; it is printed by `Display` and asked of encoded rows by a [`Matcher`].
+//! A [`Filter`] is parsed by [`Filter::parse`] or built from typed columns ([`Column`](crate::Column)) or [`Filter::compare`]. `Display` prints it,
+//! and a [`Matcher`] evaluates it on encoded rows.
 
 #[cfg(test)]
 pub(crate) mod arbitrary;
@@ -40,10 +40,10 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// All six.
+    /// All six operators.
     pub const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le];
 
-    /// The word for it in a filter.
+    /// Returns its keyword in filters.
     ///
     /// ```
     /// assert_eq!(table_core::filter::Comparison::Ge.as_str(), "ge");
@@ -60,7 +60,7 @@ impl Comparison {
         }
     }
 
-    /// The operator that says the same with the sides exchanged: `30 lt Age` is `Age gt 30` (FIL-3).
+    /// Returns the operator with the same meaning after swapping the operands: `30 lt Age` is `Age gt 30` (FIL-3).
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -98,20 +98,19 @@ pub enum Term {
         /// The constant.
         value: Value,
     },
-    /// A bare name: the property is there, is a Boolean, and is true (FIL-13).
+    /// A bare name: the property exists, is a Boolean, and is true (FIL-13).
     Flag(Cow<'static, str>),
-    /// Both of the two conditions before it hold.
+    /// Conjunction of the two preceding conditions.
     And,
-    /// One or both of the two conditions before it hold.
+    /// Disjunction of the two preceding conditions.
     Or,
-    /// The condition before it does not hold (FIL-10).
+    /// Negation of the preceding condition (FIL-10).
     Not,
 }
 
 /// A condition on one entity.
 ///
-/// It is kept flat, so that no filter is too deep: a hostile text of a million parentheses is parsed, printed, evaluated
-/// and dropped like any other.
+/// It is stored flat, so depth is unlimited: a hostile text with a million parentheses is parsed, printed, evaluated and dropped without recursion.
 ///
 /// ```
 /// use table_core::Filter;
@@ -124,16 +123,14 @@ pub enum Term {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// In postfix order; never empty, and every operator has its operands.
+    /// In postfix order. Never empty; every operator has its operands.
     terms: Vec<Term>,
 }
 
 impl Filter {
-    /// A property, `PartitionKey`, `RowKey` or `Timestamp` compared with a constant. An instant is truncated to its tick
-    /// (TICK-6).
+    /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
-    /// Nothing is checked here: a name or a constant that the grammar cannot say is refused by [`check`](Self::check), and
-    /// so by every query that uses it.
+    /// Names and constants are not checked here. [`check`](Self::check), which every query calls, refuses those that the grammar cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,
         operator: Comparison,
@@ -146,18 +143,18 @@ impl Filter {
         Self { terms: vec![Term::Compare { name: name.into(), operator, value }] }
     }
 
-    /// A Boolean property that is there and true (FIL-13).
+    /// Creates the condition that a Boolean property is true (FIL-13).
     pub fn flag(name: impl Into<Cow<'static, str>>) -> Self {
         Self { terms: vec![Term::Flag(name.into())] }
     }
 
-    /// Both hold.
+    /// Matches if both filters match.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.joined(other, Term::And)
     }
 
-    /// One or both hold.
+    /// Matches if at least one of the filters matches.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         self.joined(other, Term::Or)
@@ -169,24 +166,24 @@ impl Filter {
         self
     }
 
-    /// The filter in postfix order, for backends that translate it.
+    /// Returns the filter in postfix order, for backends that translate it.
     #[must_use]
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
 
-    /// The number of discrete comparisons. The service documents a limit of 15 and accepts more (FIL-7).
+    /// Returns the number of comparisons. The service documents a limit of 15 and accepts more (FIL-7).
     #[must_use]
     pub fn comparisons(&self) -> usize {
         self.terms.iter().filter(|term| matches!(term, Term::Compare { .. } | Term::Flag(_))).count()
     }
 
-    /// Whether it is an `or` of two conditions, which needs parentheses beside an `and` (FIL-2).
+    /// Returns `true` for a disjunction, which needs parentheses inside an `and` (FIL-2).
     pub(crate) fn is_or(&self) -> bool {
         self.terms.last() == Some(&Term::Or)
     }
 
-    /// The conditions that the filter joins by `and` at its top (CLS-3), in order; itself if there is one.
+    /// Splits the filter at its topmost conjunctions (CLS-3), in order.
     pub(crate) fn into_conjuncts(self) -> Vec<Self> {
         let starts = starts(&self.terms);
         let mut open = vec![self.terms.len().saturating_sub(1)];
@@ -209,7 +206,7 @@ impl Filter {
     }
 }
 
-/// It does not hold; matches entities that lack the property (FIL-12).
+/// Negates the filter. The result matches entities that lack the property (FIL-12).
 impl std::ops::Not for Filter {
     type Output = Self;
 
@@ -219,7 +216,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// For each term, where the condition that ends with it begins.
+/// Returns, for each term, the position where the condition that ends with it begins.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! FNV-1a with 64 bits: a small hash that is the same in every process and version. No protection against forgery.
+//! 64-bit FNV-1a: a small hash that is identical in every process and version. It does not protect against forgery.
 
-/// The hash of some bytes, as published by Fowler, Noll and Vo.
+/// Returns the hash of bytes, as published by Fowler, Noll and Vo.
 pub(crate) const fn fnv1a64(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     let mut rest = bytes;

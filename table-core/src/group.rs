@@ -11,8 +11,8 @@ use crate::group::fault::GroupFault;
 use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::selection::{Class, Partition, Point};
 
-/// A struct of [`One`] and [`Many`] entities that lie side by side in one partition. Made by
-/// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup), read by [`Table::read_group`](crate::Table::read_group).
+/// A struct of [`One`] and [`Many`] entities that are adjacent in one partition. Created by [`#[derive(EntityGroup)]`](derive@crate::EntityGroup),
+/// read by [`Table::read_group`](crate::Table::read_group).
 ///
 /// ```
 /// use table_core::group::{Many, One};
@@ -57,19 +57,18 @@ use crate::selection::{Class, Partition, Point};
 /// # }.block_on().unwrap();
 /// ```
 pub trait EntityGroup: Sized {
-    /// The selection that names a group: the key of the entity that all its keys begin with ([`Point`]), or its partition
-    /// ([`Partition`]).
+    /// The selection that names a group: the key of the entity that all its keys start with ([`Point`]), or its partition ([`Partition`]).
     type Named: Names;
 
     /// Sorts the rows of one range into the fields.
     ///
     /// # Errors
-    /// `ResourceNotFound` if a [`One`] is missing; `EntityMismatch` if there are two, if a row is of no member and the
-    /// group keeps no others, or if a row is not what its key says.
+    /// `ResourceNotFound` if a [`One`] is missing; `EntityMismatch` if it occurs twice, if a row belongs to no member and the group has no `other`,
+    /// or if a row does not match its key.
     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self>;
 }
 
-/// Groups that can be named by a selection of `E`.
+/// A group that a selection of `E` can name.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -90,30 +89,30 @@ pub trait EntityGroup: Sized {
 ///     employees: Many<Employee>,
 /// }
 ///
-/// /// Accepts what a selection of employees can read in one request.
+/// /// Accepts groups that a selection of employees reads in one request.
 /// fn of_employees<G: GroupOf<Employee>>() {}
 /// of_employees::<Department>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T110] the group `{Self}` is not read by a selection of `{E}`",
+    message = "[T110] a selection of `{E}` does not read the group `{Self}`",
     label = "a group of `{E}` is expected here",
-    note = "a group with `#[entity_group(under = Owner)]` is read by the owner's key, any other by the partition of a member"
+    note = "a group with `#[entity_group(under = Owner)]` is read by the owner's key, any other group by the partition of a member"
 )]
 pub trait GroupOf<E: Entity>: EntityGroup {}
 
-/// The classes of selections that name a group. Sealed: a point, with all that lies under it, or a partition.
+/// A class of selections that can name a group. Sealed: a point, with all rows under it, or a partition.
 ///
 /// ```
 /// use table_core::group::Names;
 /// use table_core::selection::{Partition, Point};
 ///
-/// /// Accepts the classes of selections that name one group.
+/// /// Accepts the classes of selections that can name a group.
 /// fn names_one<C: Names>() {}
 /// names_one::<Point>(); // the entity that owns it
 /// names_one::<Partition>();
 /// ```
 pub trait Names: Class + sealed::Sealed {
-    /// The range of keys that holds the group.
+    /// Returns the range of keys that contains the group.
     #[must_use]
     fn range(named: KeyRange) -> KeyRange;
 }
@@ -140,7 +139,7 @@ impl Names for Partition {
     }
 }
 
-/// The error for a row of an unknown type, where the group does not keep those (PAT-HET-6).
+/// Creates the error for a row of an unknown type in a group without `other` (PAT-HET-6).
 #[must_use]
 pub fn unknown(group: &str, entity: EntityRef<'_>) -> Error {
     Error::of(GroupFault::Unknown(group.to_owned())).with_key(entity.partition_key, entity.row_key)

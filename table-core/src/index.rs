@@ -1,4 +1,4 @@
-//! Indexes: what each look-up of a design puts into the store for an entity, and how its copies are read back.
+//! Indexes: the rows that each secondary lookup stores for an entity, and how they are read.
 
 pub mod consistency;
 pub mod part;
@@ -17,10 +17,10 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// A look-up beside the key as a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]`
-/// implements it.
+/// A secondary lookup as a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements it.
 ///
-/// It is pure: it says which copy, or which member of a list, an entity has in the index. The handle writes it; [`Entity::INDEXES`] lists what there is to write.
+/// Its functions are pure: they compute the copy or list entry of an entity, which handles then write. [`Entity::INDEXES`] lists the indexes of an
+/// entity.
 ///
 /// ```
 /// use table_core::{Entity, index::Index};
@@ -52,35 +52,34 @@ use crate::schema::IndexSchema;
 pub trait Index: Sized + 'static {
     /// The entity that it indexes.
     type Entity: Entity;
-    /// Its design.
+    /// Its schema.
     const SCHEMA: &'static IndexSchema;
-    /// Whether it changes together with the entities, which [`IndexSchema::is_same_partition`] says as a value.
+    /// Whether it changes in the same transaction as its entities, as a type. [`IndexSchema::is_same_partition`] is the same fact as a value.
     type Consistency: Consistency;
 
-    /// Appends the texts of the entity's key in the index; `false`, and perhaps a part of them, if it is not indexed.
+    /// Appends the texts of the entity's key in the index. Returns `false` if the entity is not indexed; part of the texts may have been appended.
     ///
     /// # Errors
-    /// `KeyEncoding` if a field's value has no text in its place.
+    /// `KeyEncoding` if a field's value has no text.
     fn encode_key(entity: &Self::Entity, partition_key: &mut String, row_key: &mut String) -> Result<bool>;
 
-    /// The properties that the entity's copy stores; of a list, those that tell the member: what the list's key does not say
-    /// of the entity's own key.
+    /// Encodes the properties of the entity's copy, or those that identify the entity in a list: the fields of its key that the list's key does not
+    /// contain.
     ///
     /// # Errors
-    /// Those of [`Entity::to_row`].
+    /// The errors of [`Entity::to_row`].
     fn to_row(entity: &Self::Entity) -> Result<Row>;
 
-    /// The key of the entity that a copy, or a member under the key of its list, belongs to.
+    /// Returns the key of the entity that a copy or list entry belongs to.
     ///
     /// # Errors
-    /// `EntityMismatch` if what is stored is not an entry of this index.
+    /// `EntityMismatch` if the stored row is not a row of this index.
     fn owner(entry: EntityRef<'_>) -> Result<EntityKey>;
 
-    /// The entity's entry in the index; `None` if it is not indexed.
+    /// Returns the entity's row in the index, or `None` if it is not indexed.
     ///
     /// # Errors
-    /// Those of [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row), and `PropertyValueTooLarge` if a key is too long
-    /// (KEY-8).
+    /// The errors of [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8).
     fn entry(entity: &Self::Entity) -> Result<Option<IndexEntry>> {
         let (mut partition_key, mut row_key) = (String::new(), String::new());
         if !Self::encode_key(entity, &mut partition_key, &mut row_key)? {

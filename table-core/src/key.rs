@@ -1,7 +1,7 @@
 //! Keys: the two strings of an entity, their order, and the codecs that write typed values into them.
 //!
-//! Model of the module: [`PartitionKey`] and [`RowKey`] are checked texts; a [`KeyCodec`] writes one value as a piece of
-//! such a text; [`order`] says how texts compare and how they become bytes that sort the same.
+//! [`PartitionKey`] and [`RowKey`] are validated strings. A [`KeyCodec`] writes one value as a piece of such a string. [`order`] defines how strings
+//! compare and how they become bytes with the same order.
 
 pub mod codec;
 mod fault;

@@ -1,8 +1,7 @@
 //! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
-//! Table stores hold entities under two strings, PartitionKey and RowKey, in the order of these strings. A derive turns a struct into
-//! such a layout: attributes say which fields make up the keys and how each is written, so that numbers and dates sort as text.
-//! Queries are typed by the part of the key that they fix, which is what they cost.
+//! A table store orders entities by two strings, PartitionKey and RowKey. A derive maps a struct to these: attributes name the fields of each key and
+//! their encoding, so numbers and dates sort correctly as text. The type of a query reflects the given part of the key, and thereby its cost.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
@@ -25,14 +24,14 @@
 //!
 //!     let order = orders.get(Order::key("ada", 42)).await?.expect("the order inserted above");
 //!     let changed = Order { total: 12.0, ..Order::clone(&order) };
-//!     orders.replace(&changed, order.etag().clone()).await?; // fails if another writer was faster
+//!     orders.replace(&changed, order.etag().clone()).await?; // fails if another writer changed it
 //!
 //!     let recent = orders.query(Order::rows("ada").number(40..)).collect().await?;
 //!     assert_eq!(recent[0].total, 12.0);
 //!     Ok(())
 //! }
 //!
-//! program().block_on().unwrap(); // any runtime; this one waits in place
+//! program().block_on().unwrap(); // or any async runtime
 //! ```
 //!
 //! # Modules
@@ -43,7 +42,7 @@
 //! | reading | [`selection`] (which keys), [`filter`] and [`column`](mod@column) (which conditions), [`query`] (class, plan, pages, continuation) |
 //! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
 //! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
-//! | changes of a design | [`lock`] (a layout committed beside the program), [`access`] (questions and what each may cost) |
+//! | schema changes | [`lock`] (the committed layout file), [`access`] (access patterns with their maximum cost) |
 //! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine) |
 //! | time and conflicts | [`clock`], [`pace`], [`retry`] |
 //! | errors and limits | [`error`], [`limits`] |
@@ -54,13 +53,13 @@
 //! | --- | --- | --- |
 //! | `embedded` | yes | [`Engine`]: tables and queues in a folder or in memory |
 //! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection`, and `access_patterns!` |
-//! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as parts of keys |
-//! | `hierarchy` | no | `hierarchy`: where keys of Cosmos DB for NoSQL are placed, and its physical partitions as a model |
+//! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as key parts |
+//! | `hierarchy` | no | `hierarchy`: placement of keys in Cosmos DB for NoSQL, and a model of its physical partitions |
 //!
-//! Indexes, copies, feeds and the other patterns are the package `table-patterns`; Azure Table Storage and services with its
-//! protocol are `table-azure`.
+//! Indexes, copies, feeds and other patterns are in the package `table-patterns`, the client for Azure Table Storage and compatible services in
+//! `table-azure`.
 
-// The derives name the crate, also in its own tests.
+// The derives refer to the crate by this name, also in its own tests.
 extern crate self as table_core;
 
 #[doc(hidden)]
@@ -119,8 +118,7 @@ pub use group::{EntityGroup, GroupOf};
 pub use key::{EntityKey, KeyPart, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
-/// `.block_on()` on any future, for programs without a runtime. Not for use inside async code, where it would hold up the thread of
-/// others.
+/// `.block_on()` on any future, for programs without a runtime. Do not use it in async code, where it would block the thread.
 pub use pollster::FutureExt as BlockOn;
 pub use property::{Json, Property};
 pub use query::{Continuation, Page, Query};

@@ -1,10 +1,10 @@
-//! The service's limits, each with its rule. The embedded engine enforces the same ones (ENG-16).
+//! The service's limits, each with its rule. The embedded engine enforces them as well (ENG-16).
 
-/// Longest key that every target accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
+/// Longest key that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
-/// Longest key that any target may accept, in UTF-16 code units (KEY-7, ENG-1).
+/// Longest key that any store may accept, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
-/// Custom properties of one entity (ENT-2).
+/// Maximum number of custom properties of an entity (ENT-2).
 pub const PROPERTIES: usize = 252;
 /// Longest property name, in UTF-16 code units (PROP-2, ENG-18).
 pub const PROPERTY_NAME_UNITS: usize = 255;
@@ -14,15 +14,15 @@ pub const STRING_UNITS: usize = 32_768;
 pub const BINARY_BYTES: usize = 65_536;
 /// Largest entity, in bytes by the published formula (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
-/// Bytes that the service needs beside the published formula (SIZE-4, ENG-3).
+/// Size that the service adds to the published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;
-/// Operations in one entity group transaction (EGT-2).
+/// Maximum number of operations in an entity group transaction (EGT-2).
 pub const TRANSACTION_OPERATIONS: usize = 100;
-/// Payload of one entity group transaction, in bytes (EGT-3, ENG-17).
+/// Maximum payload of an entity group transaction, in bytes (EGT-3, ENG-17).
 pub const TRANSACTION_BYTES: usize = 4_194_304;
-/// Entities in one page, and the largest `$top` (PAGE-1, TOP-1).
+/// Maximum number of entities in a page, and the largest `$top` (PAGE-1, TOP-1).
 pub const PAGE_ENTITIES: usize = 1_000;
-/// Names in one `$select` (SEL-1).
+/// Maximum number of names in a `$select` (SEL-1).
 pub const SELECT_NAMES: usize = 255;
 /// Shortest table name, in characters (TBL-1).
 pub const TABLE_NAME_MIN: usize = 3;
@@ -34,7 +34,7 @@ pub(crate) mod fault;
 use crate::error::{Error, Result};
 use crate::limits::fault::LimitFault;
 
-/// The limits that a store holds its users to.
+/// The limits that a store enforces.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -45,24 +45,24 @@ use crate::limits::fault::LimitFault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// UTF-16 code units of a key.
+    /// Length of a key in UTF-16 code units.
     pub key_units: usize,
-    /// Custom properties of an entity.
+    /// Number of custom properties of an entity.
     pub properties: usize,
-    /// UTF-16 code units of a string value.
+    /// Length of a string value in UTF-16 code units.
     pub string_units: usize,
-    /// Bytes of a binary value.
+    /// Size of a binary value in bytes.
     pub binary_bytes: usize,
-    /// Bytes of an entity by the published formula, the reserve included.
+    /// Size of an entity in bytes by the published formula, including the reserve.
     pub entity_bytes: usize,
-    /// Operations of a transaction.
+    /// Number of operations in a transaction.
     pub operations: usize,
-    /// Bytes of a transaction.
+    /// Size of a transaction in bytes.
     pub transaction_bytes: usize,
 }
 
 impl Limits {
-    /// The limits that every target but Cosmos DB accepts: the default of the embedded engine (ENG-1, ENG-16).
+    /// The limits that every store except Cosmos DB accepts: the default of the embedded engine (ENG-1, ENG-16).
     pub const PORTABLE: Self = Self {
         key_units: KEY_UNITS_PORTABLE,
         properties: PROPERTIES,
@@ -74,7 +74,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// Only what the engine's own formats can hold. Data written under it may fit no service: chosen openly or not at all.
+    /// Only the limits of the engine's file formats. Data beyond the other limits does not fit any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,

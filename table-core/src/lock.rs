@@ -1,4 +1,4 @@
-//! The lock file: designs and golden rows of a program, committed beside it and checked by a test.
+//! Layout files: schemas and golden rows of a program, committed with it and checked by a test.
 //!
 //! ```no_run
 //! # use table_core::Entity;
@@ -15,13 +15,12 @@
 //! # fn main() { the_layout_is_the_committed_one() }
 //! ```
 //!
-//! A difference fails the test with the [verdict](crate::schema::Verdict) and the lines that differ. `TABLES_UPDATE=1 cargo test`
-//! writes the file anew where the verdict is at most *needs backfill*; `TABLES_UPDATE=force` does so in any case. The difference
-//! in the file is then part of the change that is reviewed.
+//! A difference fails the test with the [verdict](crate::schema::Verdict) and the different lines. `TABLES_UPDATE=1 cargo test` rewrites the file if
+//! the verdict is at most *needs backfill*; `TABLES_UPDATE=force` rewrites it in any case. The change of the file is then part of the code review.
 //!
-//! Of each entity the file has the stored design's text, its fingerprint, and of each sample the key, the encoded row in
-//! hexadecimal and the OData JSON. Golden rows are read and their keys written again on each run, also those of a file that
-//! differs: where that fails, the verdict is *needs rewrite* whatever the designs say.
+//! For each entity the file contains the text of its schema, its fingerprint, and for each sample the key, the encoded row in hexadecimal, and the
+//! OData JSON. Every run reads the golden rows and writes their keys again, even if the file differs. If that fails, the verdict is *needs rewrite*,
+//! independent of the schemas.
 
 mod diff;
 mod fault;
@@ -39,13 +38,13 @@ use crate::lock::fault::LockFault;
 use crate::lock::file::Section;
 use crate::schema::{Verdict, evolve};
 
-/// The environment variable that says whether a lock file is written anew.
+/// The environment variable that allows a layout file to be rewritten.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// Whether a lock file that differs is written anew.
+/// Permission to rewrite a layout file that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
-    /// No: a difference is an error.
+    /// A difference is an error.
     Never,
     /// Up to the verdict *needs backfill*.
     Allowed,
@@ -54,10 +53,10 @@ pub enum Update {
 }
 
 impl Update {
-    /// The value of [`VARIABLE`]: `1`, `force`, or nothing.
+    /// Reads [`VARIABLE`]: `1`, `force`, or unset.
     ///
     /// # Errors
-    /// `InvalidInput` if it says something else.
+    /// `InvalidInput` for any other value.
     pub(crate) fn from_env() -> Result<Self> {
         match env::var(VARIABLE).unwrap_or_default().as_str() {
             "" | "0" => Ok(Self::Never),
@@ -68,7 +67,7 @@ impl Update {
     }
 }
 
-/// Holds the layouts of a program against a lock file, or writes it anew.
+/// Compares the layouts of a program with a layout file, or rewrites the file.
 ///
 /// ```
 /// use table_core::lock::{Layout, Update, check};
@@ -82,14 +81,14 @@ impl Update {
 /// let layouts = [Layout::of::<Employee>(&[ada])?];
 /// # let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("company.lock");
-/// assert!(check(&path, &layouts, Update::Never).is_err()); // there is none yet
+/// assert!(check(&path, &layouts, Update::Never).is_err()); // the file does not exist
 /// check(&path, &layouts, Update::Allowed)?;
 /// check(&path, &layouts, Update::Never)?;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// `LayoutMismatch` with the verdict and the lines that differ; `Corrupted` for a file that is none; `Io`.
+/// `LayoutMismatch` with the verdict and the different lines; `Corrupted` for a file in another format; `Io`.
 pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {
@@ -123,7 +122,7 @@ fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
     Error::of(LockFault::File { verb, path: path.to_owned(), source })
 }
 
-/// The verdict on the differences, and their rendering.
+/// The verdict on the differences, and their description.
 struct Judged {
     verdict: Verdict,
     report: String,
@@ -134,13 +133,7 @@ fn judge(committed: Option<&str>, layouts: &[Layout], sections: &[Section]) -> R
     let mut judged = Judged { verdict: Verdict::Same, report: String::new() };
     for (layout, section) in layouts.iter().zip(sections) {
         let Some(at) = before.iter().position(|before| before.schema.entity == section.schema.entity) else {
-            judged.add(
-                &section.schema.entity,
-                Verdict::Compatible,
-                "is not in the file yet",
-                "",
-                &section.text,
-            );
+            judged.add(&section.schema.entity, Verdict::Compatible, "is not in the file", "", &section.text);
             continue;
         };
         let before = before.remove(at);
@@ -153,12 +146,12 @@ fn judge(committed: Option<&str>, layouts: &[Layout], sections: &[Section]) -> R
         let verdict = evolution.verdict().max(golden);
         let mut says = evolution.changes.iter().map(ToString::to_string).chain(faults).collect::<Vec<_>>();
         if says.is_empty() {
-            says.push("the design is the same: names of Rust or samples changed".to_owned());
+            says.push("the schema is the same, but Rust names or samples changed".to_owned());
         }
         judged.add(&section.schema.entity, verdict, &says.join("\n  "), &before.text, &section.text);
     }
     for gone in before {
-        judged.add(&gone.schema.entity, Verdict::Compatible, "is in the file alone", &gone.text, "");
+        judged.add(&gone.schema.entity, Verdict::Compatible, "is only in the file", &gone.text, "");
     }
     Ok(judged)
 }
@@ -170,13 +163,13 @@ impl Judged {
     }
 }
 
-/// Holds the layouts of entities against a lock file in the package: a test's one call.
+/// Compares the layouts of entities with a layout file of the package, in a test.
 ///
-/// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without any the design
-/// alone is locked. See [`lock`](crate::lock).
+/// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without samples only the schema is checked. See
+/// [`lock`](crate::lock).
 ///
 /// # Panics
-/// Where [`lock::check`](crate::lock::check) gives an error.
+/// If [`lock::check`](crate::lock::check) returns an error.
 #[macro_export]
 macro_rules! assert_layout {
     (@samples) => { &[] };
@@ -192,7 +185,7 @@ macro_rules! assert_layout {
 /// The function behind [`assert_layout!`](crate::assert_layout).
 ///
 /// # Panics
-/// With the error of [`check`], if it gives one.
+/// With the error of [`check`], if any.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert<const N: usize>(path: &str, layouts: [Result<Layout>; N]) {

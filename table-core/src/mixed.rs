@@ -1,9 +1,8 @@
-//! Mixed partitions: what a stored row is to one entity type, where rows of others lie beside it.
+//! Mixed partitions: the classification of a stored row in a table with several types.
 //!
-//! A partition holds an owner and its parts, entities of several kinds, copies and lists of indexes, and rows that patterns keep for
-//! themselves. What may lie beside an entity is declared: its own indexes, and the members of the [set](crate::set) that it names,
-//! `#[entity(set = Desk)]`, with theirs. A read of one type gives its rows and passes over those of the others; a row that no
-//! declared type explains is an error with its key (PAT-HET-6).
+//! A partition may contain an entity and its parts, entities of several kinds, copies and lists of indexes, and rows reserved for patterns. An entity
+//! declares the others: its indexes, and the members of its [set](crate::set), `#[entity(set = Desk)]`, with their indexes. A read of one type
+//! returns its rows and skips the others; a row of no declared type is an error with its key (PAT-HET-6).
 
 mod fault;
 
@@ -15,7 +14,7 @@ use crate::query::EntityRef;
 use crate::schema::{EntitySchema, IndexSchema, fits};
 use crate::set::is_of;
 
-/// What a stored row is to an entity type.
+/// The classification of a stored row for an entity type.
 ///
 /// ```
 /// use table_core::mixed::{Belonging, judge_key};
@@ -46,18 +45,18 @@ use crate::set::is_of;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belonging {
-    /// It is of the type.
+    /// A row of the type.
     Own,
-    /// It is of a type that is declared beside it, a row of an index, or a row that a pattern keeps for itself.
+    /// A row of another declared type, of an index, or reserved for a pattern.
     Other,
 }
 
-/// Judges a stored row of the table of `E`.
+/// Classifies a stored row in the table of `E`.
 ///
 /// # Errors
-/// `EntityMismatch` (PAT-HET-6), with the key, if no declared type explains it; `Corrupted` if the bytes are not a row.
+/// `EntityMismatch` (PAT-HET-6), with the key, for a row of no declared type; `Corrupted` if the bytes are not a row.
 pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
-    // First: a key whose parts take any text fits these, too.
+    // Checked first, because a key whose parts accept any text also matches these rows.
     let mut is_other = is_reserved(entity.row_key);
     if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(Belonging::Own);
@@ -68,10 +67,10 @@ pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
 }
 
-/// Judges a key where the row is not at hand: `Own` says that the row is of `E` unless its kind is another one.
+/// Classifies a key without its row. `Own` means that the row is of `E` unless its kind differs.
 ///
 /// # Errors
-/// `EntityMismatch` (PAT-HET-6), with the key, if no declared type explains it.
+/// `EntityMismatch` (PAT-HET-6), with the key, for a key of no declared type.
 pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belonging> {
     if !is_reserved(row_key) && has_key_of(E::SCHEMA, partition_key, row_key) {
         return Ok(Belonging::Own);
@@ -81,10 +80,10 @@ pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belong
     other::<E>(is_other, E::SCHEMA.table, partition_key, row_key)
 }
 
-/// Judges a row where an index of `E` has its rows, in the table of the index: `Own` is a row of the index.
+/// Classifies a row in the table of an index of `E`. `Own` is a row of the index.
 ///
 /// # Errors
-/// Those of [`judge`].
+/// The errors of [`judge`].
 pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Result<Belonging> {
     if is_reserved(entity.row_key) {
         return Ok(Belonging::Other);
@@ -98,10 +97,10 @@ pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Re
     }
 }
 
-/// Whether a row that could not be read as an `E` is of another type.
+/// Classifies a row that could not be read as an `E`: returns `Ok` if it is of another type.
 ///
 /// # Errors
-/// Those of [`judge`], and the reason for a row of the type.
+/// The errors of [`judge`], and `error` itself for a row of the type.
 #[cold]
 pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     match judge::<E>(entity)? {
@@ -110,10 +109,10 @@ pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result
     }
 }
 
-/// Reads a row as a projection of `E`, which can be read from more than its rows: they are judged first.
+/// Reads a row as a projection of `E`. Since a projection can be read from rows of other types, the row is classified first.
 ///
 /// # Errors
-/// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
+/// The errors of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
 pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     match judge::<E>(entity)? {
         Belonging::Own => Versioned::read(entity).map(Some),

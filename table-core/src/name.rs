@@ -10,19 +10,18 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::name::fault::NameFault;
 
-/// The first character of a store's own tables.
+/// The first character of a store's internal tables.
 #[cfg(feature = "embedded")]
 const INTERNAL: char = '$';
 
-/// The beginning of the names of the service's own tables of measurements (`$MetricsHourPrimaryTransactionsBlob`).
+/// The prefix of the service's metrics tables (`$MetricsHourPrimaryTransactionsBlob`).
 const METRICS: &str = "$Metrics";
 
-/// The name of a table: 3 to 63 ASCII letters and digits, the first a letter, not `tables` (TBL-1, TBL-3).
+/// The name of a table: 3 to 63 ASCII letters and digits, starting with a letter, not `tables` (TBL-1, TBL-3).
 ///
-/// Comparison ignores case, as the service's does; the case given at creation is kept (TBL-2).
+/// Comparison ignores case, like in the service; the original case is kept (TBL-2).
 ///
-/// A name that begins with `$Metrics` is that of a table of the service's own measurements: it is read like any other one, and never
-/// created (TBL-5).
+/// A name that starts with `$Metrics` belongs to a metrics table of the service. It can be read like any other but not created (TBL-5).
 ///
 /// ```
 /// use table_core::TableName;
@@ -43,7 +42,7 @@ pub struct TableName {
 }
 
 impl TableName {
-    /// Checks a name.
+    /// Validates a name.
     ///
     /// # Errors
     /// `InvalidInput` for the reserved word `tables` (TBL-3), `InvalidResourceName` for illegal characters and
@@ -73,7 +72,7 @@ impl TableName {
         Ok(())
     }
 
-    /// Refuses the name of a table that only the service makes: for stores, before they create one.
+    /// Refuses the name of a table that only the service can create. Stores call it before they create a table.
     ///
     /// # Errors
     /// `InvalidResourceName` (TBL-5).
@@ -84,29 +83,29 @@ impl TableName {
         Err(Error::of(NameFault::Measurements).with_table(self.as_str()))
     }
 
-    /// The name of a table that a store keeps for itself: it begins with `$`, as no program's can (TBL-4).
+    /// Creates the name of a store's internal table, which starts with `$`, unlike names of programs (TBL-4).
     #[cfg(feature = "embedded")]
     pub(crate) fn internal(name: &str) -> Self {
         let text: Arc<str> = format!("{INTERNAL}{name}").into();
         Self { folded: text.to_ascii_lowercase().into(), text }
     }
 
-    /// A name as it was stored: a program's, or one of the store's own.
+    /// Validates a stored name, of a program's or an internal table.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     #[cfg(feature = "embedded")]
     pub(crate) fn stored(name: &str) -> Result<Self> {
         name.strip_prefix(INTERNAL).map_or_else(|| Self::new(name), |name| Ok(Self::internal(name)))
     }
 
-    /// The name in the case it was given.
+    /// Returns the name in its original case.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The name in lower case: the key by which tables are compared (TBL-2).
+    /// Returns the name in lower case, by which tables are compared (TBL-2).
     #[must_use]
     pub fn folded(&self) -> &str {
         &self.folded
@@ -133,10 +132,10 @@ impl fmt::Display for TableName {
     }
 }
 
-/// Checks the name of a custom property: an identifier of at most 255 code units, not reserved (PROP-2..4, ENG-18).
+/// Validates the name of a custom property: an identifier of at most 255 code units, not reserved (PROP-2..4, ENG-18).
 ///
 /// # Errors
-/// `PropertyNameTooLong`, `PropertyNameInvalid`; the latter also for the reserved `PartitionKey`, `RowKey` and `Timestamp`.
+/// `PropertyNameTooLong`; `PropertyNameInvalid`, also for the reserved names `PartitionKey`, `RowKey` and `Timestamp`.
 ///
 /// ```
 /// use table_core::name::check_property_name;

@@ -1,10 +1,10 @@
-//! Operations: the six writes of one entity (EGT-6, IFM-1).
+//! Operations: the six kinds of writes of an entity (EGT-6, IFM-1).
 
 use crate::etag::IfMatch;
 use crate::key::RowKey;
 use crate::row::Row;
 
-/// One write of one entity of a transaction's partition.
+/// A write of an entity in a transaction's partition.
 ///
 /// ```
 /// use table_core::{IfMatch, Operation, OperationKind, RowKey};
@@ -15,7 +15,7 @@ use crate::row::Row;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The entity's row.
+    /// The entity's row key.
     pub row_key: RowKey,
     /// The write.
     pub kind: OperationKind,
@@ -35,9 +35,9 @@ pub struct Operation {
 pub enum OperationKind {
     /// The entity must not exist (INS-1).
     Insert(Row),
-    /// The entity must exist; properties not given are removed (UPD-1).
+    /// The entity must exist; absent properties are removed (UPD-1).
     Replace(Row, IfMatch),
-    /// The entity must exist; properties not given are kept (MRG-1).
+    /// The entity must exist; absent properties are kept (MRG-1).
     Merge(Row, IfMatch),
     /// Replaces or inserts (UPS-2).
     InsertOrReplace(Row),
@@ -48,7 +48,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    /// The word for it in messages, spans and plans.
+    /// Returns its name in messages, spans and plans.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -61,12 +61,12 @@ impl OperationKind {
         }
     }
 
-    /// Whether it stores an entity where none is.
+    /// Returns `true` if it can create an entity.
     pub(crate) const fn may_create(&self) -> bool {
         matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
     }
 
-    /// The properties to write; `None` for a delete.
+    /// Returns the properties to write; `None` for a delete.
     #[must_use]
     pub const fn row(&self) -> Option<&Row> {
         match self {

@@ -1,4 +1,4 @@
-//! Injectable clock, sleep and randomness.
+//! Replaceable clock, sleep and random numbers.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,10 +16,10 @@ use crate::clock::Clock;
 
 type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// The clock, the way to wait, and the chance of whatever waits: workers, retries, backfills.
+/// The clock, sleep function and random numbers of code that waits: workers, retries, backfills.
 ///
-/// The default takes the system's clock, and a wait is a thread that sleeps meanwhile: it needs no runtime and holds up no executor,
-/// and waits are rare. On a runtime give its own: `Pace::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// By default it uses the system clock and sleeps in a separate thread, which needs no runtime and does not block an executor. With a runtime, pass
+/// its timer: `Pace::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,7 +43,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The system's clock, waits in a thread of their own, a seed of the process.
+    /// Creates the default: system clock, sleep in a thread, random seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = RandomState::new().build_hasher().finish();
@@ -54,14 +54,14 @@ impl Pace {
         }
     }
 
-    /// Takes the instant from another clock.
+    /// Sets the clock.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Waits in another way.
+    /// Sets the sleep function.
     #[must_use]
     pub fn sleep_by(
         mut self,
@@ -71,25 +71,25 @@ impl Pace {
         self
     }
 
-    /// Makes chance repeatable.
+    /// Sets the seed, which makes random numbers repeatable.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.random = Arc::new(AtomicU64::new(seed));
         self
     }
 
-    /// The present instant in [`ticks`](crate::ticks).
+    /// Returns the current time in [`ticks`](crate::ticks).
     #[must_use]
     pub fn now(&self) -> u64 {
         self.clock.now()
     }
 
-    /// Waits. Dropped before its end, nothing is woken.
+    /// Sleeps. The future can be dropped early.
     pub async fn sleep(&self, time: Duration) {
         (self.sleep)(time).await;
     }
 
-    /// A number by chance (`SplitMix64`).
+    /// Returns a random number (`SplitMix64`).
     #[must_use]
     pub fn random(&self) -> u64 {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -106,7 +106,7 @@ impl fmt::Debug for Pace {
     }
 }
 
-/// Does not wait where no thread can be started.
+/// Does not wait if no thread can be started.
 fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     if time.is_zero() {
         return ready(()).boxed();
@@ -123,7 +123,7 @@ fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     }
 }
 
-/// The end of a wait, signalled from one thread to another.
+/// The end of a sleep, signalled across threads.
 #[derive(Clone, Default)]
 struct Alarm(Arc<Mutex<Ringing>>);
 
@@ -159,7 +159,7 @@ impl Future for Alarm {
     }
 }
 
-/// A duration in [`ticks`](crate::ticks).
+/// Converts a duration to [`ticks`](crate::ticks).
 ///
 /// ```
 /// use std::time::Duration;
@@ -171,7 +171,7 @@ pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// How long to wait between attempts: each time twice as long, half of it by chance, up to a bound.
+/// Exponential back-off with jitter: each delay is doubled up to a maximum, and half of it is random.
 ///
 /// ```
 /// use std::time::Duration;
@@ -184,19 +184,19 @@ pub fn ticks_of(time: Duration) -> u64 {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
-    /// Before the second attempt, at most.
+    /// Maximum delay before the second attempt.
     pub first: Duration,
-    /// Before any attempt, at most.
+    /// Maximum delay before any attempt.
     pub most: Duration,
 }
 
 impl Backoff {
-    /// The wait after attempt `attempt`, counted from zero, for a number by chance.
+    /// Returns the delay after attempt `attempt`, counted from zero, for a random number.
     #[must_use]
     pub fn delay(&self, attempt: u32, random: u64) -> Duration {
         let most = self.first.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.most);
         let half = most / 2;
-        // Millionths are fine enough, and keep the arithmetic in whole numbers.
+        // Millionths are precise enough and avoid floating point.
         let millionths = u32::try_from(random % 1_000_001).unwrap_or_default();
         let by_chance = if random == u64::MAX { half } else { half.saturating_mul(millionths) / 1_000_000 };
         half + by_chance

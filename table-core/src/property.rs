@@ -1,4 +1,4 @@
-//! Rust types as property values: one Edm type each, `Option` as absence (ENT-3, TYPE-1).
+//! Rust types as property values: one Edm type for each, `Option` as absence (ENT-3, TYPE-1).
 
 mod chunks;
 mod fault;
@@ -27,16 +27,16 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | --- | --- |
 /// | `String` | `Edm.String` |
 /// | `i8`, `i16`, `i32`, `u8`, `u16` | `Edm.Int32` |
-/// | `u32`, `i64` | `Edm.Int64`: the smallest that holds every value |
+/// | `u32`, `i64` | `Edm.Int64`, the smallest type that holds every value |
 /// | `f32`, `f64` | `Edm.Double` |
 /// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
 /// | [`Json<T>`] | `Edm.String` |
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
-/// | `Option<T>` | as `T`, or absent |
+/// | `Option<T>` | like `T`, or absent |
 ///
-/// There is no implementation for `u64`, because `Edm.Int64` is signed: nothing may be cut silently.
+/// `u64` is not supported, because `Edm.Int64` is signed and some values could not be stored.
 ///
-/// A type of your own represents one of these and hands both calls on:
+/// A custom type can delegate to one of these:
 ///
 /// ```
 /// use table_core::property::{self, Property};
@@ -66,52 +66,52 @@ use crate::value::{EdmType, Value, ValueRef};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
-    label = "this type is none of the eight Edm types",
+    label = "this type is not one of the eight Edm types",
     note = "`String`, `i32`, `i64`, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>`, smaller integers, and `Option` of them can",
-    note = "an enum without fields is one by `#[derive(KeyPart)]`, as the name of its variant",
-    note = "a day or a time of day is stored as an instant, or as a text of your own; of paths, addresses and `Arc<str>` store the `String`",
-    note = "for a list, a map or a nested type of your own, store it as JSON: `#[property(json)]`",
-    note = "a parameter of a generic entity is one by its bound: `<T: Property>`"
+    note = "a fieldless enum can be stored as the name of its variant: `#[derive(KeyPart)]`",
+    note = "store a day or a time of day as an instant or as text; store paths, addresses and `Arc<str>` as `String`",
+    note = "store a list, a map or a nested type as JSON: `#[property(json)]`",
+    note = "a parameter of a generic entity needs the bound `<T: Property>`"
 )]
 pub trait Property: Sized {
-    /// The type it is stored as.
+    /// The Edm type that it is stored as.
     const EDM: EdmType;
-    /// Whether it can be absent.
+    /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// Whether it can be absent in two ways, which a store cannot tell apart. For generated code, which refuses it.
+    /// `true` for nested `Option`s, whose kinds of absence a store cannot distinguish. Generated code refuses such types.
     #[doc(hidden)]
     const IS_OPTION_TWICE: bool = false;
 
     /// Appends the value to a row under this name, or nothing if it is absent.
     ///
     /// # Errors
-    /// `OutOfRangeInput` for a value that its Edm type cannot hold (TYPE-6), with the name.
+    /// `OutOfRangeInput`, with the name, for a value outside the range of its Edm type (TYPE-6).
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()>;
 
-    /// Reads a stored value; `None` is an absent one.
+    /// Reads a stored value; `None` means absent.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is absent or of another type. An `Int32` is accepted where an `Int64` or a `Double` is wanted:
-    /// writers that do not annotate lose the difference (ENG-12).
+    /// `EntityMismatch` if the value is absent or has another type. An `Int32` is accepted as an `Int64` or a `Double`, because writers without
+    /// annotations lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
-    /// Reads the next property of a row, if it is as expected; `None` to be asked by [`from_value`](Self::from_value). A shorter
-    /// way for the types of the library, with no value between the bytes and the field.
+    /// Reads the next property of a row if it has this name and type. `None` means that [`from_value`](Self::from_value) must be called. A fast path
+    /// for built-in types, without a value between bytes and field.
     #[doc(hidden)]
     #[inline]
     fn from_next(_row: &mut Reader<'_>, _name: &str) -> Option<Self> {
         None
     }
 
-    /// The same over a value that is there, whose memory is used again; `false` is to be asked by [`from_value`](Self::from_value).
+    /// Reads the next property into an existing value and reuses its memory. `false` means that [`from_value`](Self::from_value) must be called.
     #[doc(hidden)]
     #[inline]
     fn next_again(&mut self, row: &mut Reader<'_>, name: &str) -> bool {
         Self::from_next(row, name).map(|value| *self = value).is_some()
     }
 
-    /// Reads the next property of a row; `None` if it cannot, and the search keeps the error. For generated code: a function of
-    /// this trait, so that a type that cannot be a property is reported once.
+    /// Reads the next property of a row. On failure it returns `None`, and the search keeps the error. For generated code; part of this trait, so
+    /// that a type that cannot be a property is reported once.
     #[doc(hidden)]
     #[inline]
     fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
@@ -121,17 +121,17 @@ pub trait Property: Sized {
         }
     }
 
-    /// The same over a value that is there; `false` if it cannot.
+    /// Reads the next property into an existing value. On failure it returns `false`, and the search keeps the error.
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, search: &mut Search<'_>, name: &'static str) -> bool {
         self.next_again(&mut search.row, name) || anywhere_again(self, search, name)
     }
 
-    /// The stored value, for a comparison in a filter; `None` if nothing is stored.
+    /// Returns the stored value, for comparisons in filters, or `None` if nothing is stored.
     ///
     /// # Errors
-    /// Those of [`write_to`](Self::write_to).
+    /// The errors of [`write_to`](Self::write_to).
     ///
     /// ```
     /// use table_core::{Property, Value};
@@ -147,10 +147,10 @@ pub trait Property: Sized {
     }
 }
 
-/// Reads a property of a row; `hint` is that of [`RowView::find`].
+/// Reads a property of a row. For `hint` see [`RowView::find`].
 ///
 /// # Errors
-/// Those of [`Property::from_value`], with the name; `Corrupted` if the bytes are not a row.
+/// `EntityMismatch`, with the name, if the property is absent or has another type; `Corrupted` if the bytes are not a row.
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -168,14 +168,14 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that is not where it is expected, is of another type than its own, or is broken.
+/// Reads a property that is not at the expected position, has a convertible type, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);
     search.keep(read)
 }
 
-/// The same over a value that is there.
+/// Reads such a property into an existing value.
 #[inline(never)]
 fn anywhere_again<T: Property>(value: &mut T, search: &mut Search<'_>, name: &'static str) -> bool {
     read_anywhere(search, name).map(|read| *value = read).is_some()

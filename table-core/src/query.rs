@@ -1,4 +1,4 @@
-//! Queries: key ranges, condition, projection and limit, with their class, plan, pages and continuation.
+//! Queries: key ranges, filter, projection and limit, with their class, plan, pages and continuation.
 
 mod bounds;
 mod check;
@@ -25,7 +25,7 @@ pub use select::Select;
 
 use crate::filter::Filter;
 
-/// One query: the keys to read, the condition, the properties wanted, the size of a page (QRY-1).
+/// A query: the keys to read, the filter, the requested properties, and the page size (QRY-1).
 ///
 /// ```
 /// use table_core::query::{KeyRange, Query, QueryClass, TextRange};
@@ -35,18 +35,18 @@ use crate::filter::Filter;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// The keys to read. All that the range contains and the filter accepts is the answer.
+    /// The keys to read. The result is everything in this range that the filter accepts.
     pub keys: KeyRange,
-    /// The condition on what the keys do not settle.
+    /// The condition beyond the key range.
     pub filter: Option<Filter>,
-    /// The properties wanted.
+    /// The requested properties.
     pub select: Select,
-    /// The most entities of one page (TOP-1); `None` is the service's 1,000.
+    /// Maximum number of entities in one page (TOP-1); `None` is the service's 1,000.
     pub top: Option<usize>,
 }
 
 impl Query {
-    /// Everything in a range of keys.
+    /// Creates a query of everything in a key range.
     #[must_use]
     pub const fn new(keys: KeyRange) -> Self {
         Self { keys, filter: None, select: Select::All, top: None }

@@ -16,11 +16,11 @@ pub use name::QueueName;
 
 use crate::error::Result;
 
-/// A backend for queues of short texts: delivered at least once, in about the order they were put (QUE-14).
+/// A backend for queues of short texts, delivered at least once, approximately in order (QUE-14).
 ///
 /// # Contract
-/// - A message that was put stays until it is deleted, cleared, or its time to live is over; a receive only hides it.
-/// - What is acknowledged is durable, as a table's writes are.
+/// - A message stays until it is deleted, the queue is cleared, or its time to live expires. A receive only hides it.
+/// - Acknowledged operations are durable, like writes of a table.
 /// - Errors carry the service's codes and name the queue.
 ///
 /// ```
@@ -44,13 +44,13 @@ use crate::error::Result;
 /// # }).unwrap();
 /// ```
 ///
-/// Delivery more than once is in the contract, so consumers are idempotent (QUE-22). What a consumer needs beyond this, such as
-/// extension of leases, back-off and a queue for poison, is built above, once for all backends.
+/// Since messages can be delivered more than once, consumers must be idempotent (QUE-22). Lease extension, back-off and poison queues are built on
+/// top, once for all backends.
 pub trait QueueStore: Debug + Display + Send + Sync {
-    /// Creates a queue; `false` if it was there already, which is not an error (QUE-3).
+    /// Creates a queue. Returns `false` if it exists, which is not an error (QUE-3).
     ///
     /// # Errors
-    /// `QueueBeingDeleted` while the service still clears a queue of this name (QUE-15).
+    /// `QueueBeingDeleted` while the service deletes a queue of this name (QUE-15).
     fn create_queue(&self, queue: &QueueName) -> impl Future<Output = Result<bool>> + Send;
 
     /// Deletes a queue and all its messages.
@@ -59,21 +59,21 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// `QueueNotFound`.
     fn delete_queue(&self, queue: &QueueName) -> impl Future<Output = Result<()>> + Send;
 
-    /// How many messages there are, hidden ones included, about: they come and go meanwhile.
+    /// Returns the approximate number of messages, including hidden ones.
     ///
     /// # Errors
     /// `QueueNotFound`.
     fn approximate_count(&self, queue: &QueueName) -> impl Future<Output = Result<u64>> + Send;
 
-    /// Puts a message. The lease given back has the receipt that deletes or updates it (QUE-11).
+    /// Adds a message. The returned lease has the receipt to delete or update it (QUE-11).
     ///
     /// # Errors
-    /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for a text
-    /// over 64 KiB (QUE-6).
+    /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for a text larger than 64 KiB
+    /// (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Takes at most `count` visible messages, 1 to 32, and hides them for a time of 1 second to 7 days (QUE-8..10). An empty
-    /// list says that none was visible.
+    /// Receives at most `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). An empty list means that none was
+    /// visible.
     ///
     /// # Errors
     /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for a count or time out of range.
@@ -84,18 +84,18 @@ pub trait QueueStore: Debug + Display + Send + Sync {
         hidden: Duration,
     ) -> impl Future<Output = Result<Vec<Lease>>> + Send;
 
-    /// Shows at most `count` visible messages, 1 to 32, and changes nothing (QUE-10).
+    /// Returns at most `count` visible messages, 1 to 32, without changing them (QUE-10).
     ///
     /// # Errors
     /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for a count out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
-    /// Hides a message for a time from now, 0 to 7 days, and gives it another text if there is one. The receipt given is dead
-    /// afterwards: the lease that comes back has the next (QUE-12).
+    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the given receipt; the returned lease has the
+    /// next one (QUE-12).
     ///
     /// # Errors
-    /// `MessageNotFound` if the message is gone, `PopReceiptMismatch` if another receiver has it by now (QUE-13);
-    /// `OutOfRangeQueryParameterValue`, `RequestBodyTooLarge`.
+    /// `MessageNotFound` if the message does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue`,
+    /// `RequestBodyTooLarge`.
     fn update(
         &self,
         queue: &QueueName,
@@ -107,7 +107,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Deletes a message.
     ///
     /// # Errors
-    /// `MessageNotFound` if it is gone, `PopReceiptMismatch` if another receiver has it by now (QUE-13).
+    /// `MessageNotFound` if it does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13).
     fn delete(
         &self,
         queue: &QueueName,
@@ -115,7 +115,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
         receipt: &PopReceipt,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Deletes every message, hidden ones included.
+    /// Deletes all messages, including hidden ones.
     ///
     /// # Errors
     /// `QueueNotFound`.

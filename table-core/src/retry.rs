@@ -5,10 +5,9 @@ use std::time::Duration;
 use crate::error::{Error, ErrorCode, Result};
 use crate::pace::{Backoff, Pace};
 
-/// How often an attempt that lost a race is made again, and how long it waits before: a random part of a time that doubles, up to a
-/// bound.
+/// The number of attempts after write conflicts, and the delays between them: random, up to a maximum that doubles.
 ///
-/// Every loop that reads, changes and writes back follows it: [`Table::update`](crate::Table::update) and every pattern.
+/// Every read-change-write loop uses it: [`Table::update`](crate::Table::update) and all patterns.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,54 +35,53 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The attempts of the default policy. Each lost one means that another writer's succeeded (CON-5).
+    /// The number of attempts in the default policy. Each conflict means that another writer succeeded (CON-5).
     pub const ATTEMPTS: usize = 64;
 
-    /// A policy of `attempts` attempts, at least one; waits of at most `first` after the first of them, and never more than `most`.
+    /// Creates a policy of `attempts` attempts, at least one. The first delay is at most `first`, every delay at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
         Self { attempts: attempts.max(1), backoff: Backoff { first, most }, pace: Pace::new() }
     }
 
-    /// The same with another clock and another way to wait.
+    /// Sets the clock and the sleep function.
     #[must_use]
     pub fn with_pace(self, pace: Pace) -> Self {
         Self { pace, ..self }
     }
 
-    /// The clock, the way to wait, and chance.
+    /// Returns the clock and the sleep function.
     #[must_use]
     pub const fn pace(&self) -> &Pace {
         &self.pace
     }
 
-    /// How many attempts are made.
+    /// Returns the number of attempts.
     #[must_use]
     pub const fn attempts(&self) -> usize {
         self.attempts
     }
 
-    /// Begins attempts at something. `what` is what others may change meanwhile, as the error of the last attempt says it: `the
-    /// entity or its indexes`.
+    /// Starts a retry loop. `what` names the contended object in the final error: `the entity or its indexes`.
     #[must_use]
     pub const fn race(&self, what: &'static str) -> Race<'_> {
         Race { retry: self, what, lost: 0 }
     }
 }
 
-/// [`Retry::ATTEMPTS`], the first wait up to a millisecond, none above a tenth of a second.
+/// [`Retry::ATTEMPTS`] attempts; the first delay is at most 1 ms, every delay at most 100 ms.
 impl Default for Retry {
     fn default() -> Self {
         Self::new(Self::ATTEMPTS, Duration::from_millis(1), Duration::from_millis(100))
     }
 }
 
-/// Attempts under way. Made by [`Retry::race`].
+/// A running retry loop, created by [`Retry::race`].
 ///
 /// ```
 /// use table_core::{Error, Result, retry::Race};
 ///
-/// /// Tries until one attempt is not refused for the sake of another writer's, or the attempts are used up.
+/// /// Retries an operation until it succeeds without a conflict, or the attempts are used up.
 /// async fn won(mut race: Race<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
 ///     loop {
 ///         match attempt().await {
@@ -101,11 +99,10 @@ pub struct Race<'a> {
 }
 
 impl Race<'_> {
-    /// Takes note of an attempt that lost, and waits before the next one.
+    /// Records a conflict, and waits before the next attempt.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with the error of that attempt as its source, and its table and
-    /// key.
+    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with its table, key and error as the source.
     pub async fn lost(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;
@@ -119,7 +116,7 @@ impl Race<'_> {
 
     fn given_up(&self, conflict: Option<Error>) -> Error {
         let message = format!(
-            "others changed {} during each of {} attempts: retry later, or spread the writes",
+            "{} changed during each of {} attempts; retry later, or spread the writes over more entities",
             self.what, self.retry.attempts
         );
         let mut error = Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3");
@@ -159,7 +156,7 @@ mod tests {
             }
         };
         assert_eq!((given_up.rule(), given_up.table()), (Some("CON-3"), Some("Company")));
-        assert!(given_up.source().is_some() && given_up.to_string().contains("changed it during each of 6"));
+        assert!(given_up.source().is_some() && given_up.to_string().contains("it changed during each of 6"));
         let bounds = [1, 2, 4, 5, 5].map(Duration::from_millis);
         let waits = waits.lock().unwrap();
         assert_eq!(waits.len(), bounds.len());

@@ -1,8 +1,8 @@
-//! The canonical encoded row: one entity's Timestamp and properties in one run of bytes (`docs/format.md`, "Row").
+//! Encoded rows: one entity's Timestamp and properties in one sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns such bytes, a [`RowView`] looks into them, a [`RowWriter`] makes them, [`merge`] combines two. A filter,
-//! a projection or one property is read from the directories without decoding the rest. The names and types of a row lie apart
-//! from its values, so that rows of one program share them.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, [`merge`] combines two. Filters, projections and single
+//! properties are read through directories without decoding the rest. Names and types are stored apart from the values, which lets rows of one
+//! program share them.
 
 mod check;
 mod duplicate;
@@ -31,22 +31,22 @@ pub use writer::RowWriter;
 
 /// Version of the row format that is written.
 pub const VERSION: u8 = 1;
-/// Version of a row that was given over 65,535 properties; like the next two it is refused by every store.
+/// Version of a row with more than 65,535 properties. Like the next two, every store refuses it.
 pub(crate) const TOO_MANY: u8 = 0xFD;
-/// Version of a row that was given names over 16 MiB together.
+/// Version of a row with more than 16 MiB of names.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
-/// Version of a row that was given over 4 GiB.
+/// Version of a row with more than 4 GiB.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
-/// Bytes of a shape before its directory: version, 0, number of properties.
+/// Size of a shape before its directory: version, 0, number of properties.
 pub(crate) const SHAPE_HEADER: usize = 4;
-/// Bytes of a body before its directory: Timestamp.
+/// Size of a body before its directory: Timestamp.
 pub(crate) const BODY_HEADER: usize = 8;
-/// Bytes of one entry of either directory.
+/// Size of an entry of either directory.
 pub(crate) const ENTRY: usize = 4;
-/// The most bytes that all names of a row have: what the 24 bits of an entry can say.
+/// Maximum total size of a row's names: the 24 bits of an entry.
 pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
-/// An encoded row that owns its bytes; clones share them.
+/// An encoded row that owns its bytes. Clones share them.
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -64,15 +64,15 @@ pub(crate) const NAMES: u32 = (1 << 24) - 1;
 pub struct Row(Arc<[u8]>);
 
 impl Row {
-    /// Takes bytes read from a store. They are checked where they are looked into, not here.
+    /// Wraps bytes that were read from a store. They are checked on access, not here.
     #[must_use]
     pub fn from_bytes(bytes: Arc<[u8]>) -> Self {
         Self(bytes)
     }
 
-    /// The row of a shape and a body that lie apart.
+    /// Creates the row of a separate shape and body.
     fn of(shape: &[u8], body: &[u8]) -> Self {
-        // One allocation: through a `Vec` there are two, and the bytes are copied twice.
+        // One allocation. Through a `Vec` there would be two, and the bytes would be copied twice.
         let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, shape.len() + body.len()).collect();
         if let Some((front, back)) =
             Arc::get_mut(&mut bytes).and_then(|all| all.split_at_mut_checked(shape.len()))
@@ -83,25 +83,25 @@ impl Row {
         Self(bytes)
     }
 
-    /// Looks into the row.
+    /// Returns a view of the row.
     #[must_use]
     pub fn view(&self) -> RowView<'_> {
         RowView::new(&self.0)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The bytes, shared.
+    /// Returns the shared bytes.
     #[must_use]
     pub fn into_bytes(self) -> Arc<[u8]> {
         self.0
     }
 
-    /// The same row with another Timestamp, in [ticks](crate::ticks). Bytes too short to be a row stay as they are.
+    /// Returns the row with another Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are unchanged.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
         let at = self.view().parts().0.len();

@@ -25,7 +25,7 @@ pub use layout::{begins, disjoint, fits, same};
 /// The property that holds the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
 
-/// The design of one entity type.
+/// The schema of one entity type.
 ///
 /// ```
 /// use table_core::Entity;
@@ -49,9 +49,9 @@ pub const ENTITY_TYPE: &str = "EntityType";
 pub struct EntitySchema {
     /// The name of the Rust type.
     pub entity: &'static str,
-    /// The table it lives in.
+    /// The table it is stored in.
     pub table: &'static str,
-    /// The value of the property `EntityType` that distinguishes this type from others of the table, if it has one (PAT-HET-1).
+    /// The value of the property `EntityType` that distinguishes this type from others in the table, if it has one (PAT-HET-1).
     pub kind: Option<&'static str>,
     /// The pieces of its `PartitionKey`.
     pub partition_key: &'static [KeyPiece],
@@ -59,14 +59,14 @@ pub struct EntitySchema {
     pub row_key: &'static [KeyPiece],
     /// Its properties, in declaration order.
     pub properties: &'static [PropertySchema],
-    /// The look-ups it must serve beside its key.
+    /// Its indexes.
     pub indexes: &'static [IndexSchema],
-    /// What is kept with its entities beside indexes: the words of the declaration, `copies` and `feed`.
+    /// Derived rows other than indexes: `copies` and `feed`.
     pub keeps: &'static [&'static str],
 }
 
 impl EntitySchema {
-    /// No design: that of a declaration with mistakes, so that it compiles no further.
+    /// An empty schema, for a declaration with mistakes.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         entity: "",
@@ -85,7 +85,7 @@ impl EntitySchema {
 /// ```
 /// use table_core::schema::KeyPiece;
 ///
-/// /// The pattern of a key, for people: `empid_{id}`.
+/// /// Formats a key: `empid_{id}`.
 /// fn pattern(pieces: &[KeyPiece]) -> String {
 ///     let text = |piece: &KeyPiece| match piece {
 ///         KeyPiece::Literal(literal) => (*literal).to_owned(),
@@ -97,13 +97,13 @@ impl EntitySchema {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPiece {
-    /// A text that is always there.
+    /// A constant text.
     Literal(&'static str),
-    /// A field, written by a codec.
+    /// A field with its codec.
     Field {
         /// The name of the field.
         field: &'static str,
-        /// The codec, as [`KeyCodec::NAME`](crate::key::KeyCodec::NAME) says it.
+        /// The codec's [`KeyCodec::NAME`](crate::key::KeyCodec::NAME).
         codec: &'static str,
         /// The form of its text.
         form: Form,
@@ -111,7 +111,7 @@ pub enum KeyPiece {
 }
 
 impl KeyPiece {
-    /// The piece without its names.
+    /// Returns the piece without its names.
     #[must_use]
     pub const fn piece(&self) -> Piece {
         match *self {
@@ -138,40 +138,40 @@ pub struct PropertySchema {
     pub field: &'static str,
     /// The type in the store.
     pub edm: EdmType,
-    /// Whether it can be absent.
+    /// `true` if it may be absent.
     pub optional: bool,
 }
 
-/// One look-up beside the key, kept as copies (PAT-INTRA, PAT-INTER) or as a list (PAT-IX).
+/// A secondary lookup, stored as copies (PAT-INTRA, PAT-INTER) or as lists (PAT-IX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexSchema {
     /// The name.
     pub name: &'static str,
     /// Copies, or a list of keys.
     pub kind: IndexKind,
-    /// Whether a second entity with the same value is refused (PAT-INTRA-5).
+    /// `true` if a second entity with the same value is refused (PAT-INTRA-5).
     pub unique: bool,
-    /// The most keys that one list may hold, as the declaration bounds it (PAT-IX-4); `None` for copies.
+    /// The declared maximum number of keys in a list (PAT-IX-4); `None` for copies.
     pub at_most: Option<u32>,
-    /// Whether entities can be left out: those that `when` refuses, and those without a value for the index's key.
+    /// `true` if entities may be absent: those that `when` excludes, and those without a value for the index's key.
     pub sparse: bool,
-    /// The function that says which entities are indexed, as it is written; `None` is all that have the values.
+    /// The path of the function that selects the indexed entities; `None` selects all that have the values.
     pub when: Option<&'static str>,
-    /// The table that the copies live in; `None` is the entity's own.
+    /// The table of its rows; `None` for the entity's table.
     pub table: Option<&'static str>,
-    /// The pieces of the copies' `PartitionKey`; `None` is as the entity's own (PAT-INTRA).
+    /// The pieces of its rows' `PartitionKey`; `None` for the entity's (PAT-INTRA).
     pub partition_key: Option<&'static [KeyPiece]>,
-    /// The pieces of the copies' `RowKey`.
+    /// The pieces of its rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that the declaration keeps in each copy; `None` keeps all (PAT-INTRA-6).
+    /// The properties that each copy includes by declaration; `None` for all (PAT-INTRA-6).
     pub keep: Option<&'static [&'static str]>,
-    /// The properties that a copy, or a member of a list, stores: first those of the entity's own key that the copy's key
-    /// does not say, as the texts that the key has of them, then those kept.
+    /// The properties that a copy or list entry stores: the fields of the entity's key that the row's key does not contain, as their key texts, then
+    /// the included ones.
     pub properties: &'static [PropertySchema],
 }
 
 impl IndexSchema {
-    /// No design: that of an index of a declaration with mistakes.
+    /// An empty schema, for an index with mistakes.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         name: "",
@@ -187,8 +187,8 @@ impl IndexSchema {
         properties: &[],
     };
 
-    /// Whether entity and copy share the partition, and so a transaction (PAT-INTRA-4). What does not is consistent in the
-    /// end only (PAT-INTER-3).
+    /// Returns `true` if entity and index row share the partition, and therefore a transaction (PAT-INTRA-4). Other indexes are eventually consistent
+    /// (PAT-INTER-3).
     ///
     /// ```
     /// # use table_core::Entity;
@@ -212,7 +212,7 @@ impl IndexSchema {
 /// ```
 /// use table_core::schema::IndexKind;
 ///
-/// /// Requests of a look-up that finds one entity.
+/// /// Returns the number of requests of a lookup that finds one entity.
 /// const fn requests(kind: IndexKind) -> u32 {
 ///     match kind {
 ///         IndexKind::Copies => 1,
@@ -225,6 +225,6 @@ impl IndexSchema {
 pub enum IndexKind {
     /// A copy of each entity (PAT-INTRA, PAT-INTER).
     Copies,
-    /// One entity a value, holding the keys of all that have it (PAT-IX).
+    /// One row for each value, with the keys of all entities that have it (PAT-IX).
     List,
 }

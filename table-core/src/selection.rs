@@ -24,25 +24,25 @@ use crate::schema::KeyPiece;
 
 /// A cost class as a type. Sealed: the classes are those of the service (CLS-1).
 pub trait Class: sealed::Sealed + 'static {
-    /// The class of a selection that reads `ranges` ranges of keys.
+    /// Returns the class of a selection of this many key ranges.
     fn class(ranges: usize) -> QueryClass;
 }
 
-/// A class that is answered in pages: every one but the point.
+/// A class whose results are paged: every class except the point.
 ///
 /// ```
 /// use table_core::selection::{Paged, Partition, RowRange};
 ///
-/// /// Accepts the classes that are answered page by page.
+/// /// Accepts the classes whose results are paged.
 /// fn in_pages<C: Paged>() {}
 /// in_pages::<RowRange>();
 /// in_pages::<Partition>(); // `Point` does not compile: T086
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T086] a selection of class `{Self}` is not read by `query`",
-    label = "`query` takes a range, a partition or a fan-out",
-    note = "a point is read with `get`",
-    note = "a table scan has a verb of its own, so that none is made by accident: `scan(\"why, in words\")`"
+    message = "[T086] `query` cannot read a selection of class `{Self}`",
+    label = "expected a range, a partition or a fan-out",
+    note = "read a point with `get`",
+    note = "read a whole table with `scan(\"the reason\")`, a separate method that prevents accidental table scans"
 )]
 pub trait Paged: Class {}
 
@@ -64,7 +64,7 @@ macro_rules! class {
 }
 
 class! {
-    /// Both keys are known: one look-up (DQ-2).
+    /// Both keys: one lookup (DQ-2).
     Point, _ranges => QueryClass::Point;
     /// One partition and a range of rows (DQ-3).
     RowRange: Paged, _ranges => QueryClass::Range;
@@ -72,17 +72,16 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions, each asked for itself, as `bucket(…)` makes them.
+    /// Several partitions with one request or more each, as for `bucket(…)`.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// Every partition (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
 }
 
-/// Which keys of the entity `E` to read; `C` says what that costs, `F` where they are: [`Primary`] are its own keys, and
-/// [`Copies`] those of an index.
+/// The keys of the entity `E` to read. `C` is the cost class, `F` the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
 ///
-/// A value that has no text in a key is not an error here but where the selection is used.
-#[must_use = "a selection reads nothing until it is given to `get`, `query` or `scan`"]
+/// A value without a text in the key is an error when the selection is used, not when it is created.
+#[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
 pub struct Selection<E, C, F = Primary> {
     keys: Result<Keys>,
     reason: Option<String>,
@@ -90,7 +89,7 @@ pub struct Selection<E, C, F = Primary> {
     from: PhantomData<fn() -> F>,
 }
 
-/// A point stays two texts: a look-up needs no range.
+/// A point keeps its two texts, because a lookup needs no range.
 #[derive(Clone, Debug)]
 enum Keys {
     Point(String, String),
@@ -98,16 +97,16 @@ enum Keys {
 }
 
 impl<E, C: Class, F> Selection<E, C, F> {
-    /// For generated code and for patterns: the keys must be of the class.
+    /// Creates a selection, for generated code and patterns. The keys must match the class.
     #[doc(hidden)]
     pub fn new(ranges: Result<Vec<KeyRange>>) -> Self {
         Self::of(ranges.map(Keys::Ranges), None)
     }
 
-    /// The ranges of keys, in key order: one, but for a fan-out.
+    /// Returns the key ranges, in key order: one, except for a fan-out.
     ///
     /// # Errors
-    /// `KeyEncoding` if a value given has no text in its place.
+    /// `KeyEncoding` if a given value has no text.
     pub fn ranges(&self) -> Result<Cow<'_, [KeyRange]>> {
         Ok(match self.keys.as_ref().map_err(Clone::clone)? {
             Keys::Point(partition_key, row_key) => Cow::Owned(vec![KeyRange::point(partition_key, row_key)]),
@@ -115,10 +114,10 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// The ranges of keys, taken out.
+    /// Returns the key ranges.
     ///
     /// # Errors
-    /// Those of [`ranges`](Self::ranges).
+    /// The errors of [`ranges`](Self::ranges).
     pub fn into_ranges(self) -> Result<Vec<KeyRange>> {
         Ok(match self.keys? {
             Keys::Point(partition_key, row_key) => vec![KeyRange::point(partition_key, row_key)],
@@ -126,13 +125,13 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// The same keys, of a class and a source that are known to fit; what becomes a scan by it is one for this reason.
+    /// Converts to a class and a source that are known to fit. A conversion to a scan uses the reason.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)
     }
 
-    /// The class.
+    /// Returns the cost class.
     #[must_use]
     pub fn class(&self) -> QueryClass {
         C::class(match &self.keys {
@@ -149,24 +148,24 @@ impl<E, C, F> Selection<E, C, F> {
 }
 
 impl<E, F> Selection<E, Point, F> {
-    /// For generated code: the keys of one entity.
+    /// Creates the selection of one entity, for generated code.
     #[doc(hidden)]
     pub fn of_texts(keys: Result<(String, String)>) -> Self {
         Self::of(keys.map(|(partition_key, row_key)| Keys::Point(partition_key, row_key)), None)
     }
 
-    /// The key.
+    /// Returns the key.
     ///
     /// # Errors
-    /// `KeyEncoding` if a value given has no text in its place.
+    /// `KeyEncoding` if a given value has no text.
     pub fn key(&self) -> Result<EntityKey> {
         self.clone().into_key()
     }
 
-    /// The key, taken out.
+    /// Returns the key.
     ///
     /// # Errors
-    /// Those of [`key`](Self::key).
+    /// The errors of [`key`](Self::key).
     pub fn into_key(self) -> Result<EntityKey> {
         let (partition_key, row_key) = match self.keys? {
             Keys::Point(partition_key, row_key) => (partition_key, row_key),
@@ -184,8 +183,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// The same without rows that are none of `E`'s own: copies and lists of its indexes, whose `RowKey`s, or in the same table
-    /// whose `PartitionKey`s, begin with other literals than those of `E` (T066).
+    /// Excludes the rows of `E`'s indexes: copies and lists whose `RowKey`s, or in the same table whose `PartitionKey`s, start with other literals
+    /// than those of `E` (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -230,7 +229,7 @@ fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
     }
 }
 
-/// The rows of a range before and after the partitions that begin with a text.
+/// Returns the parts of a range before and after the partitions that start with a text.
 fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
     let (before, after) = match TextRange::prefix(literal) {
         TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }
@@ -250,13 +249,13 @@ fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
 }
 
 impl<E> Selection<E, Scan> {
-    /// Every entity of the table, for a reason that is in plans and spans (design promise 2).
+    /// Selects every entity of the table. Plans and spans repeat the reason (design promise 2).
     pub fn scan(reason: impl Into<String>) -> Self {
         let all = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
         Self::of(Ok(Keys::Ranges(vec![all])), Some(reason.into()))
     }
 
-    /// Why the whole table is read.
+    /// Returns the reason for the table scan.
     #[must_use]
     pub fn reason(&self) -> &str {
         self.reason.as_deref().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Entity sets: several entity types of one table, distinguished by key or by kind (PAT-HET).
+//! Entity sets: several entity types of one table, distinguished by key or kind (PAT-HET).
 
 use crate::entity::{Declared, FromEntity};
 use crate::error::Result;
@@ -6,36 +6,36 @@ use crate::query::EntityRef;
 use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema};
 use crate::value::ValueRef;
 
-/// A sum type of the entities of one table. Made by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
+/// An enum over the entities of one table. Created by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
-/// Every row of the table can be read as it: one that is of no member is kept as a bag (PAT-HET-6). Its values are written, too, each as
-/// its member: [`TableStoreExt::set`](crate::TableStoreExt::set).
+/// Every row of the table can be read as the set: a row of no member is read as a bag (PAT-HET-6). Its values can be written, each like its member:
+/// [`TableStoreExt::set`](crate::TableStoreExt::set).
 ///
 /// ```
 /// use table_core::set::{EntitySet, SetOf};
 ///
-/// /// The names of the members of a set that has `E` among them.
+/// /// Returns the names of the members of a set that contains `E`.
 /// fn members<E, S: SetOf<E>>() -> Vec<&'static str> {
 ///     S::MEMBERS.iter().map(|member| member.entity).collect()
 /// }
 /// # fn names<E, S: SetOf<E> + EntitySet>() -> Vec<&'static str> { members::<E, S>() }
 /// ```
 pub trait EntitySet: FromEntity + Declared {
-    /// The designs of its members, in declaration order.
+    /// The schemas of its members, in declaration order.
     const MEMBERS: &'static [&'static EntitySchema];
 }
 
-/// Sets that have the entity `E` among their members, so that selections of `E` can be read as them.
+/// A set with the member `E`, which selections of `E` can be read as.
 #[diagnostic::on_unimplemented(
     message = "[T106] `{E}` is not a member of the set `{Self}`",
-    label = "a set that has `{E}` among its variants is expected here",
-    note = "a set is an enum with `#[derive(EntitySet)]`, one variant a member: `Employee(Employee)`"
+    label = "expected a set with a variant of `{E}`",
+    note = "a set is an enum with `#[derive(EntitySet)]` and one variant for each member: `Employee(Employee)`"
 )]
 pub trait SetOf<E>: EntitySet {}
 
-/// Whether a stored entity is of a design: its keys fit, and its `EntityType` is the design's kind.
+/// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` is the schema's kind.
 ///
-/// An entity with an `EntityType` that the design does not know of is of another type, or of a later version of this one.
+/// An entity with an `EntityType` that the schema does not declare is of another type, or of a later version of this one.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -55,7 +55,7 @@ pub fn is_of(design: &EntitySchema, entity: EntityRef<'_>) -> Result<bool> {
 }
 
 impl EntitySchema {
-    /// Whether a property of this name is declared.
+    /// Returns `true` if a property with this name is declared.
     #[must_use]
     pub const fn declares(&self, name: &str) -> bool {
         let mut at = 0;
@@ -68,7 +68,7 @@ impl EntitySchema {
         false
     }
 
-    /// Whether a field is stored in several properties: the later chunks stand last.
+    /// Returns `true` if a field is stored in chunks, whose later properties come last.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
@@ -77,13 +77,13 @@ impl EntitySchema {
         self.properties.split_last().is_some_and(is_more)
     }
 
-    /// Whether the other type lives in the same table (TBL-2).
+    /// Returns `true` if the other type is in the same table (TBL-2).
     #[must_use]
     pub(crate) const fn shares_table(&self, other: &Self) -> bool {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
     }
 
-    /// Whether it is certain that no row is of both types: their kinds differ, or their keys do.
+    /// Returns `true` if no row can be of both types, because their kinds or keys differ.
     #[must_use]
     pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {

@@ -1,4 +1,4 @@
-//! The trait of table backends.
+//! The trait of table stores.
 
 mod dynamic;
 mod sent;
@@ -17,26 +17,26 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::row::Row;
 use crate::transaction::Transaction;
 
-/// The capabilities and limits of a backend: facts, checked before a call.
+/// The capabilities and limits of a backend, checked before a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// The limits it holds its users to.
+    /// The limits that it enforces.
     pub limits: Limits,
-    /// Answers come in key order (ORD-1); not so on Cosmos DB (COS-1).
+    /// `true` if results are in key order (ORD-1). `false` for Cosmos DB (COS-1).
     pub ordered: bool,
-    /// The largest `$top` (TOP-2).
+    /// The maximum `$top` (TOP-2).
     pub top: usize,
-    /// A request that has been begun goes on without being polled, as one over a network does: a stream of pages then asks for
-    /// the next page before it hands over the one it has.
+    /// `true` if a started request makes progress without being polled, like a network request. Streams of pages then request the next page before
+    /// they yield the current one.
     pub looks_ahead: bool,
-    /// The smallest difference of two Timestamps, in [ticks](crate::ticks): 1, or more where they are coarser, as the whole seconds of
-    /// Cosmos DB for NoSQL. Patterns whose order is that of Timestamps are refused there, or take another order.
+    /// The smallest difference of two Timestamps, in [ticks](crate::ticks): 1, or more for coarser ones, such as the whole seconds of Cosmos DB for
+    /// NoSQL. Patterns that order by Timestamp are refused there, or use another order.
     pub timestamp_step: u64,
 }
 
 impl Capabilities {
-    /// The real service's, under these limits.
+    /// Returns the capabilities of the real service, with these limits.
     #[must_use]
     pub const fn service(limits: Limits) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Capabilities {
 /// use table_core::store::StoredRow;
 /// use table_core::{IfMatch, OperationKind, Row};
 ///
-/// /// The replace of what was read, refused if another writer was faster.
+/// /// Returns the operation that replaces a row unless another writer changed it.
 /// fn replaced(read: StoredRow, new: Row) -> OperationKind {
 ///     OperationKind::Replace(new, IfMatch::ETag(read.etag))
 /// }
@@ -68,13 +68,13 @@ pub struct StoredRow {
     pub etag: ETag,
 }
 
-/// The `ETag`s that a transaction gave its entities, in the order of its operations; `None` for a delete (ETAG-3, DEL-2).
+/// The `ETag`s that a transaction assigned, in the order of its operations; `None` for a delete (ETAG-3, DEL-2).
 ///
 /// ```
 /// use table_core::ETag;
 /// use table_core::store::Committed;
 ///
-/// /// The version that the first operation of a transaction gave its entity.
+/// /// Returns the version after the first operation.
 /// fn first(committed: Committed) -> Option<ETag> {
 ///     committed.into_iter().next().flatten()
 /// }
@@ -82,10 +82,10 @@ pub struct StoredRow {
 /// ```
 pub type Committed = Vec<Option<ETag>>;
 
-/// The version that an acknowledged write of one entity must have given (ETAG-3).
+/// Returns the version after an acknowledged write of one entity (ETAG-3).
 ///
 /// # Errors
-/// `InternalError` where it is missing: the write is done, its version is only to be read.
+/// `InternalError` if it is missing: the write succeeded, but its version is unknown.
 ///
 /// ```
 /// use table_core::store::written;
@@ -98,7 +98,7 @@ pub type Committed = Vec<Option<ETag>>;
 /// ```
 pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
     etag.ok_or_else(|| {
-        let message = "the store acknowledged the write without the ETag it must give: read the entity";
+        let message = "the store acknowledged the write without an ETag; read the entity";
         Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").with_table(table.as_str())
     })
 }
@@ -108,7 +108,7 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 /// ```
 /// use table_core::store::TablePage;
 ///
-/// /// Whether all names have been listed.
+/// /// Returns `true` if all names have been listed.
 /// fn is_last(page: &TablePage) -> bool {
 ///     page.next.is_none()
 /// }
@@ -116,21 +116,21 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TablePage {
-    /// Names in the case they were created with, in order (OPT-5).
+    /// Names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The name that the next page begins with; `None` at the end (PAGE-12).
+    /// The first name of the next page; `None` at the end (PAGE-12).
     pub next: Option<String>,
 }
 
-/// A backend: tables of entities, one clustered index, transactions inside one partition.
+/// A backend: tables of entities with one clustered index, and transactions within a partition.
 ///
 /// # Contract
-/// - Reads see every write acknowledged before they began (CON-2), and a page is a snapshot of its partition (CON-8).
-/// - A transaction applies whole or not at all, and is durable when acknowledged (EGT-9, CON-1).
-/// - Errors carry the service's codes (ERR-3), the table, the key, and the position of a failing operation (IMP-3).
-/// - What the [`Capabilities`] do not promise is refused before anything is written.
+/// - A read sees every write that was acknowledged before it started (CON-2), and a page is a snapshot of its partition (CON-8).
+/// - A transaction is applied completely or not at all, and is durable once acknowledged (EGT-9, CON-1).
+/// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
+/// - Operations beyond the [`Capabilities`] are refused before anything is written.
 ///
-/// Conveniences live above it, once for all backends, in [`Table`](crate::Table).
+/// Higher-level functions are implemented for all backends in [`Table`](crate::Table).
 ///
 /// ```
 /// use table_core::{BlockOn, TableName, TableStore, embedded::Engine};
@@ -145,7 +145,7 @@ pub struct TablePage {
 /// # }.block_on().unwrap();
 /// ```
 pub trait TableStore: Debug + Display + Send + Sync {
-    /// The capabilities of this backend.
+    /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
     /// Creates a table.
@@ -154,13 +154,13 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
     fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Deletes a table and all it holds.
+    /// Deletes a table with all its entities.
     ///
     /// # Errors
-    /// `ResourceNotFound` if it is not there (OPT-3).
+    /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// One page of at most `top` table names from a name on, whose first `prefix` characters are these (OPT-5).
+    /// Returns one page of at most `top` table names that start with `prefix`, from a name on (OPT-5).
     fn list_tables(
         &self,
         prefix: &str,
@@ -168,7 +168,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
         top: usize,
     ) -> impl Future<Output = Result<TablePage>> + Send;
 
-    /// One entity; `None` if it is not there.
+    /// Returns one entity, or `None` if it does not exist.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6).
@@ -179,11 +179,10 @@ pub trait TableStore: Debug + Display + Send + Sync {
         select: &Select,
     ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
 
-    /// One page of a query, from its beginning or from where an earlier page of the same query ended.
+    /// Returns one page of a query, from the start or from the end of an earlier page of the same query.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation that is not of this query
-    /// (PAGE-9).
+    /// `TableNotFound` (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9).
     fn query(
         &self,
         table: &TableName,
@@ -191,13 +190,12 @@ pub trait TableStore: Debug + Display + Send + Sync {
         from: Option<&Continuation>,
     ) -> impl Future<Output = Result<Page>> + Send;
 
-    /// Applies a transaction; one operation is a transaction of one.
+    /// Applies a transaction. A single write is a transaction with one operation.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound`, `UpdateConditionNotSatisfied`, each with the position of
-    /// the operation (EGT-34); `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6). An error that
-    /// [is ambiguous](Error::is_ambiguous) says that the transaction may have been applied; every other one says that it was not,
-    /// and never will be (CON-11).
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound`, `UpdateConditionNotSatisfied`, each with the position of the operation (EGT-34);
+    /// `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6). After an error that [is ambiguous](Error::is_ambiguous), the
+    /// transaction may have been applied; after any other error, it was not and never will be (CON-11).
     fn submit(
         &self,
         table: &TableName,

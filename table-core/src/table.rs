@@ -1,4 +1,4 @@
-//! The typed handle on one table: which table, in which store.
+//! The typed handle of one table in a store.
 
 mod bulk;
 mod decode;
@@ -45,9 +45,8 @@ use crate::table::layout::Standing;
 
 /// A table of entities of type `E` in a store.
 ///
-/// Made by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types say what they
-/// cost; the write verbs exist where `E` is a [`PlainEntity`](crate::entity::PlainEntity), that is without declared indexes
-/// whose copies they would leave behind, or the bag of an [`UntypedTable`](crate::UntypedTable).
+/// Created by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types show their cost. Writes require a
+/// [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the bag of an [`UntypedTable`](crate::UntypedTable).
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -64,51 +63,51 @@ use crate::table::layout::Standing;
 ///
 /// employees.replace(&Employee { age: 37, ..ada }, etag.clone()).await?;
 /// let error = employees.delete(Employee::key("Sales", 223), etag).await.unwrap_err();
-/// assert!(error.is_precondition_failed()); // CON-3: the version is another by now
+/// assert!(error.is_precondition_failed()); // CON-3: the version has changed
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
 pub struct Table<E, S> {
     store: S,
-    /// A design's name is not known to be legal before it is used: an error waits here for the first use.
+    /// The name in a schema is not validated before it is used; an error is kept for the first use.
     name: Result<TableName>,
-    /// The retry policy of updates; `None` is the default.
+    /// The retry policy of updates; `None` for the default.
     retry: Option<Retry>,
-    /// What it knows of the stored design, once it was opened.
+    /// The known state of the stored schema, once the table was opened.
     standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }
 
 impl<E, S> Table<E, S> {
-    /// The table of this name in a store, instead of the one that the design of `E` names.
+    /// Creates the handle of a table with this name, in place of the one that the schema of `E` names.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
         Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
     }
 
-    /// The same with another policy for [updates](Table::update) that lose races.
+    /// Sets the policy for retries of [updates](Table::update) after write conflicts.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry: Some(retry), ..self }
     }
 
-    /// The store.
+    /// Returns the store.
     #[must_use]
     pub const fn store(&self) -> &S {
         &self.store
     }
 
-    /// The name.
+    /// Returns the name.
     ///
     /// # Errors
-    /// Those of [`TableName::new`], if the design's name is not a legal one.
+    /// `InvalidResourceName`, `OutOfRangeInput` or `InvalidInput`, as in [`TableName::new`], if the schema's name is invalid.
     pub fn name(&self) -> Result<&TableName> {
         self.name.as_ref().map_err(Clone::clone)
     }
 }
 
 impl<E: Entity, S> Table<E, S> {
-    /// The table that the design of `E` names.
+    /// Creates the handle of the table that the schema of `E` names.
     #[must_use]
     pub fn of_design(store: S) -> Self {
         Self { store, name: TableName::new(E::SCHEMA.table), retry: None, standing: None, of: PhantomData }
@@ -116,7 +115,7 @@ impl<E: Entity, S> Table<E, S> {
 }
 
 impl<E: EntitySet, S> Table<E, S> {
-    /// The table that the designs of the set's members name.
+    /// Creates the handle of the table that the schemas of the set's members name.
     #[must_use]
     pub fn of_set(store: S) -> Self {
         let name = E::MEMBERS.first().map_or("", |design| design.table);
@@ -125,10 +124,10 @@ impl<E: EntitySet, S> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Deletes the table and all it holds, the designs stored for it included; `false` if there was none.
+    /// Deletes the table with all its entities and stored schemas. Returns `false` if it did not exist.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
         let was_there = match self.store.delete_table(table).await {

@@ -12,7 +12,7 @@ pub const EDM_MIN: u64 = 504_911_232_000_000_000;
 const PER_SECOND: u64 = 10_000_000;
 const PER_DAY: u64 = 86_400 * PER_SECOND;
 
-/// Ticks of an instant, precision below 100 ns truncated towards the past (TICK-6); `None` outside the years 1 to 9999.
+/// Returns the ticks of an instant; a fraction below 100 ns is truncated towards the past (TICK-6). `None` outside the years 1 to 9999.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -25,7 +25,7 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 #[must_use]
 #[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
-    // chrono keeps a leap second as nanoseconds of 1_000_000_000 and more; ticks have none (TICK-1): it counts on.
+    // chrono represents a leap second by 1_000_000_000 or more nanoseconds. Ticks have none (TICK-1), so it counts into the next second.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
         .checked_add(i64::from(instant.timestamp_subsec_nanos() / 100))?
@@ -33,13 +33,13 @@ pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
     u64::try_from(ticks).ok().filter(|ticks| *ticks <= MAX)
 }
 
-/// The instant of a tick count; `None` above [`MAX`].
+/// Returns the instant of a tick count, or `None` above [`MAX`].
 #[must_use]
 pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // By days since the year 1, as chrono counts them too: its way through the seconds since 1970 and back divides twice as often.
+    // Computed from days since the year 1, like in chrono; the conversion through seconds since 1970 divides twice as often.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
     let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;
@@ -156,7 +156,7 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     Some(seconds * PER_SECOND + u64::from(below))
 }
 
-/// The text of an instant as the service prints it: at most seven digits of a fraction, without zeros at its end (TYPE-5).
+/// The text of an instant as the service prints it: at most seven fractional digits, without trailing zeros (TYPE-5).
 pub(crate) struct Printed {
     bytes: [u8; 32],
     len: usize,
@@ -174,7 +174,7 @@ impl Printed {
         }
     }
 
-    /// A number in so many digits.
+    /// Appends a number with this many digits.
     fn number(&mut self, mut number: u64, digits: usize) {
         let end = self.len + digits;
         for digit in self.bytes.get_mut(self.len..end).unwrap_or_default().iter_mut().rev() {
@@ -185,7 +185,7 @@ impl Printed {
     }
 }
 
-/// Prints an instant; `None` above [`MAX`]. `colon` is how the text has its colons, which an `ETag` encodes (ETAG-1).
+/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the text for colons, which an `ETag` encodes (ETAG-1).
 pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -213,19 +213,19 @@ pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     Some(text)
 }
 
-/// [`MAX`] minus the ticks, so that newer is smaller (TICK-5); its own inverse (TICK-8); `None` above [`MAX`].
+/// Returns [`MAX`] minus the ticks, so newer instants are smaller (TICK-5). It is its own inverse (TICK-8). `None` above [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// The present instant at tick resolution, so that a key made of it decodes to the same value.
+/// Returns the current time in tick precision, so that it is read back unchanged from a key.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())
 }
 
-/// The instant with what is below 100 ns cut off (TICK-6).
+/// Truncates an instant to 100 ns (TICK-6).
 #[must_use]
 pub fn truncate(instant: DateTime<Utc>) -> DateTime<Utc> {
     from_datetime(instant).and_then(to_datetime).unwrap_or(instant)

@@ -1,4 +1,4 @@
-//! Entity group transactions: several writes of one partition, all or none (EGT rules).
+//! Entity group transactions: several writes of one partition, applied atomically (EGT rules).
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use crate::limits::fault::LimitFault;
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
-/// Operations up to which a look at each is quicker than hashes of their row keys.
+/// Up to this many operations, comparing row keys is faster than hashing them.
 const FEW: usize = 16;
 
-/// Writes of entities of one partition, applied all or none (EGT-9). One partition by construction (EGT-1).
+/// Writes of entities in one partition, applied atomically (EGT-9). The constructor fixes the partition (EGT-1).
 ///
-/// Checked while it is built, so that a violation is reported before anything is sent: at most 100 operations (EGT-2), 4 MiB
-/// (EGT-3, ENG-17), each entity once (EGT-4), every entity within its limits.
+/// Limits are checked while it is built, before anything is sent: at most 100 operations (EGT-2), 4 MiB (EGT-3, ENG-17), each entity once (EGT-4),
+/// each entity within its limits.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -36,33 +36,33 @@ const FEW: usize = 16;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
-    /// Hashes of the row keys; empty as long as there are at most [`FEW`].
+    /// Hashes of the row keys; empty for at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
-    /// What the names of the last row count for among them.
+    /// The size of the previous row's names.
     names: usize,
     limits: Limits,
     identified: bool,
 }
 
 impl Transaction {
-    /// An empty transaction on a partition, to be held to these limits.
+    /// Creates an empty transaction on a partition, with these limits.
     ///
     /// # Errors
-    /// None so far: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
+    /// Currently none: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         let (operations, hashes) = (Vec::new(), HashSet::new());
         Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
     }
 
-    /// The same, with the wish that a backend which can lose answers stores an identifier with each entity, so that it can tell
-    /// afterwards whether the transaction was applied (CON-11). Others ignore it.
+    /// Requests that a backend which can lose responses stores an identifier with each entity, in order to find out later whether the transaction was
+    /// applied (CON-11). Other backends ignore it.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
     }
 
-    /// Whether it was built with that [wish](Self::identified).
+    /// Returns `true` if [`identified`](Self::identified) was requested.
     #[must_use]
     pub const fn is_identified(&self) -> bool {
         self.identified
@@ -71,8 +71,8 @@ impl Transaction {
     /// Adds an operation.
     ///
     /// # Errors
-    /// `InvalidInput` for one operation too many (EGT-2), `RequestBodyTooLarge` above 4 MiB (EGT-3), `InvalidDuplicateRow`
-    /// for an entity that is in it already (EGT-4), and every limit of a single entity. The transaction stays as it was.
+    /// `InvalidInput` for more than 100 operations (EGT-2), `RequestBodyTooLarge` above 4 MiB (EGT-3), `InvalidDuplicateRow` for an entity that it
+    /// already writes (EGT-4), and the errors of an entity beyond its limits. The transaction is unchanged then.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {
@@ -87,13 +87,13 @@ impl Transaction {
         Ok(())
     }
 
-    /// Whether it writes this row already.
+    /// Returns `true` if it already writes this row.
     fn holds(&self, row_key: &RowKey) -> bool {
         let may_hold = self.hashes.is_empty() || self.hashes.contains(&hash(row_key));
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// The bytes of the transaction with this operation in it, and of the names of its row.
+    /// Returns the size of the transaction with this operation, and of the names in its row.
     fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
@@ -102,7 +102,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // What is addressed by such a key is not there, and is answered so (KEY-9).
+        // An entity with such a key cannot exist, so the store responds accordingly (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
@@ -124,31 +124,31 @@ impl Transaction {
         Ok((sum, names))
     }
 
-    /// The partition.
+    /// Returns the partition.
     #[must_use]
     pub const fn partition_key(&self) -> &PartitionKey {
         &self.partition_key
     }
 
-    /// The operations, in order.
+    /// Returns the operations, in order.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// The partition and the operations, taken out.
+    /// Returns the partition and the operations.
     #[must_use]
     pub fn into_parts(self) -> (PartitionKey, Vec<Operation>) {
         (self.partition_key, self.operations)
     }
 
-    /// The sum of the entities' sizes by the published formula (SIZE-2, ENG-17).
+    /// Returns the total size of the entities by the published formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The limits it was held to.
+    /// Returns its limits.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
@@ -168,13 +168,13 @@ mod tests {
     use crate::operation::OperationKind;
 
     proptest! {
-        /// Rows of one shape follow each other, and others, of which some are broken or too large.
+        /// Rows of equal and different shapes follow each other; some are invalid or too large.
         #[test]
         fn what_a_row_is_checked_for_does_not_depend_on_those_before_it(
             models in prop::collection::vec(crate::row::tests::model(), 1..4),
             rows in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>()), 0..12),
         ) {
-            // Texts of five code units are too long here.
+            // Texts of five code units exceed these limits.
             let limits = Limits { string_units: 4, ..Limits::PORTABLE };
             let mut transaction = Transaction::new(PartitionKey::default(), limits).unwrap();
             let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Tables without a design: the verbs of [`Table`] on bags of properties, keys as texts, `$filter` as text.
+//! Tables without a schema: the functions of [`Table`] on bags of properties, with keys and `$filter` as text.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,7 @@ use crate::table::{EntityQuery, Table};
 
 /// A table whose entities are [`TableEntity`] bags.
 ///
-/// All verbs of [`Table`] work on it; selections are made of texts: [`Selection::point`], [`Selection::rows`],
-/// [`Selection::partition`].
+/// All functions of [`Table`] are available. Selections are built from texts: [`Selection::point`], [`Selection::rows`], [`Selection::partition`].
 ///
 /// ```
 /// use table_core::{Selection, TableEntity, TableStoreExt, Value, embedded::Engine};
@@ -35,7 +34,7 @@ use crate::table::{EntityQuery, Table};
 pub type UntypedTable<S> = Table<TableEntity, S>;
 
 impl Selection<TableEntity, Point> {
-    /// One entity by the texts of its key, which are judged where the selection is used.
+    /// Selects one entity by the texts of its key, which are validated when the selection is used.
     pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self::of_texts(Ok((partition_key.into(), row_key.into())))
     }
@@ -56,27 +55,27 @@ impl WholeKey<TableEntity> for &EntityKey {
 }
 
 impl Selection<TableEntity, RowRange> {
-    /// Some rows of one partition (DQ-3).
+    /// Selects a range of rows in one partition (DQ-3).
     pub fn rows(partition_key: impl Into<String>, rows: TextRange) -> Self {
         Self::new(Ok(vec![KeyRange::rows(partition_key, rows)]))
     }
 }
 
 impl Selection<TableEntity, Partition> {
-    /// One whole partition (DQ-4).
+    /// Selects one whole partition (DQ-4).
     pub fn partition(partition_key: impl Into<String>) -> Self {
         Self::new(Ok(vec![KeyRange::partition(partition_key)]))
     }
 }
 
 impl<S: TableStore + Clone> Table<TableEntity, S> {
-    /// Begins a query given as `$filter` text: `PartitionKey eq 'Sales' and Age ge 30`.
+    /// Starts a query from the text of a `$filter`: `PartitionKey eq 'Sales' and Age ge 30`.
     ///
     /// Conditions on the keys, joined by `and`, bound the rows that are read (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a filter (FIL-5), and for one that would read the whole table: that is another
-    /// verb, [`scan`](Table::scan), which takes the filter too.
+    /// `InvalidInput` for a text that is not a filter (FIL-5), and for one that would read the whole table; use [`scan`](Table::scan), which also
+    /// accepts the filter.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
         let class = query.keys.class();
@@ -92,12 +91,12 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
 }
 
 impl<S> EntityQuery<TableEntity, S> {
-    /// Only these properties come back (DQ-13); one that an entity lacks is absent (SEL-3).
+    /// Requests only these properties (DQ-13). One that an entity lacks is absent (SEL-3).
     pub fn select<N: Into<Cow<'static, str>>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.with_select(Select::names(names))
     }
 
-    /// Only entities that satisfy a condition given as `$filter` text; a blank one is none (FIL-6).
+    /// Adds a condition from the text of a `$filter`. A blank text adds none (FIL-6).
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not a filter (FIL-5).

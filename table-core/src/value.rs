@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::error::{Error, ErrorCode, Result};
 use crate::ticks;
 
-/// The type of a property value (TYPE-1). The discriminant is the type's tag in an encoded row.
+/// The type of a property value (TYPE-1). The discriminant is the type tag in an encoded row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EdmType {
@@ -31,7 +31,7 @@ pub enum EdmType {
 }
 
 impl EdmType {
-    /// All eight, in tag order.
+    /// All eight types, in tag order.
     pub const ALL: [Self; 8] = [
         Self::String,
         Self::Int32,
@@ -43,7 +43,7 @@ impl EdmType {
         Self::Binary,
     ];
 
-    /// The name on the wire, such as `Edm.Int64`.
+    /// Returns the name on the wire, such as `Edm.Int64`.
     ///
     /// ```
     /// assert_eq!(table_core::EdmType::Int64.name(), "Edm.Int64");
@@ -62,7 +62,7 @@ impl EdmType {
         }
     }
 
-    /// The type of a name on the wire; `None` for another name (ENG-10).
+    /// Returns the type of a name on the wire, or `None` (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -148,7 +148,7 @@ pub enum ValueRef<'a> {
     Binary(&'a [u8]),
 }
 
-/// The type of a value, owned or borrowed: the variants have the types' names.
+/// Implements the type of a value, owned or borrowed; variants are named like the types.
 macro_rules! edm_type {
     ($value:expr) => {
         match $value {
@@ -165,14 +165,14 @@ macro_rules! edm_type {
 }
 
 impl ValueRef<'_> {
-    /// The type of the value.
+    /// Returns the type of the value.
     #[must_use]
     pub const fn edm_type(&self) -> EdmType {
         edm_type!(self)
     }
 
-    /// A copy that owns its data. Ticks after the year 9999, which no store accepts (TYPE-6), become the last instant that
-    /// chrono knows, which no store accepts either.
+    /// Returns an owned value. Ticks after the year 9999, which no store accepts (TYPE-6), become the last instant of chrono, which no store accepts
+    /// either.
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -197,14 +197,14 @@ impl ValueRef<'_> {
 }
 
 impl Value {
-    /// The type of the value.
+    /// Returns the type of the value.
     #[must_use]
     pub const fn edm_type(&self) -> EdmType {
         edm_type!(self)
     }
 
-    /// The value, borrowed. An instant is truncated to its tick (TICK-6); one outside the calendar of ticks, which no
-    /// store accepts (TYPE-6), becomes a number of ticks that is not an `Edm.DateTime` and is refused when it is written.
+    /// Returns the borrowed value. An instant is truncated to its tick (TICK-6). An instant outside the range of ticks, which no store accepts
+    /// (TYPE-6), becomes a number of ticks that is refused when it is written.
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -226,18 +226,18 @@ impl Value {
     }
 }
 
-/// Ticks of an instant for an encoded row; beyond the calendar `u64::MAX` or 0, both of which the row's check refuses.
+/// Returns the ticks of an instant for an encoded row. Outside the range it returns `u64::MAX` or 0, which the check of the row refuses.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Ticks of an instant that is an `Edm.DateTime`; the error names the property (TYPE-6).
+/// Returns the ticks of an instant that is an `Edm.DateTime`. The error names the property (TYPE-6).
 pub(crate) fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     let found = ticks::from_datetime(instant).filter(|ticks| *ticks >= ticks::EDM_MIN);
     found.ok_or_else(|| out_of_range(name, &instant))
 }
 
-/// The error for an instant that is not an `Edm.DateTime` (TYPE-6).
+/// Creates the error for an instant that is not an `Edm.DateTime` (TYPE-6).
 pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
     let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");
     Error::new(ErrorCode::OutOfRangeInput, message).with_rule("TYPE-6")

@@ -1,5 +1,5 @@
-//! Mistakes in the lists of `access_patterns!`, each reported at the question that has it. What is right is expanded by the macro of core; this one
-//! is asked where that finds no rule, because only a procedural macro can say where a mistake stands.
+//! Diagnostics for malformed `access_patterns!` lists. Valid lists are expanded by a declarative macro in core; its fallback rules call these
+//! functions, because only a procedural macro can point an error at the offending tokens.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -8,15 +8,15 @@ use syn::{Attribute, Ident, Token, Type, Visibility, braced, parenthesized, toke
 
 use crate::ctxt::Ctxt;
 
-/// A whole question, for messages.
+/// A complete access pattern, used as the example in messages.
 const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::key(department, id);";
-/// What a question may cost.
+/// The cost ceilings a pattern can declare.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
-/// The mistakes of a whole list that has no rule.
+/// Reports every mistake in a list that no rule of the macro matches.
 pub(crate) fn list(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
-    let unread = "this is not how access patterns are declared";
+    let unread = "this is not a list of access patterns";
     match Parser::parse2(|input: ParseStream<'_>| read(&ctxt, input), input) {
         Ok(()) if ctxt.is_sound() => ctxt.error_at("T095", Span::call_site(), unread, whole()),
         Ok(()) => {}
@@ -25,7 +25,7 @@ pub(crate) fn list(input: TokenStream) -> TokenStream {
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// Says what is wrong with the ceiling of one question: its name, and its ceiling if it has one.
+/// Reports the missing or unknown ceiling of one pattern. The input is the pattern's name, followed by its ceiling if it has one.
 pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let mut tokens = input.into_iter();
@@ -37,20 +37,20 @@ pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
                 "T091",
                 &name,
                 format!("the access pattern `{}` has no ceiling", name.unraw()),
-                format!("write what it may cost at most behind its arguments: `{name}(…) <= partition = …`; the ceilings are {ceilings}"),
+                format!("write the highest cost it may have after its arguments: `{name}(…) <= partition = …`; ceilings are {ceilings}"),
             ),
             Some(_) => ctxt.error(
                 "T091",
                 &written,
                 format!("the access pattern `{}` has an unknown ceiling: `{written}`", name.unraw()),
-                format!("the ceilings are {ceilings}"),
+                format!("ceilings are {ceilings}"),
             ),
         }
     }
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// The tokens behind the first one, at its place: what they say is wrong is shown there.
+/// Returns the tokens after the first one, all respanned to that first token, so that rustc reports errors there.
 pub(crate) fn at(input: TokenStream) -> TokenStream {
     let mut tokens = input.into_iter();
     let span = tokens.next().map_or_else(Span::call_site, |token| token.span());
@@ -62,7 +62,7 @@ fn moved(tokens: TokenStream, to: Span) -> TokenStream {
         if let TokenTree::Group(group) = &token {
             token = Group::new(group.delimiter(), moved(group.stream(), to)).into();
         }
-        // Names are looked up where they were written.
+        // Name resolution keeps the original span.
         token.set_span(to.resolved_at(token.span()));
         token
     });
@@ -78,7 +78,7 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Visibility>()?;
     let list: Ident = input.parse()?;
     if !input.peek(Token![for]) {
-        let wrong = format!("the access patterns `{list}` do not name their entity");
+        let wrong = format!("the access patterns `{list}` have no entity");
         ctxt.error("T095", &list, wrong, format!("write `{list} for Employee {{ … }}`"));
         return input.parse::<TokenStream>().map(drop);
     }
@@ -101,33 +101,30 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Nothing>().map(drop)
 }
 
-/// Reads one question; the error says what is wanted and stands where it is.
+/// Parses one pattern. The error message is completed by the caller.
 fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.call(Attribute::parse_outer)?;
     for word in ["pub", "fn"] {
         if input.fork().call(Ident::parse_any).is_ok_and(|ident| ident == word) {
-            return Err(input.error(format!("it begins with its name, without `{word}`")));
+            return Err(input.error(format!("it starts with its name, without `{word}`")));
         }
     }
     let name: Ident =
-        input.parse().map_err(|error| syn::Error::new(error.span(), "it begins with its name"))?;
+        input.parse().map_err(|error| syn::Error::new(error.span(), "it starts with its name"))?;
     if !input.peek(token::Paren) {
-        return Err(syn::Error::new(
-            name.span(),
-            format!("`{name}` lacks its arguments, which stand in parentheses"),
-        ));
+        return Err(syn::Error::new(name.span(), format!("`{name}` has no arguments in parentheses")));
     }
     let arguments;
     parenthesized!(arguments in input);
     arguments.parse_terminated(argument, Token![,])?;
     if input.peek(Token![->]) {
-        return Err(input.error("a ceiling stands behind `<=`"));
+        return Err(input.error("a ceiling follows `<=`"));
     }
     if input.peek(Token![<=]) {
         input.parse::<Token![<=]>()?;
         let ceiling: Ident = input
             .call(Ident::parse_any)
-            .map_err(|error| syn::Error::new(error.span(), "a ceiling stands behind `<=`"))?;
+            .map_err(|error| syn::Error::new(error.span(), "a ceiling follows `<=`"))?;
         if input.peek(token::Paren) {
             let most;
             parenthesized!(most in input);
@@ -142,12 +139,12 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
         input.parse::<Type>()?;
     }
     if !input.peek(Token![=]) || input.peek(Token![==]) || input.peek(Token![=>]) {
-        return Err(input.error("its selection stands behind `=`"));
+        return Err(input.error("its selection follows `=`"));
     }
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // What cannot stand in a selection is of the next question.
+        // A token that no selection can contain belongs to the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

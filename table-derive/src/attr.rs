@@ -1,4 +1,4 @@
-//! Attributes as written: tokens are parsed into slots without interpretation.
+//! Parsers of attributes: tokens are stored in slots and not interpreted.
 
 pub(crate) mod allow;
 pub(crate) mod container;

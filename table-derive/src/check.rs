@@ -1,4 +1,4 @@
-//! Rules that the words of a declaration alone can break. Those that depend on types are left to the compiler.
+//! Rules that can be checked from a declaration's tokens alone. Rules about types are left to the compiler.
 
 mod float;
 mod generics;

@@ -1,6 +1,6 @@
-//! How a field is written in a key: one model, from the words of an attribute to the type that is expanded.
+//! Codecs of key fields: the model from the words of an attribute to the type in the expansion.
 //!
-//! A new codec is a type of the runtime and one line of [`words`].
+//! A new codec needs a type in the runtime and one line in [`words`].
 
 mod parse;
 mod words;
@@ -15,33 +15,33 @@ pub(crate) use parse::{in_attribute, meant, parse_attribute, parse_part, word_of
 pub(crate) use words::all;
 pub(crate) use words::{Gives, Word, attributes};
 
-/// How a field is written.
+/// The codec of a field in a key.
 #[derive(Clone)]
 pub(crate) enum Codec {
-    /// As its type's `KeyPart` says, or the field's own attribute.
+    /// The codec of the type's `KeyPart`, or of the field's attribute.
     Natural,
-    /// As the type's `KeyPart` says, without the character that ends a level.
+    /// The natural codec, which escapes the character that ends a level.
     Level,
-    /// By a word of the language.
+    /// A word of the declaration language.
     Word(Box<Written>),
-    /// By a codec of the user's.
+    /// A custom codec.
     Custom(Path),
 }
 
-/// A word as it is written.
+/// A word with its arguments.
 #[derive(Clone)]
 pub(crate) struct Written {
     pub(crate) word: &'static Word,
-    /// What it is written around: `desc(digits(6, id))`.
+    /// The codec inside: `digits(6, id)` of `desc(digits(6, id))`.
     inner: Option<Codec>,
-    /// Its arguments, as parameters of its type.
+    /// The arguments, as generic arguments of the codec type.
     arguments: Vec<TokenStream>,
-    /// The argument that is a number.
+    /// The numeric argument.
     number: Option<LitInt>,
 }
 
 impl Codec {
-    /// The codec where its field has one of its own, which stands where none is named.
+    /// Returns the field's codec if this one is natural.
     pub(crate) fn or_own(&self, own: Option<&Self>) -> Self {
         match self {
             Self::Natural => own.cloned().unwrap_or(Self::Natural),
@@ -53,7 +53,7 @@ impl Codec {
         }
     }
 
-    /// The word, if it is one.
+    /// Returns the word, if this is one.
     pub(crate) fn word(&self) -> Option<&'static Word> {
         match self {
             Self::Word(written) => Some(written.word),
@@ -61,7 +61,7 @@ impl Codec {
         }
     }
 
-    /// What stands in the parentheses.
+    /// Returns the codec inside the parentheses.
     pub(crate) fn inner(&self) -> Option<&Self> {
         match self {
             Self::Word(written) => written.inner.as_ref(),
@@ -69,37 +69,37 @@ impl Codec {
         }
     }
 
-    /// Whether the value can be read back from its text.
+    /// Returns `true` if the value can be read back from its text.
     pub(crate) fn gives_back(&self) -> bool {
         !self.word().is_some_and(|word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket))
     }
 
-    /// Whether it cuts the value, without spreading it.
+    /// Returns `true` if it loses part of the value without spreading values evenly.
     pub(crate) fn is_derived(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Derived)
     }
 
-    /// Whether it may be made of what cuts the value: it says less, itself.
+    /// Returns `true` if a lossy codec may be inside: it loses still more.
     pub(crate) fn takes_derived(&self) -> bool {
         !self.gives_back() && self.word().is_some_and(|word| word.name != "truncate")
     }
 
-    /// Whether it spreads values over buckets.
+    /// Returns `true` for a bucket.
     pub(crate) fn is_bucket(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Bucket)
     }
 
-    /// Whether it is there for the order of the keys: it is written the other way round.
+    /// Returns `true` if it reverses the order of keys.
     pub(crate) fn sorts(&self) -> bool {
         self.word().is_some_and(|word| matches!(word.name, "desc" | "inverted"))
     }
 
-    /// Whether it is a hash, whose values are spread evenly.
+    /// Returns `true` for a hash, whose values are spread evenly.
     pub(crate) fn is_hash(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Hash)
     }
 
-    /// The number of its buckets.
+    /// Returns the number of buckets.
     pub(crate) fn buckets(&self) -> Option<&LitInt> {
         match self {
             Self::Word(written) if self.is_bucket() => written.number.as_ref(),
@@ -107,7 +107,7 @@ impl Codec {
         }
     }
 
-    /// Whether its parameters may not go with a field. The constant of what cannot be wrong costs the compiler.
+    /// Returns `true` if its arguments may be invalid for a field. Other codecs need no check constant, which saves compile time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
@@ -118,23 +118,22 @@ impl Codec {
         }
     }
 
-    /// Whether a codec of the user's writes the value.
+    /// Returns `true` for a custom codec.
     pub(crate) fn is_custom(&self) -> bool {
         matches!(self, Self::Custom(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
-    /// Whether it may be a codec of texts, so that prefixes can be asked for. The natural codec of a type and a codec of
-    /// the user's may be: the compiler reports it.
+    /// Returns `true` if it may be a codec of texts, which allows prefix queries. For natural and custom codecs the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
         self.word().is_none_or(|word| word.gives == Gives::Text)
     }
 
-    /// Whether its texts may have several lengths.
+    /// Returns `true` if its texts may differ in length.
     pub(crate) fn may_vary(&self) -> bool {
         self.word().is_none_or(|word| word.gives == Gives::Text || word.varies)
     }
 
-    /// The type of the codec, all tokens at that of the field.
+    /// Returns the codec type, spanned at the type of the field.
     pub(crate) fn ty(&self, field: &Type) -> TokenStream {
         let span = field.span();
         match self {

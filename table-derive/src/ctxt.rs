@@ -1,4 +1,4 @@
-//! Collected errors of one declaration, so that all are reported at once.
+//! Error collector of one declaration, which reports all mistakes at once.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -6,12 +6,12 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// Passed by reference to every parser and rule. They report here and go on; none returns at the first mistake.
+/// Parsers and rules report to it and continue; none returns at the first mistake.
 ///
-/// Dropping it unchecked is a defect of the macro and panics: errors would be lost.
+/// Dropping it unchecked would lose errors and panics: that is a bug of the macro.
 pub(crate) struct Ctxt {
     errors: RefCell<Option<Vec<syn::Error>>>,
-    /// Whether the declaration can be expanded as it stands.
+    /// `true` if the declaration can be expanded.
     sound: Cell<bool>,
 }
 
@@ -20,25 +20,25 @@ impl Ctxt {
         Self { errors: RefCell::new(Some(Vec::new())), sound: Cell::new(true) }
     }
 
-    /// Reports a mistake at these tokens: its number in `docs/errors.md`, what is wrong, and what to write.
+    /// Reports a mistake at these tokens: its number in `docs/errors.md`, the fact, and the help.
     pub(crate) fn error(&self, number: &str, tokens: impl ToTokens, wrong: impl Display, help: impl Display) {
         self.push(mistake(number, tokens, wrong, help));
     }
 
-    /// Reports a mistake at a place.
+    /// Reports a mistake at a span.
     pub(crate) fn error_at(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         self.push(syn::Error::new(span, told(number, &wrong, &help)));
     }
 
-    /// Reports a mistake at a place without which the same would be expanded. The whole is, so that the compiler judges the types at once: a
-    /// stub would hide them until this mistake is mended.
+    /// Reports a mistake that does not prevent the expansion. The declaration is expanded in full, so that the compiler checks its types in the same
+    /// run.
     pub(crate) fn error_beside(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
         self.error_at(number, span, wrong, help);
         self.sound.set(sound);
     }
 
-    /// Reports an error of syn's.
+    /// Reports an error of syn.
     pub(crate) fn push(&self, error: syn::Error) {
         self.sound.set(false);
         if let Some(errors) = self.errors.borrow_mut().as_mut() {
@@ -46,12 +46,12 @@ impl Ctxt {
         }
     }
 
-    /// Whether nothing reported so far forbids the expansion.
+    /// Returns `true` if no reported mistake prevents the expansion.
     pub(crate) fn is_sound(&self) -> bool {
         self.sound.get()
     }
 
-    /// All mistakes as one error, in the order they were found.
+    /// Returns all mistakes as one error, in the order they were reported.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().unwrap_or_default().into_iter();
         let Some(mut all) = errors.next() else { return Ok(()) };
@@ -62,7 +62,7 @@ impl Ctxt {
     }
 }
 
-/// A mistake that is reported later.
+/// Creates a mistake to be reported by the caller.
 pub(crate) fn mistake(
     number: &str,
     tokens: impl ToTokens,
@@ -72,7 +72,7 @@ pub(crate) fn mistake(
     syn::Error::new_spanned(tokens, told(number, &wrong, &help))
 }
 
-/// The one form of a message: the number is looked up in `docs/errors.md`.
+/// Formats a message with its number in `docs/errors.md`.
 fn told(number: &str, wrong: &dyn Display, help: &dyn Display) -> String {
     format!("[{number}] {wrong}\n\nhelp: {help}")
 }

@@ -15,22 +15,22 @@ use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
 use crate::model::wide::Wide;
 
-/// What a declaration becomes, mistakes aside.
+/// The output of a derive, without errors.
 struct Expansion {
-    /// The names in its attributes, for editors; they come first.
+    /// The names in its attributes, for editors. They are emitted first.
     names: Option<TokenStream>,
     items: TokenStream,
 }
 
 impl Expansion {
-    /// That of a declaration whose attributes name no fields.
+    /// Creates the expansion of a declaration whose attributes name no fields.
     fn of(items: TokenStream) -> Self {
         Self { names: None, items }
     }
 }
 
-/// `#[derive(Entity)]`. After a mistake: all mistakes, and a stub with the same traits and functions, so that each is reported once and nothing
-/// else is reported because of it.
+/// Expands `#[derive(Entity)]`. After a mistake, the output is all errors and a stub with the same traits and functions, which prevents follow-up
+/// errors.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         let entity = Entity::read(ctxt, input, runtime)?;
@@ -41,7 +41,7 @@ pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> Toke
     derive(input, read)
 }
 
-/// `#[derive(KeyPart)]`.
+/// Expands `#[derive(KeyPart)]`.
 pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let part = KeyPart::read(ctxt, input, runtime)?;
@@ -53,7 +53,7 @@ pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> To
     })
 }
 
-/// `#[derive(Projection)]`.
+/// Expands `#[derive(Projection)]`.
 pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let projection = Projection::read(ctxt, input, runtime)?;
@@ -65,7 +65,7 @@ pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
     })
 }
 
-/// `#[derive(EntitySet)]`.
+/// Expands `#[derive(EntitySet)]`.
 pub(crate) fn entity_set(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let set = EntitySet::read(ctxt, input, runtime)?;
@@ -73,7 +73,7 @@ pub(crate) fn entity_set(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
     })
 }
 
-/// `#[derive(EntityGroup)]`.
+/// Expands `#[derive(EntityGroup)]`.
 pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let group = EntityGroup::read(ctxt, input, runtime)?;
@@ -81,7 +81,7 @@ pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -
     })
 }
 
-/// `#[derive(Large)]`.
+/// Expands `#[derive(Large)]`.
 pub(crate) fn large(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let large = Large::read(ctxt, input, runtime)?;
@@ -89,7 +89,7 @@ pub(crate) fn large(input: TokenStream, runtime: impl FnOnce() -> Path) -> Token
     })
 }
 
-/// `#[derive(Wide)]`.
+/// Expands `#[derive(Wide)]`.
 pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let wide = Wide::read(ctxt, input, runtime)?;
@@ -102,8 +102,7 @@ pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenS
     })
 }
 
-/// Gives the expansion, or the mistakes and the stub. `read` gives the one that the mistakes found call for; `None` if not even a stub
-/// makes sense.
+/// Runs `read` on a parsed declaration and combines its output with the reported errors. `read` returns `None` if not even a stub makes sense.
 fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<Expansion>) -> TokenStream {
     let mut input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
@@ -116,8 +115,8 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
     quote!(#names #mistakes #items)
 }
 
-/// Takes the places of visibilities away. A generated function that begins with the struct's own `pub` and has a field's type would be an item of
-/// the program to rustc, which reports a wrong type at the whole of it, too.
+/// Removes the spans of visibilities. A generated function that starts with the struct's `pub` and has a field's type would look user-written to
+/// rustc, which would then report a wrong field type at the whole function as well.
 fn without_places(input: &mut DeriveInput) {
     let fields = match &mut input.data {
         Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),

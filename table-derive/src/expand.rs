@@ -1,6 +1,6 @@
 //! Expansion of the model to tokens: one file for each generated item.
 //!
-//! Generated code is facts and calls; what they do is in `table_core::__private`. For
+//! Generated code consists of constants and calls; the logic is in `table_core::__private`. For
 //!
 //! ```text
 //! #[derive(Entity)]
@@ -46,7 +46,7 @@ pub(crate) use projection::{projection, stub as projection_stub};
 pub(crate) use set::{set, stub as set_stub};
 pub(crate) use wide::{stub as wide_stub, wide};
 
-/// All that `#[derive(Entity)]` makes.
+/// Expands `#[derive(Entity)]`.
 pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let (Some(partition_key), Some(row_key)) = (&entity.partition_key, &entity.row_key) else {
         return TokenStream::new();
@@ -120,7 +120,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// The set of its table: the designs beside it, that rows of others may lie among its own, and the proof that they are distinguished.
+/// Returns the set of the entity's table, the schemas of the other types in it, and the proof that rows of all types can be distinguished.
 fn beside(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();
@@ -137,8 +137,7 @@ fn beside(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Opt
     (Some(designs), Some(mixed), proof)
 }
 
-/// The traits without meaning, the columns, and the functions without bodies: enough that a mistake in the attributes is reported without
-/// an echo.
+/// Expands a declaration with mistakes: empty traits, the columns, and functions without bodies. This prevents follow-up errors.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
@@ -174,7 +173,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// The traits without meaning.
+/// Expands the traits without content.
 fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (plain, ends) = (plain(entity), relations::ends(entity));
@@ -200,10 +199,10 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// The fields that attributes name, where they name them: rust-analyzer completes and shows them there. rustc passes over it.
+/// Repeats the fields that attributes name, at their spans, so that rust-analyzer completes and shows them. rustc ignores it.
 ///
-/// It stands before all else, even before the mistakes: to complete a name, rust-analyzer expands the declaration once more with a longer
-/// name, and looks at the place of the longer one in the first expansion. What stands before that place must have the same length in both.
+/// It precedes everything else, even the errors: to complete a name, rust-analyzer expands the declaration again with a longer name and looks up its
+/// position in the first expansion. The tokens before that position must have the same length in both.
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
@@ -218,7 +217,7 @@ pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Items that name the runtime `__table`, in a room of their own.
+/// Wraps items that name the runtime `__table` in an anonymous module.
 fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     let allow = allow();
     quote! {
@@ -230,7 +229,7 @@ fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     }
 }
 
-/// That plain writes leave nothing behind: said of entities that declare nothing to be kept with them.
+/// Marks entities for which a plain write is complete, because they declare no derived rows.
 fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     quote! {
@@ -239,7 +238,7 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Lints that speak of what the user did not write.
+/// Allows the lints that would complain about generated code.
 fn allow() -> TokenStream {
     quote! {
         #[allow(

@@ -1,4 +1,4 @@
-//! Lists in attributes, `word, word = value, word(…)`: what is wrong is reported with the form that was meant, and the next item is read.
+//! Lists in attributes, `word, word = value, word(…)`. A mistake is reported with the intended form, and parsing continues with the next item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -13,16 +13,16 @@ use crate::symbol::{self, Symbol};
 pub(crate) struct Words {
     /// The attribute.
     pub(crate) of: Symbol,
-    /// The whole of it, as an example.
+    /// A complete example of the attribute.
     pub(crate) form: &'static str,
-    /// What it knows, each with an example.
+    /// The known words, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
-    /// Words of other libraries, each with the help that says what is meant here.
+    /// Words of other libraries, each with the help that is shown.
     pub(crate) meant: &'static [(&'static str, &'static str)],
 }
 
 impl Words {
-    /// Reads the words of an attribute; `read` takes what follows one that is known. `false` if something was wrong.
+    /// Parses the words of an attribute; `read` parses the tokens after a known one. Returns `false` after a mistake.
     pub(crate) fn read(
         &self,
         ctxt: &Ctxt,
@@ -35,7 +35,7 @@ impl Words {
         .unwrap_or(false)
     }
 
-    /// Reads one word and what follows it.
+    /// Parses one word and the tokens after it.
     pub(crate) fn word(
         &self,
         input: ParseStream,
@@ -51,12 +51,12 @@ impl Words {
     fn unknown(&self, word: &Ident) -> syn::Error {
         let known = || symbol::known(&word.to_string(), self.known.iter().map(|(known, _)| known.0));
         let meant = self.meant.iter().find(|(other, _)| word == other).map(|(_, meant)| (*meant).to_owned());
-        let help = meant.unwrap_or_else(|| format!("{}; a whole one is `{}`", known(), self.form));
+        let help = meant.unwrap_or_else(|| format!("{}; a complete example is `{}`", known(), self.form));
         ctxt::mistake("T001", word, format!("unknown word `{word}` in `{}`", self.of), help)
     }
 }
 
-/// Reads what stands in the parentheses of an attribute. An attribute without them, or with nothing in them, is reported.
+/// Parses the parentheses of an attribute. Missing or empty parentheses are reported.
 pub(crate) fn in_parentheses<T>(
     ctxt: &Ctxt,
     attr: &Attribute,
@@ -75,7 +75,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// Reads the items of a list. One that is wrong is reported, and the next one is read; `false` if one was.
+/// Parses the items of a list. After a wrong item, which is reported, it continues with the next; it then returns `false`.
 pub(crate) fn list(
     ctxt: &Ctxt,
     name: &str,
@@ -102,7 +102,7 @@ pub(crate) fn list(
     sound
 }
 
-/// Reads `= value`.
+/// Parses `= value`.
 pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::Result<T>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     let ahead = input.fork();
@@ -111,13 +111,13 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
         parse(input)?;
         return Ok(value);
     }
-    // An expression that begins like a value: the error stands at the whole of it.
+    // For an expression that starts like a value, the error covers all of it.
     Err(input.error("expected a value"))
 }
 
-/// An error that says how a word is written, at what is left of it or, where nothing is, at the word; but one that says more is kept.
+/// Returns an error with the form of a word, at its unread tokens or, if there are none, at the word. A more specific error is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
-    // A comma with what follows it is what is too much.
+    // Tokens after a comma are superfluous.
     let is_more = input.peek(Token![,]);
     let rest = if is_more { input.fork().parse().unwrap_or_default() } else { rest(input) };
     match rest {
@@ -127,7 +127,7 @@ pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::
     }
 }
 
-/// What is left of an item; of an empty one, the comma after it.
+/// Returns the unread tokens of an item, or the comma after an empty one.
 pub(crate) fn rest(input: ParseStream) -> TokenStream {
     let input = input.fork();
     let mut rest = TokenStream::new();
@@ -141,24 +141,24 @@ pub(crate) fn rest(input: ParseStream) -> TokenStream {
     rest
 }
 
-/// Passes over what is left of an item.
+/// Skips the unread tokens of an item.
 pub(crate) fn skip(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<TokenTree>();
     }
 }
 
-/// Whether an item may end here.
+/// Returns `true` if an item may end here.
 pub(crate) fn may_end(input: ParseStream) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Whether another item seems to begin here, without a comma before it.
+/// Returns `true` if another item seems to start here without a comma before it.
 fn begins_item(input: ParseStream) -> bool {
     input.peek(Ident::peek_any) || input.peek(Lit)
 }
 
-/// That an item ends here.
+/// Requires the end of an item.
 fn end(input: ParseStream) -> syn::Result<()> {
     if may_end(input) {
         return Ok(());
@@ -169,11 +169,11 @@ fn end(input: ParseStream) -> syn::Result<()> {
     Err(input.error("expected `,`"))
 }
 
-/// Whether an error has its number, and so its help.
+/// Returns `true` if an error already has its number and help.
 pub(crate) fn is_told(error: &syn::Error) -> bool {
     error.to_string().starts_with("[T")
 }
 
 fn not_how(name: &str, form: &str, tokens: impl ToTokens) -> syn::Error {
-    ctxt::mistake("T004", tokens, format!("this is not how `{name}` is written"), format!("write `{form}`"))
+    ctxt::mistake("T004", tokens, format!("malformed `{name}`"), format!("write `{form}`"))
 }

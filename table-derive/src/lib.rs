@@ -1,8 +1,7 @@
-//! Derive macros of the Tables project: attributes on a struct become a table design.
+//! Derive macros of the Tables project: attributes on a struct declare its table schema.
 //!
-//! The attributes are described where users meet them: on the re-export of each macro by `table_core` or `table_patterns`. Inside, a derive is a
-//! pipeline of four modules: `attr` (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens);
-//! `derive` calls them in order and is the only file that knows all four.
+//! The attributes are documented on the re-exports of the macros in `table_core` and `table_patterns`. A derive is a pipeline of four modules: `attr`
+//! (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens). Only `derive`, which calls them in order, knows all four.
 
 mod access;
 mod attr;
@@ -20,7 +19,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct an entity: key, row, schema, typed columns, typed selections. Described at `table_core::Entity`.
+/// Makes a struct an entity, with its keys, schema, typed columns and typed selections. Documented at `table_core::Entity`.
 #[proc_macro_derive(
     Entity,
     attributes(
@@ -42,7 +41,7 @@ use proc_macro::TokenStream;
         unix,
         caret,
         percent,
-        // Refused, with what is meant.
+        // Recognised only for the message.
         table,
         table_name,
         kind,
@@ -72,7 +71,7 @@ pub fn derive_entity(input: TokenStream) -> TokenStream {
     derive::entity(input.into(), runtime::find).into()
 }
 
-/// Lets a newtype or a fieldless enum stand in keys. Described at `table_core::KeyPart`.
+/// Makes a newtype or a fieldless enum usable in keys. Documented at `table_core::KeyPart`.
 #[proc_macro_derive(
     KeyPart,
     attributes(
@@ -83,31 +82,31 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
     derive::key_part(input.into(), runtime::find).into()
 }
 
-/// Reads an entity as some of its properties. Described at `table_core::Projection`.
+/// Reads an entity as a subset of its properties. Documented at `table_core::Projection`.
 #[proc_macro_derive(Projection, attributes(projection))]
 pub fn derive_projection(input: TokenStream) -> TokenStream {
     derive::projection(input.into(), runtime::find).into()
 }
 
-/// Reads the rows of a table as one sum type. Described at `table_core::EntitySet`.
+/// Reads the rows of a table as an enum. Documented at `table_core::EntitySet`.
 #[proc_macro_derive(EntitySet, attributes(entity_set, other, upgrade))]
 pub fn derive_entity_set(input: TokenStream) -> TokenStream {
     derive::entity_set(input.into(), runtime::find).into()
 }
 
-/// Reads related entities into one struct by one query. Described at `table_core::EntityGroup`.
+/// Reads related entities into one struct with one query. Documented at `table_core::EntityGroup`.
 #[proc_macro_derive(EntityGroup, attributes(entity_group, other))]
 pub fn derive_entity_group(input: TokenStream) -> TokenStream {
     derive::entity_group(input.into(), runtime::find).into()
 }
 
-/// Marks the blobs of an entity. Described at `table_patterns::large::Large`.
+/// Declares the blobs of an entity. Documented at `table_patterns::large::Large`.
 #[proc_macro_derive(Large, attributes(large, blob))]
 pub fn derive_large(input: TokenStream) -> TokenStream {
     derive::large(input.into(), runtime::find_patterns).into()
 }
 
-/// Makes a struct a wide entity: one in several rows. Described at `table_patterns::wide::Wide`.
+/// Makes a struct a wide entity, stored in several rows. Documented at `table_patterns::wide::Wide`.
 #[proc_macro_derive(
     Wide,
     attributes(
@@ -117,7 +116,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
-        // Refused, with the reason.
+        // Recognised only for the message.
         index,
         index_entity,
         digits,
@@ -138,21 +137,21 @@ pub fn derive_wide(input: TokenStream) -> TokenStream {
     derive::wide(input.into(), runtime::find_patterns).into()
 }
 
-/// Tells the mistakes of a list that `access_patterns!` has no rule for. Not an API.
+/// Reports the mistakes in a list that no rule of `access_patterns!` matches. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_list(input: TokenStream) -> TokenStream {
     access::list(input.into()).into()
 }
 
-/// Tells what is wrong with the ceiling of a question: its name, and what stands there. Not an API.
+/// Reports the wrong or missing ceiling of an access pattern. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_ceiling(input: TokenStream) -> TokenStream {
     access::ceiling(input.into()).into()
 }
 
-/// The tokens behind the first one, at its place. Not an API.
+/// Returns the tokens after the first one, spanned at it. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_at(input: TokenStream) -> TokenStream {

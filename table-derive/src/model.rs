@@ -1,4 +1,4 @@
-//! The meaning of a declaration: an entity with its keys, properties and indexes. Each node keeps its tokens.
+//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps its tokens.
 
 pub(crate) mod generics;
 pub(crate) mod group;
@@ -37,23 +37,23 @@ use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 pub(crate) struct Entity<'a> {
     /// The whole struct.
     pub(crate) original: &'a DeriveInput,
-    /// Its parameters.
+    /// Its generic parameters.
     pub(crate) parameters: Parameters,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// What it is called: the name of the struct.
+    /// The name of the struct.
     pub(crate) name: String,
-    /// The name of the table, with the place it is written at.
+    /// The name of the table, with its span.
     pub(crate) table: (String, Span),
-    /// The rules of thumb that it waives.
+    /// The lints that it waives.
     pub(crate) allows: Allows,
-    /// Whether each change is recorded in the feed of its partition.
+    /// `true` if each change is recorded in the feed of its partition.
     pub(crate) feed: bool,
-    /// The relations by which others hold copies of it.
+    /// The relations through which other entities store copies of it.
     pub(crate) gives: Vec<Path>,
-    /// The relations by which it holds copies of others.
+    /// The relations through which it stores copies of other entities.
     pub(crate) holds: Vec<Path>,
-    /// The set that has the types of the table.
+    /// The set with all types of the table.
     pub(crate) set: Option<Path>,
     /// The value of `EntityType`; `None` if none is stored.
     pub(crate) kind: Option<LitStr>,
@@ -63,9 +63,9 @@ pub(crate) struct Entity<'a> {
     pub(crate) partition_key: Option<Key>,
     /// The `RowKey`; `None` if it is not declared.
     pub(crate) row_key: Option<Key>,
-    /// The look-ups beside the key, in declaration order.
+    /// The indexes, in declaration order.
     pub(crate) indexes: Vec<Index>,
-    /// The names in attributes that stand for fields, whether there are such fields or not.
+    /// All names in attributes that refer to fields, including wrong ones.
     pub(crate) named: Vec<Ident>,
 }
 
@@ -79,14 +79,14 @@ pub(crate) struct Field<'a> {
     pub(crate) ty: &'a Type,
     /// Its visibility.
     pub(crate) vis: &'a Visibility,
-    /// What its attributes say.
+    /// Its parsed attributes.
     pub(crate) attrs: FieldAttrs,
-    /// The property it is stored as; `None` if it is read back from the key alone, or holds the rest.
+    /// The property it is stored as; `None` if only the key contains it, or if it collects the rest.
     pub(crate) property: Option<Property>,
 }
 
 impl<'a> Entity<'a> {
-    /// Reads a declaration. `None` if it is not a struct that could be an entity, which is reported.
+    /// Reads a declaration. Returns `None` if it cannot be an entity, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let ContainerAttrs {
             table,
@@ -142,7 +142,7 @@ impl<'a> Entity<'a> {
         })
     }
 
-    /// Whether it gives or holds copies.
+    /// Returns `true` if it takes part in a relation of copies.
     pub(crate) fn has_copies(&self) -> bool {
         !self.gives.is_empty() || !self.holds.is_empty()
     }
@@ -153,40 +153,40 @@ impl<'a> Entity<'a> {
         quote!(#ident #parameters)
     }
 
-    /// Whether the value of a field can be read back from the entity's own key.
+    /// Returns `true` if the value of a field can be read from the entity's key.
     pub(crate) fn key_gives(&self, field: usize) -> bool {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.gives(field))
     }
 
-    /// Whether the entity's own key is made of a field, be it by a bucket alone.
+    /// Returns `true` if the entity's key depends on a field, even if only through a bucket.
     pub(crate) fn key_needs(&self, field: usize) -> bool {
         let keys = [&self.partition_key, &self.row_key].into_iter().flatten();
         keys.flat_map(Key::parts).any(|part| part.field == field)
     }
 
-    /// Whether a declared index is made of a field or keeps it in its copies.
+    /// Returns `true` if an index depends on a field or includes it in its copies.
     pub(crate) fn is_indexed(&self, at: usize) -> bool {
         let is_in_key = |index: &Index| index.keys(self).any(|key| key.parts().any(|part| part.field == at));
         let is_kept = |index: &Index| self.fields.get(at).is_some_and(|field| index.has(self, at, field));
         self.indexes.iter().any(|index| is_in_key(index) || is_kept(index))
     }
 
-    /// The field that holds what no other one is stored as.
+    /// Returns the field that collects the remaining properties.
     pub(crate) fn rest(&self) -> Option<&Field<'a>> {
         self.fields.iter().find(|field| field.attrs.rest.is_some())
     }
 
-    /// Whether the text of one of its keys is not read: the fields are properties.
+    /// Returns `true` if the text of a key is not read, because its fields are properties.
     pub(crate) fn has_unread_key(&self) -> bool {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
 
-    /// The place of a field's property among those of the schema.
+    /// Returns the position of a field's property in the schema.
     pub(crate) fn place(&self, field: usize) -> usize {
         self.properties_before(field).count()
     }
 
-    /// The places there of a field's chunks after the first, which stand behind all other properties.
+    /// Returns the positions of a field's chunks after the first, which follow all other properties.
     pub(crate) fn places_of_more_chunks(&self, field: usize) -> Range<usize> {
         let count = |property: &Property| property.more_chunks().count();
         let before: usize = self.properties_before(field).map(count).sum();
@@ -199,13 +199,13 @@ impl<'a> Entity<'a> {
         self.fields.iter().take(field).filter_map(|field| field.property.as_ref())
     }
 
-    /// The fields that are stored as properties, in declaration order.
+    /// Iterates over the fields that are stored as properties, in declaration order.
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&Field<'a>, &Property)> {
         self.fields.iter().filter_map(|field| Some((field, field.property.as_ref()?)))
     }
 }
 
-/// The names in keys and in `keep` that stand for fields.
+/// Returns the names in keys and in `keep` that refer to fields.
 fn named<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr]) -> Vec<Ident> {
     let of_indexes = indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]).flatten();
     let pieces = lists.chain(of_indexes).flat_map(|list| &list.pieces);
@@ -222,8 +222,8 @@ fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
         ctxt.error(
             "T010",
             &input.ident,
-            "an entity is a struct",
-            "give each kind of entity a struct of its own",
+            "an entity must be a struct",
+            "write one struct for each kind of entity",
         );
         return None;
     };
@@ -231,8 +231,8 @@ fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
         ctxt.error(
             "T010",
             &input.ident,
-            "an entity is a struct with named fields",
-            "properties are named after the fields",
+            "an entity must be a struct with named fields",
+            "give each field a name; properties are named after the fields",
         );
         return None;
     };
@@ -244,7 +244,7 @@ fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
     Some(fields.collect())
 }
 
-/// The position of the field that an identifier names; one that names none is reported.
+/// Returns the position of the field with a name; a wrong name is reported.
 pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {
@@ -255,7 +255,7 @@ pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option
     found
 }
 
-/// The field whose name is near to this one.
+/// Returns the field with the most similar name.
 pub(crate) fn nearest(fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
     let near = symbol::nearest(&name.to_string(), names.iter().map(String::as_str))?;

@@ -1,4 +1,4 @@
-//! All words that attributes know, and the error for unknown ones.
+//! The words of all attributes, and the help for unknown ones.
 
 use std::fmt;
 
@@ -83,23 +83,23 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// The help after an unknown word: the near one if there is one, and all that are known here.
+/// Returns the help for an unknown word: the most similar word, if any, and all known words.
 pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match nearest(word, known) {
-        Some(near) => format!("did you mean `{near}`? Known here: {list}"),
+        Some(near) => format!("did you mean `{near}`? Known words: {list}"),
         None => format!("known here: {list}"),
     }
 }
 
-/// The known word that is near to another one.
+/// Returns the known word most similar to another one.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|known| (distance(word, known), known)).min()?;
     (near.0 * 2 <= near.1.len()).then_some(near.1)
 }
 
-/// Edits between two words: letters added, removed or replaced.
+/// Returns the edit distance of two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -129,7 +129,10 @@ mod tests {
 
     #[test]
     fn a_near_word_is_guessed_and_a_far_one_is_not() {
-        assert_eq!(known("digit", ["desc", "digits"]), "did you mean `digits`? Known here: `desc`, `digits`");
+        assert_eq!(
+            known("digit", ["desc", "digits"]),
+            "did you mean `digits`? Known words: `desc`, `digits`"
+        );
         assert_eq!(known("shard", ["desc", "digits"]), "known here: `desc`, `digits`");
     }
 }

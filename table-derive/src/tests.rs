@@ -130,7 +130,7 @@ fn what_is_allowed_is_allowed_once_and_for_one_reason() {
     assert_eq!(allow(quote!(low_cardinality, reason = "a", reason = "b")), ["[T002] duplicate `reason`"]);
     assert_eq!(
         allow(quote!(few, reason = "")),
-        ["[T001] unknown word `few` in `allow`", "[T006] this reason is empty"]
+        ["[T001] unknown word `few` in `allow`", "[T006] the `reason` is empty"]
     );
     let twice = quote!(#[entity(allow(low_cardinality, reason = "a"), allow(low_cardinality, reason = "b"))]);
     assert_eq!(mistakes(quote!(#twice #levels)), ["[T002] duplicate `low_cardinality`"]);
@@ -334,7 +334,7 @@ fn all_mistakes_are_told_at_once_and_each_once() {
             "[T002] duplicate `codec`",
             "[T001] unknown word `jsn` in `property`",
             "[T005] the struct does not have a field `departmnt`",
-            "[T024] '/' may not stand in a key (KEY-3)",
+            "[T024] a key cannot contain '/' (KEY-3)",
         ]
     );
 }
@@ -347,13 +347,13 @@ fn what_is_no_struct_is_told_without_a_stub() {
                 A,
             }
         )),
-        ["[T010] an entity is a struct"]
+        ["[T010] an entity must be a struct"]
     );
     assert_eq!(
         mistakes(quote!(
             struct Employee(u32);
         )),
-        ["[T010] an entity is a struct with named fields"]
+        ["[T010] an entity must be a struct with named fields"]
     );
 }
 

@@ -1,14 +1,14 @@
-//! Runtime of `access_patterns!`: facts of an entity, and checks that a type cannot make.
+//! Runtime of `access_patterns!`: facts of an entity, and checks that types cannot express.
 
 use crate::query::QueryClass;
 use crate::schema::{EntitySchema, IndexSchema, KeyPiece, is_same_text};
 
 use super::message::Message;
 
-/// Refuses to compile a `fanout(n)` below the number of buckets that the partition key read spreads over.
+/// Rejects a `fanout(n)` smaller than the number of buckets of the partition key.
 ///
 /// # Panics
-/// While the list is compiled, if `n` is smaller.
+/// At compile time, if `n` is smaller.
 pub const fn require_fan_out(
     pattern: &str,
     entity: &EntitySchema,
@@ -22,16 +22,16 @@ pub const fn require_fan_out(
     };
     if spread(partition_key) > most {
         let message = Message::new().with("[T090] the access pattern `").with(pattern).with(
-            "` costs more than its ceiling: its `fanout(n)` is smaller than the number of buckets that the PartitionKey of `",
+            "` costs more than its ceiling: `fanout(n)` is smaller than the number of buckets of the PartitionKey of `",
         );
         let message = message
             .with(entity.entity)
-            .with("` spreads over, and a fan-out asks for each of them: raise `n` to it");
+            .with("`, which a fan-out reads with one request or more each; raise `n`");
         panic!("{}", message.as_str());
     }
 }
 
-/// Over how many partitions its buckets spread a key: those of fields that the key does not hold.
+/// Returns the number of partitions that buckets of fields outside the key spread over.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -46,7 +46,7 @@ const fn spread(pieces: &[KeyPiece]) -> usize {
     partitions
 }
 
-/// Whether a piece gives the field's value.
+/// Returns `true` if a piece contains the field's value.
 const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     let mut at = 0;
     while at < pieces.len() {
@@ -61,7 +61,7 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// The 16 of `bucket(text,16)`, which is how the codec names itself.
+/// Parses the 16 of `bucket(text,16)`, the name of the codec.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
     let (mut number, mut at) = (0, 0);
@@ -76,7 +76,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// The table that a source reads.
+/// Returns the table of a source.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {
@@ -85,7 +85,7 @@ pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchem
     }
 }
 
-/// The name of an index.
+/// Returns the name of an index.
 #[must_use]
 pub const fn index_name(index: Option<&'static IndexSchema>) -> Option<&'static str> {
     match index {

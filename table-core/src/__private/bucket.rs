@@ -1,4 +1,4 @@
-//! Several keys from arguments: those of all buckets.
+//! Keys of all buckets, built from arguments.
 
 use crate::error::Result;
 use crate::query::KeyRange;
@@ -12,13 +12,13 @@ use super::text::KeyText;
 pub struct KeyTexts(pub(super) Result<Vec<String>>);
 
 impl KeyTexts {
-    /// One empty text.
+    /// Creates one empty text.
     #[must_use]
     pub fn new() -> Self {
         Self(Ok(vec![String::new()]))
     }
 
-    /// Appends a literal of the key to each.
+    /// Appends a literal to each.
     #[must_use]
     pub fn literal(self, literal: &str) -> Self {
         self.append(|text| {
@@ -27,13 +27,13 @@ impl KeyTexts {
         })
     }
 
-    /// Appends the value of a field to each, by the codec's `encode`.
+    /// Appends the value of a field to each, using the codec's `encode`.
     #[must_use]
     pub fn part<T>(self, field: &'static str, value: &impl KeyArg<T>, encode: Encode<T>) -> Self {
         value.with(|value| self.append(|text| of_field(field, encode(value, text))))
     }
 
-    /// Makes one text for each of so many buckets of each, by the codec's `encode_bucket`.
+    /// Replaces each text by one for each bucket, using the codec's `encode_bucket`.
     #[must_use]
     pub fn buckets(self, count: u32, encode: fn(u32, &mut String) -> Result<()>) -> Self {
         Self(self.0.and_then(|texts| {
@@ -66,7 +66,7 @@ impl From<KeyText> for KeyTexts {
     }
 }
 
-/// The selection of all partitions that a bucket spreads over.
+/// Creates the selection of all partitions that a bucket spreads over.
 pub fn partitions<E>(partition_keys: KeyTexts) -> Selection<E, FanOut> {
     Selection::new(partition_keys.0.map(|texts| texts.into_iter().map(KeyRange::partition).collect()))
 }

@@ -1,11 +1,11 @@
-//! Checks of partition keys that would send all writes of a period to one place.
+//! Checks for partition keys that would concentrate all current writes in one partition.
 
 use super::message::Message;
 
-/// Refuses to compile a partition key made of time alone (PAT-ANTI-1): `follows_time` has an item for each of its fields.
+/// Rejects a partition key that consists of time alone (PAT-ANTI-1). `follows_time` has one item for each of its fields.
 ///
 /// # Panics
-/// While the declaration is compiled, if it is.
+/// At compile time, if it does.
 pub const fn require_spread(follows_time: &[bool], entity: &str) {
     let mut at = 0;
     while at < follows_time.len() {
@@ -18,9 +18,9 @@ pub const fn require_spread(follows_time: &[bool], entity: &str) {
         return;
     }
     let message = Message::new().with("[T045] the PartitionKey of `").with(entity).with(
-        "` is made of time alone, so that all writes of a moment go to one partition (PAT-ANTI-1): begin it with what the \
-         writes are of, such as a department or a device, and put the time into the `row_key`; or spread it: `bucket(field, \
-         16)`; if it is meant, `#[entity(allow(hot_partition, reason = \"…\"))]`",
+        "` consists of time alone, so one partition receives all current writes (PAT-ANTI-1); start it with another \
+         field, such as the department or device, and move the time to the `row_key`; or use `bucket(field, \
+         16)`; if it is intended, `#[entity(allow(hot_partition, reason = \"…\"))]`",
     );
     panic!("{}", message.as_str());
 }
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "[T045] the PartitionKey of `Event` is made of time alone")]
+    #[should_panic(expected = "[T045] the PartitionKey of `Event` consists of time alone")]
     fn pat_anti_1_time_alone_is_refused_in_each_codec() {
         let codecs = [
             follows::<Ticks, DateTime<Utc>>(),

@@ -9,7 +9,7 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// Appends a field of the entity's own key to a copy, as the text that the key has of it (`Index::to_row`).
+/// Appends a field of the entity's key to a copy, as its text in the key (`Index::to_row`).
 ///
 /// # Errors
 /// `KeyEncoding` if the value has no text.
@@ -26,13 +26,13 @@ pub fn write_key_text<T>(
     Ok(())
 }
 
-/// The value of a field that stands in the index's key.
+/// Returns the value of a field of the index's key.
 ///
 /// # Errors
-/// `EntityMismatch` if there is none, which no copy can say.
+/// `EntityMismatch` if it is absent, which cannot occur in a copy.
 pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'a T::Part> {
     value.indexed().ok_or_else(|| {
-        let message = "the value is absent, and its copy is of a value: write the copy again";
+        let message = "a value of the index's key is absent; write the copy again";
         Error::new(ErrorCode::EntityMismatch, message).with_property(field)
     })
 }
@@ -45,7 +45,7 @@ pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -
     read_copy::<I, P>(copy, of_key)
 }
 
-/// What a projection asks of the copies of the index `I` (`Reads::select`).
+/// Returns the properties that a projection of copies of `I` needs (`Reads::select`).
 #[must_use]
 pub fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     crate::index::select_copies::<I, P>(of_key)

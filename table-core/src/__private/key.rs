@@ -3,7 +3,7 @@
 use crate::key::codec::compound::Piece;
 use crate::schema::KeyPiece;
 
-/// A key, with the names of its pieces and without them.
+/// A key's pieces, with and without their names.
 #[derive(Debug)]
 pub struct KeyOf<const N: usize> {
     /// For the schema.
@@ -13,14 +13,14 @@ pub struct KeyOf<const N: usize> {
 }
 
 impl<const N: usize> KeyOf<N> {
-    /// Of these pieces.
+    /// Creates the key of these pieces.
     #[must_use]
     pub const fn new(pieces: [KeyPiece; N]) -> Self {
         Self { forms: forms(&pieces), pieces }
     }
 }
 
-/// The pieces of a key without their names.
+/// Returns the pieces of a key without their names.
 const fn forms<const N: usize>(pieces: &[KeyPiece; N]) -> [Piece; N] {
     let mut forms = [Piece::Literal(""); N];
     let mut at = 0;

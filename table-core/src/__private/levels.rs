@@ -15,43 +15,43 @@ use super::property::Encode;
 use super::require::require_key;
 use super::text::{KeyText, partition};
 
-/// What ends every level. It sorts before every character of an escaped text, so that a level may be any text and keep its order.
+/// The terminator of levels. It sorts before every character of an escaped text, so any text can be a level and keeps its order.
 const END: &str = "!";
 
-/// So many values are too few to begin a partition key with.
+/// A partition key should start with a field of more values than this.
 const FEW: usize = 8;
 
-/// The first levels of a partition key, each with its end.
+/// The first levels of a partition key, each with its terminator.
 #[derive(Clone, Debug)]
 pub struct LevelsOf(KeyText);
 
 impl LevelsOf {
-    /// No level.
+    /// Creates a prefix without levels.
     #[must_use]
     pub fn new() -> Self {
         Self(KeyText::new())
     }
 
-    /// Gives the next level, by the codec's `encode`.
+    /// Appends the next level, using the codec's `encode`.
     #[must_use]
     pub fn level<T>(self, field: &'static str, value: &impl KeyArg<T>, encode: Encode<T>) -> Self {
         Self(self.0.part(field, value, encode).literal(END))
     }
 
-    /// The partitions that begin so: from the text to the text with its last `!` replaced by `"`, which follows `!`.
+    /// Returns the partitions with this prefix: from the text to the text with its last `!` replaced by its successor `"`.
     ///
     /// # Errors
-    /// Those of the values given.
+    /// `KeyEncoding` for the given values.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// The one partition: every level is given.
+    /// Returns the single partition if every level is given.
     pub fn select_partition<E>(self) -> Selection<E, Partition> {
         partition(self.0)
     }
 
-    /// The partitions whose next level begins with a prefix.
+    /// Returns the partitions whose next level starts with a prefix.
     pub fn prefix<E, P>(
         self,
         field: &'static str,
@@ -61,7 +61,7 @@ impl LevelsOf {
         partitions_with(self.0, field, prefix, encode)
     }
 
-    /// The partitions whose next level lies in a range. Its order is checked to be kept before this compiles (K3).
+    /// Returns the partitions whose next level is in a range. The order of the level is checked at compile time (K3).
     pub fn range<E, T>(
         self,
         field: &'static str,
@@ -81,10 +81,10 @@ impl Default for LevelsOf {
     }
 }
 
-/// Refuses to compile levels that could hold their own end, and then what [`require_key`] refuses.
+/// Rejects levels that could contain their terminator, and keys that [`require_key`] rejects.
 ///
 /// # Panics
-/// While the declaration is compiled, if the levels make no key.
+/// At compile time, if the levels do not form a key.
 pub const fn require_levels<const N: usize>(of: &KeyOf<N>, entity: &str) {
     let KeyOf { pieces, forms } = of;
     let mut at = 0;
@@ -93,8 +93,8 @@ pub const fn require_levels<const N: usize>(of: &KeyOf<N>, entity: &str) {
             && form.alphabet.contains('!')
         {
             let message = Message::new().with("[T042] the level `").with(field).with("` of `").with(entity).with(
-                "` is written by a codec whose texts may hold `!`, which ends a level: take a codec that cannot hold it, such \
-                 as `escaped` for text, or put a literal between the fields and have no levels",
+                "` uses a codec whose texts may contain `!`, which terminates a level; use a codec without it, such \
+                 as `escaped` for text, or put a literal between the fields, which makes one key without levels",
             );
             panic!("{}", message.as_str());
         }
@@ -103,17 +103,17 @@ pub const fn require_levels<const N: usize>(of: &KeyOf<N>, entity: &str) {
     require_key(of, "PartitionKey", entity);
 }
 
-/// Refuses to compile a partition key that begins with one of few values (HPK-9, HPK-19).
+/// Rejects a partition key that starts with a field of few values (HPK-9, HPK-19).
 ///
 /// # Panics
-/// While the declaration is compiled, if there are few.
+/// At compile time, if there are few.
 pub const fn require_cardinality(values: Option<usize>, field: &str, entity: &str) {
     if let Some(values) = values
         && values <= FEW
     {
-        let message = Message::new().with("[T044] the PartitionKey of `").with(entity).with("` begins with `").with(field).with(
-            "`, a `bool` or an enum of at most 8 variants, so that few places take all writes (HPK-9): begin with a field of \
-             thousands of values, or join several by literals into one key (HPK-19), such as `(a, \"_\", b)`; if it is meant, \
+        let message = Message::new().with("[T044] the PartitionKey of `").with(entity).with("` starts with `").with(field).with(
+            "`, a `bool` or an enum of at most 8 variants, so a few partitions receive all writes (HPK-9); start with a field of \
+             thousands of values, or join several fields by literals (HPK-19), such as `(a, \"_\", b)`; if it is intended, \
              `#[entity(allow(low_cardinality, reason = \"…\"))]`",
         );
         panic!("{}", message.as_str());
@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the level `tenant` of `Event` is written by a codec whose texts may hold `!`")]
+    #[should_panic(expected = "the level `tenant` of `Event` uses a codec whose texts may contain `!`")]
     fn a_level_that_can_hold_its_end_is_named() {
         require_levels(&KeyOf::new([level::<Escaped>(), ENDED, level::<Text>(), ENDED]), "Event");
     }
 
     #[test]
-    #[should_panic(expected = "the PartitionKey of `Event` begins with `stage`")]
+    #[should_panic(expected = "the PartitionKey of `Event` starts with `stage`")]
     fn hpk_9_a_first_level_of_few_values_is_refused() {
         require_cardinality(Some(FEW), "stage", "Event");
     }

@@ -1,4 +1,4 @@
-//! Compile-time texts for messages that name the entity and the field.
+//! Compile-time messages that name the entity and the field.
 
 /// A text of up to 512 bytes, built in a constant.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ impl Message {
         Self { bytes: [0; 512], length: 0 }
     }
 
-    /// The text and one more; what does not fit is left out.
+    /// Appends a text. Text beyond the capacity is dropped.
     pub(super) const fn with(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         let mut at = 0;
@@ -27,7 +27,7 @@ impl Message {
     pub(super) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(text) => text,
-            Err(_) => "the declaration is wrong, in a text too long to show",
+            Err(_) => "the declaration is wrong; the message is too long",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A part of a key: its position, and the texts of a range of its values.
+//! A key part: its position, and the texts of a range of its values.
 
 use std::ops::Bound;
 
@@ -10,34 +10,34 @@ use crate::selection::KeyBounds;
 
 use super::property::{Encode, of_field};
 
-/// Where a part stands in its key.
+/// The position of a part in its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The literal right after it, or an empty text.
     pub literal: &'static str,
-    /// Whether nothing comes after it.
+    /// `true` if it is the last piece.
     pub end: bool,
-    /// Whether greater values have smaller texts.
+    /// `true` if greater values have smaller texts.
     pub descending: bool,
-    /// What its texts look like: where a range has no end, their characters are one.
+    /// The form of its texts. Its characters bound a range without an end.
     pub form: Form,
-    /// Whether it says less than its value: a range then holds both ends, as values beside an end may have its text.
+    /// `true` if it loses part of the value. A range then includes both ends, because values near an end may share its text.
     pub cut: bool,
 }
 
-/// The place of a value that its codec writes.
+/// Returns the position of a codec's part.
 #[must_use]
 pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: C::DESCENDING, form: C::FORM, cut: false }
 }
 
-/// The place of a part that says less than its value.
+/// Returns the position of a derived part.
 #[must_use]
 pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: false, form: C::FORM, cut: true }
 }
 
-/// The keys that begin so and go on with a value in a range. Its order is checked to be kept before this compiles (K3).
+/// Returns the keys with a prefix whose next part is in a range. The order of the part is checked at compile time (K3).
 pub(super) fn range<T>(
     begin: &str,
     field: &'static str,
@@ -65,8 +65,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// The keys that begin so and go on with a character that the part can begin with: rows of another kind that share the beginning are
-/// left out where the order implies them.
+/// Returns the keys with a prefix whose next character can start the part. This excludes rows of another kind with the same prefix where the order
+/// allows it.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
@@ -76,7 +76,7 @@ pub(super) fn values(begin: &str, form: Form) -> TextRange {
     }
 }
 
-/// The keys that begin so and go on with a prefix of a value.
+/// Returns the keys with a prefix whose next part starts with a text.
 pub(super) fn prefix(
     mut begin: String,
     field: &'static str,
@@ -86,7 +86,7 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// The lower bound of texts: a value is one text at the key's end, else all texts that begin so.
+/// Returns the lower bound: at the end of a key a value is exactly one text, otherwise all texts that start with it.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {
@@ -97,7 +97,7 @@ fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
     }
 }
 
-/// The upper bound, likewise.
+/// Returns the upper bound, for the same cases.
 fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Included(text) if !place.end => {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_range_without_an_end_is_closed_by_the_alphabet_of_the_part() {
-        // The journal of the actor framework `Akka.NET`: events beside the row `highestSequenceNr`.
+        // The journal of the actor framework `Akka.NET`: events and a row `highestSequenceNr`.
         let events = of::<Digits<4>, u32>("", &(2..));
         assert_eq!(events.lower, Bound::Included("0002".to_owned()));
         assert_eq!(events.upper, Bound::Excluded(":".to_owned()));
@@ -131,7 +131,7 @@ mod tests {
             (all.lower, all.upper),
             (Bound::Included("-".to_owned()), Bound::Excluded(":".to_owned()))
         );
-        // A text may hold anything, and be empty.
+        // A text may contain anything, or nothing.
         let texts = of::<Text, String>("a_", &("b"..));
         assert_eq!(texts.upper, Bound::Excluded("a`".to_owned()));
         assert_eq!(of::<Text, String>("", &(..)).upper, Bound::Unbounded);

@@ -1,4 +1,4 @@
-//! Runtime of ranges of partitions: what begins with a text and goes on with a part of the `PartitionKey`.
+//! Runtime of partition ranges: a prefix followed by a part of the `PartitionKey`.
 
 use std::ops::Bound;
 
@@ -11,7 +11,7 @@ use super::bucket::KeyTexts;
 use super::part::{self, Place, values};
 use super::property::Encode;
 
-/// The partitions that begin so and whose next part lies in a range. Its order is checked to be kept before this compiles (K3).
+/// Returns the partitions with a prefix whose next part is in a range. The order of the part is checked at compile time (K3).
 pub fn partitions_in<E, T, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -22,7 +22,7 @@ pub fn partitions_in<E, T, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::range(&begin, field, range, encode, place)))
 }
 
-/// The partitions that begin so and whose next part begins with a prefix.
+/// Returns the partitions with a prefix whose next part starts with a text.
 pub fn partitions_with<E, P, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -32,7 +32,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// The partitions that begin so and go on with one of `of` equal shares of the hashes of this form.
+/// Returns the partitions with a prefix and one of `of` equal shares of the hashes of this form.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -41,7 +41,7 @@ pub fn partitions_share<E, C: Class, F>(
 ) -> Selection<E, C, F> {
     Selection::new(ranges(begin, |begin| {
         if share >= of {
-            let message = format!("share {share} of {of} does not exist: take one from 0 on, below {of}");
+            let message = format!("share {share} of {of} does not exist; shares are numbered from 0");
             return Err(Error::new(ErrorCode::OutOfRangeInput, message));
         }
         let all = values(&begin, form);
@@ -53,9 +53,9 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// The least text of a share; `None` before the first and after the last one.
+/// Returns the smallest text of a share; `None` before the first and after the last one.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
-    // So many digits that a share holds some of them, and that the product is no more than a `u128`.
+    // Enough digits that each share contains some, and few enough that the product fits a `u128`.
     let digits = form.max.min(20);
     let least = (1_u128 << (4 * digits)) * u128::from(share) / u128::from(of);
     (0 < share && share < of).then(|| {
@@ -67,10 +67,10 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     })
 }
 
-/// All rows of the partitions that go on so from each beginning.
+/// Returns all rows of the partitions with these prefixes.
 ///
 /// # Errors
-/// Those of the values given.
+/// `KeyEncoding` for the given values.
 pub(super) fn ranges(
     begin: impl Into<KeyTexts>,
     partitions: impl Fn(String) -> Result<TextRange>,

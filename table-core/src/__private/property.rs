@@ -1,4 +1,4 @@
-//! Helpers of generated trait impls for properties.
+//! Helpers of generated property code.
 
 use std::fmt;
 
@@ -12,23 +12,23 @@ use crate::value::EdmType;
 
 use super::message::Message;
 
-/// The `encode` of a codec. A pointer, because a function's own type drags the codec's bounds to wherever it is mentioned, and
-/// rustc would report a codec that does not fit once more for each place.
+/// The `encode` function of a codec. A pointer: the function's own type would repeat the codec's bounds wherever it is mentioned, and rustc would
+/// report an unsuitable codec for each.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
-/// Names the field or property in an error of its codec (`encode_key`, `from_entity`).
+/// Adds the field or property to an error of its codec (`encode_key`, `from_entity`).
 ///
 /// # Errors
-/// The one given, with the name.
+/// The given one, with the name.
 #[inline]
 pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.with_property(field))
 }
 
-/// The schema of a property (`SCHEMA`).
+/// Returns the schema of a property (`SCHEMA`).
 ///
 /// # Panics
-/// While the declaration is compiled, if the field is an `Option` of an `Option`.
+/// At compile time, if the field is a nested `Option`.
 #[must_use]
 pub const fn property_schema(
     name: &'static str,
@@ -39,7 +39,7 @@ pub const fn property_schema(
 ) -> PropertySchema {
     if is_option_twice {
         let message = Message::new().with("[T058] the property `").with(field).with(
-            "` is an `Option` of an `Option`: `Some(None)` would not be stored and would be read back as `None`: take one `Option`, \
+            "` is an `Option` of an `Option`: `Some(None)` would be read back as `None`; use one `Option`, \
              or store it as JSON, `#[property(json)]`",
         );
         panic!("{}", message.as_str());
@@ -47,8 +47,7 @@ pub const fn property_schema(
     PropertySchema { name, field, edm, optional }
 }
 
-/// The row, if all of its properties could be written (`to_row`). They are asked for at once, because each `?` of an expansion costs
-/// the compiler.
+/// Returns the row if all properties were written (`to_row`). They are checked together, because each `?` of an expansion costs compile time.
 ///
 /// # Errors
 /// The first one.
@@ -58,7 +57,7 @@ pub fn written<const N: usize>(properties: [Result<()>; N], row: RowWriter) -> R
     Ok(row.finish())
 }
 
-/// Whether all parts of a key could be written (`encode_key`).
+/// Checks that all parts of a key were written (`encode_key`).
 ///
 /// # Errors
 /// The first one.
@@ -67,7 +66,7 @@ pub fn encoded<const N: usize>(parts: [Result<()>; N]) -> Result<()> {
     parts.into_iter().collect()
 }
 
-/// The same of an entity that is indexed (`Index::encode_key`).
+/// Checks that all parts of an index key were written (`Index::encode_key`).
 ///
 /// # Errors
 /// The first one.
@@ -76,10 +75,10 @@ pub fn entered<const N: usize>(parts: [Result<()>; N]) -> Result<bool> {
     encoded(parts).map(|()| true)
 }
 
-/// Appends a literal and the value of a field to a key, by the codec's `encode` (`encode_key`).
+/// Appends a literal and the value of a field to a key, using the codec's `encode` (`encode_key`).
 ///
 /// # Errors
-/// Those of the codec, with the name of the field.
+/// `KeyEncoding`, with the name of the field.
 #[inline]
 pub fn put<T>(
     out: &mut String,
@@ -92,22 +91,22 @@ pub fn put<T>(
     of_field(field, encode(value, out))
 }
 
-/// Appends the literal that a key ends in.
+/// Appends the last literal of a key.
 #[inline]
 pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     out.push_str(literal);
     Ok(())
 }
 
-/// Shows a type of an expansion that wraps one of this module's.
+/// Formats a generated type that wraps a type of this module.
 ///
 /// # Errors
-/// Those of the formatter.
+/// The errors of the formatter.
 pub fn debug(f: &mut fmt::Formatter<'_>, name: &str, inside: &dyn fmt::Debug) -> fmt::Result {
     f.debug_tuple(name).field(inside).finish()
 }
 
-/// The value, if its keys are those that it was found under (`from_entity` of a key that is not read).
+/// Returns the value if its keys are those it was stored under (`from_entity` of a key that is not read).
 ///
 /// # Errors
 /// `EntityMismatch`, with both texts.
@@ -119,25 +118,25 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     {
         if found != made {
             let message =
-                format!("the {key} is '{found}', and the properties make '{made}': write the entity again");
+                format!("the {key} is '{found}', but the properties give '{made}'; write the entity again");
             return Err(Error::new(ErrorCode::EntityMismatch, message));
         }
     }
     Ok(value)
 }
 
-/// The body of the traits' methods where the declaration had mistakes, so that only these are reported.
+/// Body of trait methods in an expansion with mistakes, so that only these are reported.
 ///
 /// # Errors
-/// Always: such a program does not compile.
+/// Always. Such a program does not compile.
 pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
 }
 
-/// Reads a field of a projection, whose type is the column's.
+/// Reads a field of a projection, which has the type of its column.
 ///
 /// # Errors
-/// Those of [`Projected::read`].
+/// The errors of [`Projected::read`].
 pub fn read_field<T, C: Projected<Value: IsType<T>>>(
     column: &C,
     entity: EntityRef<'_>,

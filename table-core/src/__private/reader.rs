@@ -1,4 +1,4 @@
-//! Runtime of `from_entity`: reads a stored entity or copy part by part and property by property.
+//! Runtime of `from_entity`: reads an entity or copy part by part and property by property.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::codec::compound::{Piece, Splitter};
@@ -9,26 +9,26 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// The `decode` of a codec, a pointer for the same reason as [`Encode`].
+/// The `decode` function of a codec; a pointer for the reason given at [`Encode`].
 pub type Decode<T> = fn(&str) -> Result<T>;
 
-/// The `decode_again` of a codec.
+/// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// What is read next, and what was wrong. An expansion asks with `let … else { return reader.fail() }`, because each `?` costs the
-/// compiler.
+/// State of a read: the remaining text and properties, and the first error. Expansions use `let … else { return reader.fail() }`, because each `?`
+/// costs compile time.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
     key: Splitter<'a>,
-    /// Whether the parts of the key are there from the entity read before.
+    /// `true` if the key parts of the previous entity can be kept.
     is_known: bool,
     /// The properties.
     pub search: Search<'a>,
 }
 
 impl<'a> EntityReader<'a> {
-    /// Begins with the `PartitionKey`.
+    /// Starts with the `PartitionKey`.
     #[inline]
     #[must_use]
     pub const fn new(entity: EntityRef<'a>, partition_key: &'a [Piece]) -> Self {
@@ -36,7 +36,7 @@ impl<'a> EntityReader<'a> {
         Self { row_key: entity.row_key, key, is_known: false, search: Search::new(entity.row) }
     }
 
-    /// The same over another entity, which may be of the same partition.
+    /// Starts reading over another entity, which may be in the same partition.
     #[inline]
     #[must_use]
     pub const fn again(entity: EntityRef<'a>, partition_key: &'a [Piece], is_same_partition: bool) -> Self {
@@ -45,15 +45,15 @@ impl<'a> EntityReader<'a> {
         reader
     }
 
-    /// Goes on with the `RowKey`; `false` if the `PartitionKey` is longer than its parts.
+    /// Continues with the `RowKey`. Returns `false` if the `PartitionKey` has text after its parts.
     #[inline]
     pub fn row_key(&mut self, row_key: &'a [Piece]) -> bool {
         let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.row_key));
         std::mem::take(&mut self.is_known) || self.search.keep(partition_key.finish()).is_some()
     }
 
-    /// Goes on with the properties; `false` if a key is not of the design. All that are read are those of the shape, in its
-    /// order; it is empty where that is unknown.
+    /// Continues with the properties. Returns `false` if a key does not match its schema. The caller reads all properties of the shape in order; an
+    /// empty shape means unknown.
     #[inline]
     pub fn properties(&mut self, shape: &[u8]) -> bool {
         self.search.expect(shape);
@@ -62,14 +62,14 @@ impl<'a> EntityReader<'a> {
         self.search.is_right()
     }
 
-    /// The next part of the key.
+    /// Reads the next key part.
     #[inline]
     pub fn part<T>(&mut self, field: &'static str, decode: Decode<T>) -> Option<T> {
         let text = self.text()?;
         self.search.keep(of_field(field, decode(text)))
     }
 
-    /// The same over a value that is there.
+    /// Reads the next key part into an existing value.
     #[inline]
     pub fn part_again<T>(&mut self, field: &'static str, value: &mut T, decode: DecodeAgain<T>) -> bool {
         if self.is_known {
@@ -79,37 +79,37 @@ impl<'a> EntityReader<'a> {
         self.search.keep(of_field(field, decode(text, value))).is_some()
     }
 
-    /// The text of the next part of the key.
+    /// Returns the text of the next key part.
     #[inline]
     pub fn text(&mut self) -> Option<&'a str> {
         let text = self.key.next_part();
         self.search.keep(text)
     }
 
-    /// Passes over a whole key, which is not read.
+    /// Skips a whole key that is not read.
     pub fn pass(&mut self) {
         self.key = Splitter::new(&[], "");
     }
 
-    /// Passes over the next part of the key.
+    /// Skips the next key part.
     pub fn skip(&mut self) {
         self.text();
     }
 
-    /// A field of the entity's own key, whose text a copy stores as a property.
+    /// Reads a field of the entity's key, whose text a copy stores as a property.
     pub fn key_text<T>(&mut self, field: &'static str, name: &'static str, decode: Decode<T>) -> Option<T> {
         let found = self.search.find(name);
         let text = self.search.keep(found)?;
         let read = if let Some(ValueRef::String(text)) = text {
             of_field(field, decode(text))
         } else {
-            let message = "a copy holds the text of this part of its entity's key, and it is not here: write the copy again";
+            let message = "the copy lacks this part of its entity's key; write the copy again";
             Err(Error::new(ErrorCode::EntityMismatch, message).with_property(name))
         };
         self.search.keep(read)
     }
 
-    /// Whether the stored entity is of a kind.
+    /// Returns `true` if the stored entity has this kind; otherwise records an error.
     pub fn is_kind(&mut self, kind: &str) -> bool {
         let found = self.search.find(ENTITY_TYPE);
         let Some(found) = self.search.keep(found) else { return false };
@@ -121,27 +121,27 @@ impl<'a> EntityReader<'a> {
             Some(_) => "no text".to_owned(),
             None => "absent".to_owned(),
         };
-        let message = format!("the entity is of another type: {ENTITY_TYPE} is {found}, '{kind}' is wanted");
+        let message = format!("the entity has another type: {ENTITY_TYPE} is {found}, expected '{kind}'");
         let error =
             Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-HET-1").with_property(ENTITY_TYPE);
         self.search.keep::<()>(Err(error));
         false
     }
 
-    /// Whether a key says the same of a field in another of its places.
+    /// Returns `true` if another place of the keys contains the same value; otherwise records an error.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {
             if expected == text {
                 return Ok(());
             }
-            let message = format!("the keys do not agree: '{text}' stands where '{expected}' is wanted");
+            let message = format!("the keys disagree: found '{text}', expected '{expected}'");
             Err(Error::new(ErrorCode::EntityMismatch, message).with_property(field))
         });
         self.search.keep(encoded).is_some()
     }
 
-    /// Whether a key says the same of a field as its property.
+    /// Returns `true` if a key part has the value of its property; otherwise records an error.
     pub fn is_also<T>(
         &mut self,
         field: &'static str,
@@ -154,7 +154,7 @@ impl<'a> EntityReader<'a> {
         let is_same = encode(value, &mut expected).is_ok() && expected == text;
         if !is_same {
             let message = format!(
-                "the key says '{text}' for `{field}`, and its property `{property}` would be '{expected}' there: one of them was changed alone"
+                "the key contains '{text}' for `{field}`, but its property `{property}` gives '{expected}'; only one of them was changed"
             );
             let error = Error::new(ErrorCode::EntityMismatch, message).with_property(property);
             self.search.keep::<()>(Err(error));
@@ -162,27 +162,27 @@ impl<'a> EntityReader<'a> {
         is_same
     }
 
-    /// Whether a check of a field passed: that of its bucket.
+    /// Returns `true` if the check of a field's bucket succeeded; otherwise records the error.
     pub fn is_right(&mut self, field: &'static str, check: Result<()>) -> bool {
         self.search.keep(of_field(field, check)).is_some()
     }
 
-    /// The end of an entity that was read over another one.
+    /// Finishes reading over another entity.
     ///
     /// # Errors
-    /// What was wrong, unless all was read.
+    /// The recorded error, unless everything was read.
     #[inline]
     pub fn end(&mut self, is_read: bool) -> Result<()> {
         if is_read { Ok(()) } else { self.fail() }
     }
 
-    /// What was wrong.
+    /// Returns the recorded error.
     ///
     /// # Errors
     /// Always.
     #[cold]
     pub fn fail<T>(&mut self) -> Result<T> {
-        let other = || Error::new(ErrorCode::EntityMismatch, "the stored entity is of another design");
+        let other = || Error::new(ErrorCode::EntityMismatch, "the stored entity has another schema");
         Err(self.search.take_error().unwrap_or_else(other))
     }
 }

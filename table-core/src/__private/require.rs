@@ -1,4 +1,4 @@
-//! Checks of a design whose types are known, for constants of an expansion.
+//! Compile-time checks of a schema whose types are known.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::{self, Fault};
@@ -8,10 +8,10 @@ use crate::schema::KeyPiece;
 use super::key::KeyOf;
 use super::message::Message;
 
-/// The form of a part, unless its codec does not go with the field (`KeyCodec::FAULT`).
+/// Returns the form of a part, or rejects a codec that does not suit the field (`KeyCodec::FAULT`).
 ///
 /// # Panics
-/// While the declaration is compiled, with what is wrong.
+/// At compile time, with the fault.
 #[must_use]
 pub const fn require_sound(fault: Option<&str>, form: Form) -> Form {
     match fault {
@@ -20,10 +20,10 @@ pub const fn require_sound(fault: Option<&str>, form: Form) -> Form {
     }
 }
 
-/// Refuses to compile pieces that make no key, with the entity and the piece in the message (K2, KEY-3, KEY-7).
+/// Rejects pieces that do not form a key. The message names the entity and the piece (K2, KEY-3, KEY-7).
 ///
 /// # Panics
-/// While the declaration is compiled, if they make none.
+/// At compile time, if they do not.
 pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     let KeyOf { pieces, forms } = of;
     let Some(fault) = compound::fault(forms) else { return };
@@ -45,10 +45,10 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
-/// The same of a key whose text is not read, so that two values may have one: refuses to compile one that could be read.
+/// Checks a key whose text is not read because two values may share it. Rejects one that could be read.
 ///
 /// # Panics
-/// While the declaration is compiled, if the pieces make no key, or one that is not ambiguous.
+/// At compile time, if the pieces do not form a key, or form one that is not ambiguous.
 pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     match compound::fault(&of.forms) {
         Some(Fault::Ambiguous { .. }) => {}
@@ -59,7 +59,7 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
                 .with(key)
                 .with(" of `")
                 .with(entity)
-                .with("` is not ambiguous: its fields are read back from it, so remove the waiver");
+                .with("` is not ambiguous; its fields are read back from it, so remove the waiver");
             panic!("{}", message.as_str());
         }
     }
@@ -69,11 +69,10 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Refuses to compile an index whose look-up by a value would read the copies of other values, too: a part that is looked up by
-/// ends itself.
+/// Rejects an index whose lookup of a value would also read copies of other values: parts that are looked up must be self-delimiting.
 ///
 /// # Panics
-/// While the declaration is compiled, if one of the first `pinned` pieces does not.
+/// At compile time, if one of the first `pinned` pieces is not.
 pub const fn require_told<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &str, entity: &str) {
     let mut at = 0;
     while at < pinned && at < N {
@@ -86,9 +85,8 @@ pub const fn require_told<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &
                 .with("` of `")
                 .with(entity);
             let message = message.with("`, field `").with(field).with(
-                "`: a look-up by it would also find longer values that begin so, because its end is found from the end of the \
-                 key alone: declare it `without('_')` with a literal after it that begins with '_', or `escaped` with \"!\" \
-                 after it",
+                "`: a lookup would also find longer values with the same start; make it `without('_')` followed by a literal that starts with '_', \
+                 or `escaped` followed by \"!\"",
             );
             panic!("{}", message.as_str());
         }
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the RowKey of the index `ByName` of `Employee`, field `name`: a look-up")]
+    #[should_panic(expected = "the RowKey of the index `ByName` of `Employee`, field `name`: a lookup")]
     fn a_look_up_that_finds_more_than_its_value_is_refused() {
         let id =
             KeyPiece::Field { field: "id", codec: "digits(6)", form: Form::fixed(6, true, Alphabet::DIGITS) };

@@ -1,4 +1,4 @@
-//! Runtime of generated row selections, such as `EmployeeRows`.
+//! Runtime of generated row selections such as `EmployeeRows`.
 
 use crate::error::Result;
 use crate::query::{KeyRange, TextRange};
@@ -9,7 +9,7 @@ use super::part::{self, Place};
 use super::property::Encode;
 use super::text::KeyText;
 
-/// Partitions, and the text that the `RowKey`s wanted begin with.
+/// Partitions, and the prefix of the selected `RowKey`s.
 #[derive(Clone, Debug)]
 pub struct RowsOf {
     partitions: KeyTexts,
@@ -17,43 +17,43 @@ pub struct RowsOf {
 }
 
 impl RowsOf {
-    /// All rows.
+    /// Selects all rows.
     #[must_use]
     pub fn new(partitions: impl Into<KeyTexts>) -> Self {
         Self { partitions: partitions.into(), row_key: KeyText::new() }
     }
 
-    /// Pins a literal.
+    /// Appends a literal to the prefix.
     #[must_use]
     pub fn literal(self, literal: &str) -> Self {
         Self { row_key: self.row_key.literal(literal), ..self }
     }
 
-    /// Pins a field, by the codec's `encode`.
+    /// Appends a field to the prefix, using the codec's `encode`.
     #[must_use]
     pub fn part<T>(self, field: &'static str, value: &impl KeyArg<T>, encode: Encode<T>) -> Self {
         Self { row_key: self.row_key.part(field, value, encode), ..self }
     }
 
-    /// The rows that begin so.
+    /// Returns the rows with this prefix.
     pub fn select<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.ranges())
     }
 
-    /// The same, as what is read.
+    /// Returns the key ranges of the rows with this prefix.
     ///
     /// # Errors
-    /// Those of the values given.
+    /// `KeyEncoding` for the given values.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         self.finish(|begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// The rows that are just so: every part is pinned.
+    /// Returns the rows with exactly this key, if every part is given.
     pub fn select_points<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }
 
-    /// The rows whose next part begins with a prefix.
+    /// Returns the rows whose next part starts with a text.
     pub fn prefix<E, P, C: Class, F>(
         self,
         field: &'static str,
@@ -63,7 +63,7 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// The rows whose next part lies in a range. Its order is checked to be kept before this compiles (K3).
+    /// Returns the rows whose next part is in a range. The order of the part is checked at compile time (K3).
     pub fn range<E, T, C: Class, F>(
         self,
         field: &'static str,

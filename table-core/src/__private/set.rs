@@ -11,10 +11,10 @@ use crate::value::ValueRef;
 
 use super::message::Message;
 
-/// Refuses to compile a set or group whose members do not share a table or cannot be told apart (PAT-HET-1).
+/// Rejects a set or group whose members are in different tables or cannot be distinguished (PAT-HET-1).
 ///
 /// # Panics
-/// While the declaration is compiled, if so.
+/// At compile time.
 pub const fn require_members(members: &[&EntitySchema], of: &str) {
     let mut right = 1;
     while right < members.len() {
@@ -28,24 +28,25 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // A declaration with mistakes has a design without keys: those are reported already.
+    // A declaration with mistakes has a schema without keys. They are reported elsewhere.
     if left.row_key.is_empty() || right.row_key.is_empty() {
         return;
     }
     if !left.shares_table(right) {
         let message = both("[T104] `", left, right)
-            .with("` live in different tables, `")
+            .with("` are in different tables, `")
             .with(left.table)
             .with("` and `");
-        let message = message.with(right.table).with("`: the types of `").with(of);
-        let message =
-            message.with("` share one, named by `#[entity(table = \"…\")]` of each; take the other one out");
+        let message = message.with(right.table).with("`; all types of `").with(of);
+        let message = message
+            .with("` are in one table, named by `#[entity(table = \"…\")]` on each; remove the other one");
         panic!("{}", message.as_str());
     }
     if !left.is_told_from(right) {
-        let message = both("[T103] `", left, right).with("` cannot be told apart in `").with(of);
-        let message = message.with("`: one key could be of either (PAT-HET-1). Begin their `row_key`s with ");
-        let message = message.with("different texts, or store the kind: `#[entity(kind = \"");
+        let message = both("[T103] `", left, right).with("` cannot be distinguished in `").with(of);
+        let message =
+            message.with("`: a key could belong to either (PAT-HET-1). Start their `row_key`s with ");
+        let message = message.with("different literals, or store the kind: `#[entity(kind = \"");
         panic!("{}", message.with(right.entity).with("\")]`").as_str());
     }
 }
@@ -54,7 +55,7 @@ const fn both(start: &str, left: &EntitySchema, right: &EntitySchema) -> Message
     Message::new().with(start).with(left.entity).with("` and `").with(right.entity)
 }
 
-/// Refuses to compile a group whose members have other partitions than its first (PAT-CK-3).
+/// Rejects a group whose members have other partitions than its first one (PAT-CK-3).
 ///
 /// # Panics
 /// While the declaration is compiled, if so.
@@ -67,16 +68,16 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
             || !schema::same(first.partition_key, other.partition_key, count)
         {
             let message = both("[T108] `", first, other);
-            let message = message.with("` have different partition keys: the types of the group `").with(of);
+            let message = message.with("` have different partition keys; all types of the group `").with(of);
             let message =
-                message.with("` are read from one partition, so each has the same `partition_key` ");
+                message.with("` are read from one partition, so their `partition_key`s must have the same ");
             panic!("{}", message.with("pieces, written the same way").as_str());
         }
         at += 1;
     }
 }
 
-/// Refuses to compile a group with a member whose keys do not begin with the owner's (PAT-CK-1).
+/// Rejects a group with a member whose keys do not start with the owner's (PAT-CK-1).
 ///
 /// # Panics
 /// While the declaration is compiled, if so.
@@ -91,19 +92,20 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
             .with("`, the owner of `")
             .with(of);
         let message =
-            message.with("`, ends in a part of varying width: the range under one key would hold the ");
-        let message =
-            message.with("rows of others, as 'Al' begins 'Alfred'. End it in a text that the part cannot ");
-        panic!("{}", message.with("hold, or remove `under`, and read the partition (PAT-CK-1)").as_str());
+            message.with("`, ends in a part of variable width, so the range under one key would contain ");
+        let message = message.with(
+            "rows of others, as 'Al' is a prefix of 'Alfred'. End it with a literal that the part cannot ",
+        );
+        panic!("{}", message.with("contain, or remove `under`, and read the partition (PAT-CK-1)").as_str());
     }
     let mut at = 0;
     while at < members.len() {
         if !schema::begins(owner.row_key, members[at].row_key) {
             let message = Message::new().with("[T109] the row key of `").with(members[at].entity);
-            let message = message.with("` does not begin with that of `").with(owner.entity);
+            let message = message.with("` does not start with that of `").with(owner.entity);
             let message =
-                message.with("`: each type of the group `").with(of).with("` repeats the pieces of its ");
-            let message = message.with("owner's `row_key`, written the same way, and goes on from there ");
+                message.with("`; each type of the group `").with(of).with("` repeats the pieces of its ");
+            let message = message.with("owner's `row_key` and appends its own ");
             let message = message.with("(PAT-CK-1). Or remove `under`, and read the partition");
             panic!("{}", message.as_str());
         }
@@ -111,10 +113,10 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     }
 }
 
-/// The designs of the set that an entity names, once it is proven that no row of an index of its members can be a member (`BESIDE`).
+/// Returns the schemas of an entity's set, after proving that no index row of its members can be a member (`BESIDE`).
 ///
 /// # Panics
-/// While the declaration is compiled, if one can.
+/// At compile time, if one can.
 #[must_use]
 pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
     let members = S::MEMBERS;
@@ -130,7 +132,7 @@ pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema
     members
 }
 
-/// Refuses an index whose rows lie in the table of a member and could be taken for that member.
+/// Rejects an index whose rows are in the table of a member and could be mistaken for it.
 const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
     let elsewhere = match index.table {
         Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),
@@ -146,13 +148,13 @@ const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &Enti
         || schema::disjoint(partition_key, member.partition_key);
     if !is_apart {
         let message = Message::new().with("[T103] a row of the index `").with(index.name).with("` of `");
-        let message = message.with(design.entity).with("` could be taken for `").with(member.entity);
-        let message = message.with("`, which its set has beside it (PAT-HET-1). Begin the `row_key` of the ");
-        panic!("{}", message.with("index with another text").as_str());
+        let message = message.with(design.entity).with("` could be mistaken for `").with(member.entity);
+        let message = message.with("`, another member of its set (PAT-HET-1). Start the `row_key` of the ");
+        panic!("{}", message.with("index with another literal").as_str());
     }
 }
 
-/// Whether a row that could not be read as an `E` is one that is declared beside it (`NOT_READ`).
+/// Classifies a row that could not be read as an `E`: returns `Ok` if it is of another declared type (`NOT_READ`).
 ///
 /// # Errors
 /// Those of [`FromEntity::read_own`].
@@ -161,7 +163,7 @@ pub fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     mixed::not_read::<E>(entity, error)
 }
 
-/// Reads a row as a projection of the entity `E`; `None` for one that is declared beside it (`read_own`).
+/// Reads a row as a projection of the entity `E`, or returns `None` for another declared type (`read_own`).
 ///
 /// # Errors
 /// Those of [`FromEntity::read_own`].
@@ -169,14 +171,14 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Asks for the properties of a projection, not for those that keys tell, and for the kind by which its entity is known (`select`).
+/// Selects the properties of a projection, without key fields, and the kind that identifies its entity (`select`).
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let kind = E::SCHEMA.kind.map(|_| ENTITY_TYPE);
     Select::names(properties.into_iter().flatten().chain(kind))
 }
 
-/// Reads a row of a set or group, with its key in an error.
+/// Reads a row of a set or group, and adds its key to an error.
 ///
 /// # Errors
 /// Those of [`FromEntity::from_entity`].

@@ -1,4 +1,4 @@
-//! Runtime of `key`, `partition` and `rows`: the text of a key from arguments.
+//! Runtime of `key`, `partition` and `rows`: a key's text from arguments.
 
 use crate::error::Result;
 use crate::query::KeyRange;
@@ -6,18 +6,18 @@ use crate::selection::{KeyArg, Partition, Point, Selection};
 
 use super::property::{Encode, of_field};
 
-/// A key under construction; an error stays until the selection is used.
+/// A key under construction. An error is kept until the selection is used.
 #[derive(Clone, Debug)]
 pub struct KeyText(pub(super) Result<String>);
 
 impl KeyText {
-    /// The empty text, with room for a key of usual length.
+    /// Creates an empty text with capacity for a key of usual length.
     #[must_use]
     pub fn new() -> Self {
         Self(Ok(String::with_capacity(32)))
     }
 
-    /// Appends a literal of the key.
+    /// Appends a literal.
     #[must_use]
     pub fn literal(mut self, literal: &str) -> Self {
         if let Ok(text) = &mut self.0 {
@@ -26,7 +26,7 @@ impl KeyText {
         self
     }
 
-    /// Appends the value of a field, or its bucket, by the codec's `encode`.
+    /// Appends the value of a field, or its bucket, using the codec's `encode`.
     #[must_use]
     pub fn part<T>(self, field: &'static str, value: &impl KeyArg<T>, encode: Encode<T>) -> Self {
         Self(self.0.and_then(|mut text| {
@@ -42,12 +42,12 @@ impl Default for KeyText {
     }
 }
 
-/// The selection of one entity.
+/// Creates the selection of one entity.
 pub fn point<E, F>(partition_key: KeyText, row_key: KeyText) -> Selection<E, Point, F> {
     Selection::of_texts(partition_key.0.and_then(|partition_key| Ok((partition_key, row_key.0?))))
 }
 
-/// The selection of one partition.
+/// Creates the selection of one partition.
 pub fn partition<E>(partition_key: KeyText) -> Selection<E, Partition> {
     Selection::new(partition_key.0.map(|partition_key| vec![KeyRange::partition(partition_key)]))
 }

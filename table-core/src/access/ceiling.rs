@@ -1,30 +1,30 @@
-//! Ceilings: which query classes are within which, and the methods that hold a selection to its ceiling.
+//! Ceilings: the order of cost classes, and the methods that check a selection against its ceiling.
 
 use std::marker::PhantomData;
 
 use crate::error::{Error, ErrorCode};
 use crate::selection::{Class, FanOut, Partition, PartitionRange, Point, RowRange, Scan, Selection};
 
-/// A cost class that is not more expensive than the class `K`.
+/// A cost class that is at most as expensive as the class `K`.
 ///
-/// Each class lies within itself and within those that follow it: [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
-/// [`PartitionRange`], then [`Scan`]. Of a fan-out and a range of partitions neither bounds the other: the one is so many
-/// requests, the other as many as there are partitions.
+/// Each class is within itself and within all later ones of [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or [`PartitionRange`], then
+/// [`Scan`]. A fan-out and a range of partitions do not bound each other: the first sends a fixed number of requests, the second as many as there are
+/// partitions.
 ///
 /// ```
 /// use table_core::access::WithinCeiling;
 /// use table_core::selection::{Partition, Point, RowRange};
 ///
-/// /// Accepts selections that read one partition at most.
+/// /// Accepts selections that read at most one partition.
 /// fn at_most_a_partition<C: WithinCeiling<Partition>>() {}
 /// at_most_a_partition::<Point>();
 /// at_most_a_partition::<RowRange>(); // `FanOut` does not compile: T090
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T090] the access pattern costs more than its ceiling: its selection is a `{Self}`, its ceiling a `{K}`",
+    message = "[T090] the selection costs more than the ceiling of its access pattern: it is a `{Self}`, the ceiling is `{K}`",
     label = "`{Self}` costs more than `{K}`",
-    note = "pin more of the key, or declare an index, until the selection costs at most its ceiling",
-    note = "if it may cost that much, raise the ceiling: `point`, `range`, `partition`, `partitions`, `fanout(n)`, `scan`"
+    note = "give more of the key, or declare an index, until the selection is within the ceiling",
+    note = "or raise the ceiling: `point`, `range`, `partition`, `partitions`, `fanout(n)`, `scan`"
 )]
 pub trait WithinCeiling<K: Class>: Class {}
 
@@ -41,27 +41,27 @@ within! {
     Scan: Scan;
 }
 
-/// A proof that a selection reads the source of its pattern: every source is the same as itself.
+/// A proof that a selection reads the declared source. Every source is only the same as itself.
 ///
 /// ```
 /// use table_core::access::SameSource;
 /// use table_core::selection::Primary;
 ///
-/// /// Accepts a selection's source that is the declared one.
+/// /// Accepts a selection that reads the declared source.
 /// fn as_declared<Declared, S: SameSource<Declared>>() {}
 /// as_declared::<Primary, Primary>(); // any other source does not compile: T092
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T092] the access pattern is declared to read `{F}`, and its selection reads `{Self}`",
+    message = "[T092] the access pattern declares the source `{F}`, but its selection reads `{Self}`",
     label = "selects from `{Self}`",
-    note = "name the source after the ceiling: `<= point from Copies<EmployeeByEmail> = …`; without `from` it is the entity's own key"
+    note = "write the source after the ceiling: `<= point from Copies<EmployeeByEmail> = …`; the default is the entity's own key"
 )]
 pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// A pattern of `E` that reads `F`, whose selection is still to come. The functions that `access_patterns!` makes call the method
-/// of their ceiling: its name is the word that is in the list, so that rustc names there what is too expensive.
+/// A pattern of `E` that reads `F`, before its selection is known. Expansions of `access_patterns!` call the method named like their ceiling, so that
+/// rustc points at that word when the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);
@@ -91,7 +91,7 @@ impl<E, F> Asked<E, F> {
         scan Scan;
     }
 
-    /// A fan-out over more ranges than the ceiling says is an error where the selection is used: `InvalidInput` (CLS-1).
+    /// A fan-out over more ranges than the ceiling makes the selection fail with `InvalidInput` when it is used (CLS-1).
     pub fn fanout<C: WithinCeiling<FanOut>, G: SameSource<F>>(
         self,
         most: usize,
@@ -103,7 +103,7 @@ impl<E, F> Asked<E, F> {
             return self.widen(selection);
         }
         let message = format!(
-            "the access pattern `{}` asks for {ranges} ranges, and its ceiling is `fanout({most})`: ask for fewer, or raise the \
+            "the access pattern `{}` selects {ranges} ranges, but its ceiling is `fanout({most})`; select fewer, or raise the \
              ceiling",
             self.0
         );

@@ -1,6 +1,6 @@
 //! The macro that declares access patterns.
 
-/// Declares the questions asked of an entity's table: a name, what it may cost at most, and the selection that answers it.
+/// Declares the queries of an entity's table: for each a name, its maximum cost, and the selection.
 ///
 /// ```
 /// use table_core::query::QueryClass;
@@ -19,16 +19,16 @@
 /// }
 ///
 /// access_patterns! {
-///     /// What the personnel office asks.
+///     /// Queries of the personnel office.
 ///     pub Personnel for Employee {
 ///         /// One employee.
 ///         by_id(department: &str, id: u32) <= point = Employee::key(department, id);
-///         /// Those with the first hundred numbers.
+///         /// Employees with the first hundred numbers.
 ///         founders(department: &str) <= range = Employee::rows(department).id(..100);
-///         /// Whose address is it?
+///         /// The employee with an e-mail address.
 ///         by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
 ///             Employee::by_email(department, email);
-///         /// Everybody, once a year.
+///         /// All employees, once a year.
 ///         audit() <= scan = Employee::scan("the yearly audit");
 ///     }
 /// }
@@ -44,23 +44,22 @@
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// The list is a type without values. For each pattern it has a function of that name, as visible as the list, which gives the
-/// selection; and it has `PATTERNS`, the patterns as data, in the order declared: [`AccessPattern`](crate::access::AccessPattern).
+/// The list becomes a type without values. It has one function for each pattern, with the visibility of the list, which returns the selection.
+/// `PATTERNS` contains all patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
 ///
 /// # Ceilings
 ///
-/// From the cheapest, each with what it admits (CLS-1, [`WithinCeiling`](crate::access::WithinCeiling)):
+/// From cheapest to most expensive (CLS-1, [`WithinCeiling`](crate::access::WithinCeiling)):
 ///
-/// - `point` one look-up;
-/// - `range` that, and a range of rows of one partition;
-/// - `partition` those, and one whole partition;
-/// - `partitions` those, and a range of partitions;
-/// - `fanout(n)` what `partition` admits, and up to `n` partitions or ranges, each asked for itself;
-/// - `scan` everything.
+/// - `point`: one lookup;
+/// - `range`: also a range of rows in one partition;
+/// - `partition`: also one whole partition;
+/// - `partitions`: also a range of partitions;
+/// - `fanout(n)`: everything within `partition`, and up to `n` partitions or ranges with one request or more each;
+/// - `scan`: everything.
 ///
-/// A selection that costs more does not compile. That includes a `fanout(n)` where the buckets of the partition key are more than `n`. A
-/// fan-out that is put together while the program runs is counted when it is built: above `n` it is an error where the
-/// selection is used.
+/// A selection that costs more does not compile. This includes a `fanout(n)` over a partition key with more than `n` buckets. A fan-out built at run
+/// time is counted when it is built; with more than `n` ranges, using the selection fails.
 ///
 /// ```compile_fail
 /// # use table_core::{Entity, access_patterns};
@@ -70,14 +69,13 @@
 /// # struct Employee { department: String, id: u32 }
 /// access_patterns! {
 ///     Personnel for Employee {
-///         everybody_of(department: &str) <= range = Employee::partition(department); // a whole partition
+///         everyone(department: &str) <= range = Employee::partition(department); // a whole partition
 ///     }
 /// }
 /// ```
 ///
-/// A selection has the class of its ceiling, also where it is cheaper, so that the pattern can become as dear as was declared
-/// without a change where it is used. What is read from an index says where: `from Copies<EmployeeByEmail>`, or
-/// `from Lists<…>`.
+/// A selection has the class of its ceiling even if it is cheaper, so the pattern can later become as expensive as declared without changes to its
+/// callers. A selection from an index names the source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
     (
@@ -92,9 +90,9 @@ macro_rules! access_patterns {
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         $vis enum $list {}
 
-        #[allow(dead_code, reason = "generated: a list is data also where a function of it is not called")]
+        #[allow(dead_code, reason = "generated: the list is data even if a function of it is not called")]
         impl $list {
-            /// The access patterns, in the order declared.
+            /// The access patterns, in declaration order.
             $vis const PATTERNS: &'static [$crate::access::AccessPattern] = &[$({
                 const INDEX: ::core::option::Option<&'static $crate::schema::IndexSchema> =
                     <$crate::access_patterns!(@source $($source)?) as $crate::selection::Source>::INDEX;
@@ -139,11 +137,11 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // Also what is not a ceiling, or none, which `@ceiling` decides: everything lies within a scan.
+    // Also used for an invalid or missing ceiling, which `@ceiling` reports: everything is within a scan.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The word twice: once to be known, once to be written where it is in the list.
+    // The word is passed twice: to be matched, and to be emitted with its span in the list.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

@@ -1,4 +1,4 @@
-//! The bag through serde: the service's JSON of one entity at minimal metadata (JSON-3).
+//! Serde for the bag: the service's JSON of one entity with minimal metadata (JSON-3).
 
 use serde::de::Error as _;
 use serde::ser::{Error as _, SerializeMap};
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::odata::{Annotate, EntityBody, Members, Sender, Text, Ticks, serialize_properties};
 use crate::query::EntityRef;
 
-/// Writes `odata.etag` and `Timestamp` if the entity was read; an instant out of range is an error (TYPE-6).
+/// Includes `odata.etag` and `Timestamp` if the entity was read. An instant out of range is an error (TYPE-6).
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -38,7 +38,7 @@ impl Serialize for TableEntity {
     }
 }
 
-/// Reads what a service answered or [`Serialize`] wrote, in a self-describing format such as JSON; both keys must be there.
+/// Reads the service's JSON, or the output of [`Serialize`], from a self-describing format such as JSON. Both keys are required.
 impl<'de> Deserialize<'de> for TableEntity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let body = Members::deserialize(deserializer)?.read(Sender::Service).map_err(D::Error::custom)?;

@@ -1,4 +1,4 @@
-//! Typed key fields, for projections that read the key.
+//! Typed key fields, for projections that include parts of the key.
 
 use std::marker::PhantomData;
 
@@ -8,8 +8,8 @@ use crate::query::EntityRef;
 
 /// A field of the key of the entity `E`, of type `T`: `Employee::ID`. Made by `#[derive(Entity)]`.
 ///
-/// It is not a [`Column`](crate::Column): the store has no such property, so that no filter and no patch can name it. Rows are
-/// selected by it with `Employee::key` and `Employee::rows`; a projection can read it.
+/// A key column is not a [`Column`](crate::Column): the store has no such property, so filters and patches cannot name it. Select rows by it with
+/// `Employee::key` and `Employee::rows`; a projection can include it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -43,21 +43,21 @@ pub struct KeyColumn<E, T> {
 }
 
 impl<E, T> KeyColumn<E, T> {
-    /// No number of a property. For generated code.
+    /// Returns 0, since there is no property. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
         0
     }
 
-    /// A marker for a field of the key, which a copy has in another place. For generated code.
+    /// Returns a marker for a key field, which a copy stores elsewhere. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {
         true
     }
 
-    /// A part of the `PartitionKey`. For generated code: the pieces must be the entity's.
+    /// Creates a column for a part of the `PartitionKey`. For generated code: the pieces must match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_partition_key(
@@ -69,7 +69,7 @@ impl<E, T> KeyColumn<E, T> {
         Self { field, in_row_key: false, pieces, part, decode, of: PhantomData }
     }
 
-    /// A part of the `RowKey`, likewise.
+    /// Creates a column for a part of the `RowKey`. For generated code: the pieces must match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_row_key(
@@ -81,7 +81,7 @@ impl<E, T> KeyColumn<E, T> {
         Self { field, in_row_key: true, pieces, part, decode, of: PhantomData }
     }
 
-    /// The name of the field.
+    /// Returns the name of the field.
     #[must_use]
     pub const fn field(&self) -> &'static str {
         self.field
@@ -90,7 +90,7 @@ impl<E, T> KeyColumn<E, T> {
     /// Reads the value from a stored entity's key.
     ///
     /// # Errors
-    /// `EntityMismatch` if the key is not of the entity's design, with the field.
+    /// `EntityMismatch`, with the field, if the key does not match the entity's schema.
     pub(super) fn read(&self, entity: EntityRef<'_>) -> Result<T> {
         let text = if self.in_row_key { entity.row_key } else { entity.partition_key };
         let mut key = Splitter::new(self.pieces, text);

@@ -1,4 +1,4 @@
-//! Values that a column can be compared with: those of its own type, and those that widen to it.
+//! Operands of column comparisons: values of the column's type, and values that widen to it.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -7,8 +7,7 @@ use crate::value::Value;
 
 /// A value that a column of type `T` can be compared with.
 ///
-/// A type of your own that is a [`Property`](crate::Property) becomes an operand of its columns by implementing this for
-/// itself, with a value of the same Edm type.
+/// Implement it for a type that implements [`Property`](crate::Property) to compare its columns. The value must have the same Edm type.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};
@@ -30,14 +29,14 @@ use crate::value::Value;
 #[diagnostic::on_unimplemented(
     message = "[T087] a column of type `{T}` cannot be compared with `{Self}`",
     label = "not of the column's type",
-    note = "the constant must have the column's Edm type, or the store would see a type mismatch (FIL-16)"
+    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16)"
 )]
 pub trait Operand<T> {
-    /// The constant to compare with.
+    /// Converts to the constant in the filter.
     fn into_value(self) -> Value;
 }
 
-/// A column of an optional property takes what a column of the property takes.
+/// A column of an optional property accepts the same operands as a column of the property.
 impl<T, V: Operand<T>> Operand<Option<T>> for V {
     fn into_value(self) -> Value {
         Operand::<T>::into_value(self)
@@ -77,7 +76,7 @@ operand! {
     DateTime<Utc>: DateTime<Utc> => instant Value::DateTime(instant);
 }
 
-/// The types of columns that hold texts.
+/// A column type that holds text.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -92,32 +91,32 @@ operand! {
 /// # }
 /// use table_core::column::Text;
 ///
-/// /// Accepts the types of columns that can be asked by a prefix.
+/// /// Accepts the types of columns that support prefix conditions.
 /// fn has_prefixes<T: Text>() {}
 /// has_prefixes::<String>();
 /// has_prefixes::<Option<String>>(); // `i32` does not compile: T088
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T088] `starts_with` is for columns of text",
-    label = "`{Self}` is not a text"
+    message = "[T088] `starts_with` requires a column of text",
+    label = "`{Self}` is not text"
 )]
 pub trait Text {}
 
 impl Text for String {}
 impl Text for Option<String> {}
 
-/// The types of columns that hold truth values.
+/// A column type that holds a `bool`.
 ///
 /// ```
 /// use table_core::column::Truth;
 ///
-/// /// Accepts the types of columns that are conditions by themselves.
+/// /// Accepts the types of columns that can be a condition.
 /// fn is_condition<T: Truth>() {}
 /// is_condition::<bool>();
 /// is_condition::<Option<bool>>(); // `String` does not compile: T089
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T089] `is_true` is for columns of `bool`",
+    message = "[T089] `is_true` requires a column of `bool`",
     label = "`{Self}` is not a `bool`"
 )]
 pub trait Truth {}

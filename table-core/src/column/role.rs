@@ -1,11 +1,11 @@
-//! Roles of a column: set by a patch, read by a projection.
+//! Roles of a column: settable by a patch, readable by a projection.
 
 use crate::column::{Column, KeyColumn};
 use crate::error::Result;
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// The marker of a [`Column`] that feeds no index and no key: a patch may set it.
+/// Marker of a [`Column`] that no index and no key depends on. A patch can set it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -27,8 +27,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// The marker of a [`Column`] that feeds an index or the key, or is kept in copies: a patch, which does not know the old value, would
-/// leave these behind.
+/// Marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set it, because it does not know the old value
+/// and could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -48,26 +48,26 @@ pub enum Plain {}
 /// use table_core::Column;
 /// use table_core::column::Indexed;
 ///
-/// let email: Column<Employee, String, Indexed> = Employee::EMAIL; // the index `ByEmail` is made of it
+/// let email: Column<Employee, String, Indexed> = Employee::EMAIL; // the key of index `ByEmail`
 /// assert_eq!(email.name(), "Email");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// Markers of columns that can be set without knowing their old value.
+/// A marker of columns that can be set without their old value.
 ///
 /// ```
 /// use table_core::column::{Plain, SetAlone};
 ///
-/// /// Accepts the markers of columns that a patch may set.
+/// /// Accepts the markers of columns that a patch can set.
 /// fn may_be_patched<K: SetAlone>() {}
 /// may_be_patched::<Plain>(); // `Indexed` does not compile: T131
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T131] an index or the key is made of this property: a patch would leave it behind",
+    message = "[T131] a patch cannot set this property: an index or the key depends on it",
     label = "this property is in an index, in its copies or in the key",
-    note = "a patch does not know the old value, which tells the index row to be removed; a key never changes (UPD-6)",
-    note = "read, change and write the entity: `update`, through the patterns crate's `Entities`, which keeps its indexes right"
+    note = "a patch does not know the old value, which identifies the index row to remove; a key never changes (UPD-6)",
+    note = "read, change and write the whole entity with `update` of `table_patterns::Entities`, which maintains its indexes"
 )]
 pub trait SetAlone {}
 
@@ -88,7 +88,7 @@ impl SetAlone for Plain {}
 /// # }
 /// use table_core::column::Settable;
 ///
-/// /// The property that a patch of this column changes.
+/// /// Returns the property that a patch of this column changes.
 /// fn patched<E, C: Settable<E>>(column: C) -> &'static str {
 ///     column.property()
 /// }
@@ -97,7 +97,7 @@ impl SetAlone for Plain {}
 #[diagnostic::on_unimplemented(
     message = "[T130] a patch of `{E}` cannot set this",
     label = "`{Self}` is not a property of `{E}` that a patch can set",
-    note = "a field of the key never changes (UPD-6): insert the entity under its new key and delete the old one, in one transaction if the partition stays"
+    note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
 )]
 pub trait Settable<E>: Copy {
     /// The type of its values.
@@ -137,22 +137,22 @@ pub trait Projected {
     /// The type of its values.
     type Value;
 
-    /// The property to ask the store for; `None` if it is in the keys, which come back with every read.
+    /// Returns the property to request from the store, or `None` for a key field, since every read returns the keys.
     fn property(&self) -> Option<&'static str>;
 
-    /// Reads the value; `hint` is that of [`RowView::find`](crate::row::RowView::find).
+    /// Reads the value. For `hint` see [`RowView::find`](crate::row::RowView::find).
     ///
     /// # Errors
-    /// `EntityMismatch` if it is absent or of another type, or the key is of another design.
+    /// `EntityMismatch` if the property is absent or has another type, or the key does not match the schema.
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 
-/// A type that is this one: what a field of a projection must be of its column's.
+/// Type equality: the field of a projection must have the type of its column.
 ///
 /// ```
 /// use table_core::column::IsType;
 ///
-/// /// The value of a column, as the field of a projection.
+/// /// Converts the value of a column to the field of a projection.
 /// fn field<T>(of_column: impl IsType<T>) -> T {
 ///     of_column.into_value()
 /// }
@@ -162,10 +162,10 @@ pub trait Projected {
 #[diagnostic::on_unimplemented(
     message = "[T121] a projection cannot read `{Self}` as `{T}`",
     label = "the entity's field is a `{Self}`",
-    note = "a field of a projection has the type that the entity's field of this name has: a projection leaves out, and changes nothing"
+    note = "a field of a projection has the type of the entity's field with the same name"
 )]
 pub trait IsType<T> {
-    /// The value.
+    /// Returns the value.
     fn into_value(self) -> T;
 }
 

@@ -1,4 +1,4 @@
-//! The indexes of an entity as data, and what one entity has in one of them.
+//! Indexes of an entity as data, and the row of an entity in an index.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// The entry of one entity in one index: its copy, or its member of a list.
+/// The row of an entity in an index: its copy, or its entry in a list.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -36,13 +36,13 @@ use crate::schema::IndexSchema;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// Where: the key of the copy, or of the list.
+    /// The key of the copy or of the list.
     pub key: EntityKey,
-    /// The properties of the copy; of a list, those of the member.
+    /// The properties of the copy or of the list entry.
     pub row: Row,
 }
 
-/// An index of `E` as data, so that one loop serves all of them: [`Entity::INDEXES`](crate::Entity::INDEXES).
+/// An index of `E` as data, which allows loops over [`Entity::INDEXES`](crate::Entity::INDEXES).
 ///
 /// ```
 /// use table_core::Entity;
@@ -76,7 +76,7 @@ pub struct IndexOf<E> {
 }
 
 impl<E> IndexOf<E> {
-    /// For generated code: the design and the functions of one [`Index`](crate::index::Index).
+    /// Creates the data of an [`Index`](crate::index::Index). For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(
@@ -87,24 +87,24 @@ impl<E> IndexOf<E> {
         Self { schema, entry, owner }
     }
 
-    /// The design of the index.
+    /// Returns the schema of the index.
     #[must_use]
     pub const fn schema(&self) -> &'static IndexSchema {
         self.schema
     }
 
-    /// The entity's entry in the index; `None` if it is not indexed.
+    /// Returns the entity's row in the index, or `None` if it is not indexed.
     ///
     /// # Errors
-    /// Those of [`Index::entry`](crate::index::Index::entry).
+    /// The errors of [`Index::entry`](crate::index::Index::entry).
     pub fn entry(&self, entity: &E) -> Result<Option<IndexEntry>> {
         (self.entry)(entity)
     }
 
-    /// The key of the entity that a copy, or a member under the key of its list, belongs to.
+    /// Returns the key of the entity that a copy or list entry belongs to.
     ///
     /// # Errors
-    /// `EntityMismatch` if what is stored is not an entry of this index.
+    /// `EntityMismatch` if the stored row is not a row of this index.
     pub fn owner(&self, entry: EntityRef<'_>) -> Result<EntityKey> {
         (self.owner)(entry)
     }

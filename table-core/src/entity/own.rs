@@ -1,15 +1,15 @@
-//! Reading the rows of a type where rows of declared others lie among them.
+//! Reads of a table that contains rows of several declared types.
 
 use crate::entity::{FromEntity, Versioned};
 use crate::error::Result;
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as its type if it is of that type; `None` for what is declared beside it. A row that can be read is of the type: keys
-/// and kinds tell types apart (PAT-HET-1), so that most rows are judged by reading them.
+/// Reads a row as its type, or returns `None` for a row of another declared type. A row that can be read is of the type, because keys and kinds
+/// distinguish types (PAT-HET-1); so most rows are classified by reading them.
 ///
 /// # Errors
-/// Those of [`FromEntity::read_own`].
+/// The errors of [`FromEntity::read_own`].
 #[inline]
 pub(super) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
     let Some(not_read) = T::NOT_READ else { return Versioned::read(entity).map(Some) };
@@ -22,10 +22,10 @@ pub(super) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Ve
     }
 }
 
-/// The same over the one read before it, if there is one; `false` for what is declared beside it.
+/// Reads a row into the previous value, if there is one. Returns `false` for a row of another declared type.
 ///
 /// # Errors
-/// Those of [`FromEntity::read_own`].
+/// The errors of [`FromEntity::read_own`].
 #[inline]
 pub(crate) fn read_own_again<T: FromEntity>(
     place: &mut Option<Versioned<T>>,
@@ -44,10 +44,10 @@ pub(crate) fn read_own_again<T: FromEntity>(
     }
 }
 
-/// Puts what was read in place of the one before it; `false` if nothing was.
+/// Replaces the previous value with the one read. Returns `false` if nothing was read.
 #[inline]
 pub(crate) fn put<T>(place: &mut Option<Versioned<T>>, read: Result<Option<Versioned<T>>>) -> Result<bool> {
-    // Without `?`: an entity is moved once.
+    // Without `?`, the entity is moved only once.
     match read {
         Ok(Some(entity)) => {
             *place = Some(entity);

@@ -1,4 +1,4 @@
-//! `Versioned`: an entity as it was read, with its ETag and Timestamp.
+//! `Versioned`: an entity with the ETag and Timestamp it was read with.
 
 use std::ops::Deref;
 
@@ -29,36 +29,36 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// A value read at this version; the Timestamp is in [ticks].
+    /// Creates a value read at this version. The Timestamp is in [ticks].
     pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
         Self { value, etag, timestamp }
     }
 
-    /// The version, to be sent back as `If-Match` (CON-3).
+    /// Returns the version, which conditional writes send as `If-Match` (CON-3).
     #[must_use]
     pub const fn etag(&self) -> &ETag {
         &self.etag
     }
 
-    /// When the store last wrote the entity. Not to be used to order events across entities (ETAG-7).
+    /// Returns the time of the last write. Do not use it to order events of different entities (ETAG-7).
     #[must_use]
     pub fn timestamp(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// When the store last wrote the entity, in [ticks].
+    /// Returns the time of the last write, in [ticks].
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.timestamp
     }
 
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub const fn value(&self) -> &T {
         &self.value
     }
 
-    /// The value, taken out.
+    /// Returns the value without its version.
     #[must_use]
     pub fn into_value(self) -> T {
         self.value
@@ -66,15 +66,15 @@ impl<T> Versioned<T> {
 }
 
 impl<T: FromEntity> Versioned<T> {
-    /// Reads a stored entity and keeps its version.
+    /// Reads a stored entity with its version.
     ///
     /// # Errors
-    /// Those of [`FromEntity::from_entity`], with the key.
+    /// The errors of [`FromEntity::from_entity`], with the key.
     pub fn read(entity: EntityRef<'_>) -> Result<Self> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Reads another one over this one: an error has no key yet, and leaves parts of both.
+    /// Reads another entity into this one. An error has no key yet and leaves a mix of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;
@@ -85,7 +85,7 @@ impl<T: FromEntity> Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Reads what is stored in a way of its own and keeps its version.
+    /// Reads a stored entity with a custom function, and adds its version.
     #[inline]
     pub(crate) fn read_with(
         entity: EntityRef<'_>,
@@ -97,7 +97,7 @@ impl<T> Versioned<T> {
         }
     }
 
-    /// What was read from a stored entity, with its version.
+    /// Adds the version of a stored entity to a value read from it.
     #[inline]
     pub(crate) fn of(value: T, entity: EntityRef<'_>) -> Self {
         Self::new(value, entity.etag(), entity.row.timestamp())

@@ -1,8 +1,8 @@
-//! The codes an [`Error`](crate::Error) can carry: the service's own (ERR-3), then those of this library.
+//! Error codes: the service's (ERR-3), then those of this library.
 
 use std::fmt;
 
-/// The kind of a failure, in the service's words where the service has one (ERR-3).
+/// The kind of an error, named like the service's code if there is one (ERR-3).
 ///
 /// ```
 /// use table_core::ErrorCode;
@@ -14,51 +14,51 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ErrorCode {
-    /// A table of this name exists, in any case (OPT-2).
+    /// A table with this name exists; names ignore case (OPT-2).
     TableAlreadyExists,
     /// The table's deletion is in progress (OPT-4).
     TableBeingDeleted,
-    /// A data operation on a table that is not there (OPT-6).
+    /// A data operation on a missing table (OPT-6).
     TableNotFound,
-    /// An insert of a key that exists (INS-1).
+    /// An insert under an existing key (INS-1).
     EntityAlreadyExists,
-    /// The entity, or the table to delete, is not there (GET-2, OPT-3).
+    /// The entity, or the table to delete, does not exist (GET-2, OPT-3).
     ResourceNotFound,
-    /// The `ETag` given is not the current one (UPD-3).
+    /// The given `ETag` is not current (UPD-3).
     UpdateConditionNotSatisfied,
     /// A key is missing or null (KEY-1).
     PropertiesNeedValue,
     /// A property value or a key is too long (TYPE-10, KEY-8).
     PropertyValueTooLarge,
-    /// The entity is over 1 MiB (SIZE-1).
+    /// The entity is larger than 1 MiB (SIZE-1).
     EntityTooLarge,
-    /// Over 252 custom properties (ENT-2).
+    /// More than 252 custom properties (ENT-2).
     TooManyProperties,
     /// A property name is not an identifier (PROP-3).
     PropertyNameInvalid,
-    /// A property name is over 255 code units (PROP-2).
+    /// A property name is longer than 255 code units (PROP-2).
     PropertyNameTooLong,
-    /// One property name twice (PROP-6).
+    /// A duplicate property name (PROP-6).
     DuplicatePropertiesSpecified,
     /// An illegal key character, a date out of range, a table name of the wrong length (KEY-4, TYPE-6, TBL-4).
     OutOfRangeInput,
-    /// Malformed input: body, filter, `$top`, `ETag`, continuation token, over 100 changes.
+    /// Malformed input: body, filter, `$top`, `ETag`, continuation token, more than 100 operations.
     InvalidInput,
     /// A value of a wrong kind.
     InvalidValueType,
     /// An illegal table name (TBL-4).
     InvalidResourceName,
-    /// One entity twice in a transaction (EGT-4).
+    /// A transaction writes an entity twice (EGT-4).
     InvalidDuplicateRow,
     /// A transaction over more than one partition (EGT-5).
     CommandsInBatchActOnDifferentPartitions,
-    /// A query option or filter construct that the service does not have (QRY-2, FIL-4).
+    /// A query option or filter that the service does not support (QRY-2, FIL-4).
     NotImplemented,
-    /// A request over 4 MiB (REQ-7, EGT-3).
+    /// A request larger than 4 MiB (REQ-7, EGT-3).
     RequestBodyTooLarge,
     /// A bad signature, clock skew, or an expired token.
     AuthenticationFailed,
-    /// The credential does not reach this table or key (SAS-8).
+    /// The credential does not cover this table or key (SAS-8).
     AuthorizationFailure,
     /// The signature does not permit this operation (SAS-11).
     AuthorizationPermissionMismatch,
@@ -70,70 +70,70 @@ pub enum ErrorCode {
     AuthorizationProtocolMismatch,
     /// The signature is not for this address (ASAS-5).
     AuthorizationSourceIPMismatch,
-    /// No answer in time: a write may or may not have been applied (CON-11).
+    /// No response in time. The outcome of a write is unknown (CON-11).
     OperationTimedOut,
     /// The backend failed.
     InternalError,
-    /// Throttled: retry with back-off (SCL-3).
+    /// Throttled. Retry with back-off (SCL-3).
     ServerBusy,
-    /// The queue is not there (QUE-3).
+    /// The queue does not exist (QUE-3).
     QueueNotFound,
-    /// A queue of this name exists with other metadata (QUE-3).
+    /// A queue with this name and other metadata exists (QUE-3).
     QueueAlreadyExists,
     /// The queue's deletion is in progress (QUE-15).
     QueueBeingDeleted,
-    /// The message was deleted, or its time to live is over (QUE-13).
+    /// The message was deleted, or its time to live expired (QUE-13).
     MessageNotFound,
-    /// Another receiver has received or updated the message since (QUE-13).
+    /// Another receiver received or updated the message (QUE-13).
     PopReceiptMismatch,
-    /// A time or count of a queue's call is out of range (QUE-8, QUE-9).
+    /// A time or count in a queue operation is out of range (QUE-8, QUE-9).
     OutOfRangeQueryParameterValue,
-    /// A message would be hidden for as long as it lives, or longer (QUE-8).
+    /// A message would be hidden at least as long as it lives (QUE-8).
     InvalidQueryParameterValue,
-    /// The blob that an address names is not there (BLB-2).
+    /// The blob at an address does not exist (BLB-2).
     BlobNotFound,
-    /// A value cannot be written in its place in a key; nothing was sent.
+    /// A value cannot be written into a key. Nothing was sent.
     KeyEncoding,
-    /// A stored entity does not fit the type it is read as; the stored entity is untouched.
+    /// A stored entity does not match the type it is read as. It was not changed.
     EntityMismatch,
-    /// The design of the program does not go with what is stored under an earlier one (EVO rules); nothing was changed.
+    /// The program's schema is incompatible with the stored one (EVO rules). Nothing was changed.
     LayoutMismatch,
-    /// Another entity has the value that an index declares unique; nothing was written (PAT-INTRA-5).
+    /// Another entity has the value of a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,
-    /// A list of an index has no room for another key; nothing was written, and nothing is ever cut (PAT-IX-4).
+    /// An index list is full. Nothing was written, and entries are never dropped (PAT-IX-4).
     IndexListFull,
-    /// The index is being built, or was disabled: it answers nothing until it is whole.
+    /// The index is being built or is disabled, and cannot be read until it is complete.
     IndexNotReady,
-    /// A described workload cannot be run: a field, pattern or layout that it does not have, a negative rate, no operations.
+    /// A workload cannot be simulated: an unknown field, pattern or layout, a negative rate, no operations.
     InvalidWorkload,
-    /// A design costs more, in a dry run, than its test allows (design promise 7); nothing was sent.
+    /// A schema costs more in a dry run than its test allows (design promise 7). Nothing was sent.
     OverBudget,
-    /// This backend cannot do what was asked; see its capabilities.
+    /// The backend does not support the operation; see its capabilities.
     Unsupported,
-    /// Stored bytes are not what was written; the message says where.
+    /// Stored bytes are damaged. The message says where.
     Corrupted,
-    /// An earlier write could not be made durable: reopen the engine to recover (CON-1).
+    /// An earlier write could not be made durable. Reopen the engine to recover (CON-1).
     EnginePoisoned,
     /// The engine was closed.
     EngineClosed,
-    /// Another process, or another handle, has this folder open.
+    /// Another process or handle has this folder open.
     FolderLocked,
-    /// The folder holds something else; it was left untouched.
+    /// The folder contains other files. It was not changed.
     FolderNotOurs,
-    /// The engine was opened for reading alone, or the folder is a backup: nothing was written.
+    /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
-    /// The folder was written by a newer version; it was left untouched.
+    /// A newer version wrote the folder. It was not changed.
     FormatTooNew,
-    /// The folder is of a format that is no longer read; it was left untouched.
+    /// The folder has a format that is no longer supported. It was not changed.
     FormatTooOld,
-    /// The disk has no room: nothing was written. Reading goes on, and writing as soon as there is room.
+    /// The disk is full. Nothing was written. Reads continue, and writes resume once there is space.
     DiskFull,
-    /// The operating system refused: permission, device error.
+    /// An error of the operating system: permission, device error.
     Io,
 }
 
 impl ErrorCode {
-    /// The code as the service spells it.
+    /// Returns the code in the service's spelling.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -198,7 +198,7 @@ impl ErrorCode {
         }
     }
 
-    /// The HTTP status that goes with the code (ERR-3); 500 for what never leaves this process.
+    /// Returns the HTTP status for the code (ERR-3); 500 for codes that are local to this process.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -261,7 +261,7 @@ impl ErrorCode {
         }
     }
 
-    /// The code of the service's spelling, its documented synonyms included; `None` if it is unknown (ERR-4).
+    /// Returns the code of the service's spelling, including documented synonyms, or `None` (ERR-4).
     #[must_use]
     pub fn from_service(code: &str) -> Option<Self> {
         Some(match code {

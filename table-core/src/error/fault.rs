@@ -1,14 +1,13 @@
-//! The trait of an area's faults, from which errors are made.
+//! The trait for enums of errors, from which [`Error`](crate::Error)s are created.
 
 use std::error::Error as StdError;
 
 use crate::error::code::ErrorCode;
 
-/// A fault of one area of the code, to be turned into an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
+/// The errors of one area of the code, convertible to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
 ///
-/// An area lists what can go wrong in it as one enum: `thiserror` derives the texts and the cause, and this trait adds the code
-/// and the rule. The text says what was wrong and what to do, in lower case, without a full stop, and without the text of the
-/// cause, which is printed after it.
+/// An area lists its errors in one enum. `thiserror` derives the texts and the cause, and this trait adds code and rule. A text states the fact and
+/// the remedy, in lower case, without a full stop and without the text of the cause, which is printed after it.
 ///
 /// ```
 /// use table_core::error::Fault;
@@ -30,6 +29,6 @@ use crate::error::code::ErrorCode;
 /// assert_eq!(error.to_string(), "InvalidInput: the card has 15 digits; 16 are expected (table `Cards`)");
 /// ```
 pub trait Fault: StdError + Send + Sync + 'static {
-    /// The code of the error, and the rule that was broken, where there is one.
+    /// Returns the code of the error, and the broken rule, if any.
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>);
 }

@@ -1,4 +1,4 @@
-//! Random filters, values and entities for the tests of filters and queries.
+//! Random filters, values and entities for tests of filters and queries.
 
 use chrono::{DateTime, Utc};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::row::{Row, RowWriter};
 use crate::ticks;
 use crate::value::Value;
 
-/// Few names, so that comparisons meet properties; odd ones among them.
+/// Only a few names, so that comparisons find properties; some of them are unusual.
 pub(crate) const NAMES: [&str; 6] = ["P", "Q", "straße_2", "_", "datetime", "X"];
 
 pub(crate) fn text() -> impl Strategy<Value = String> {
@@ -25,7 +25,7 @@ pub(crate) fn instant() -> impl Strategy<Value = DateTime<Utc>> {
         .prop_map(|count| ticks::to_datetime(count).unwrap())
 }
 
-/// Values of all eight types that a filter can say; often equal or close to each other.
+/// Returns values of all eight types that a filter can express; often equal or close to each other.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let double = prop_oneof![
         prop::sample::select(vec![-1.0, -0.0, 0.0, 1.0, 2.5, 1e300, 5e-324, 9_007_199_254_740_992.0]),
@@ -43,7 +43,7 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Values that a store can hold: those, and doubles that are not finite (ENG-19).
+/// Returns values that a store can contain, including doubles that are not finite (ENG-19).
 pub(crate) fn stored() -> impl Strategy<Value = Value> {
     let odd = prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
     prop_oneof![9 => value(), 1 => odd.prop_map(Value::Double)]
@@ -53,7 +53,7 @@ pub(crate) fn operator() -> impl Strategy<Value = Comparison> {
     prop::sample::select(Comparison::ALL.to_vec())
 }
 
-/// Legal texts for keys.
+/// Returns legal key texts.
 pub(crate) fn key() -> impl Strategy<Value = String> {
     let legal = vec!['a', 'b', '\'', ' ', '\u{FF21}', '\u{1F600}'];
     prop::collection::vec(prop::sample::select(legal), 0..=2)
@@ -74,7 +74,7 @@ fn comparison() -> impl Strategy<Value = Filter> {
     ]
 }
 
-/// Filters over [`NAMES`], keys and the Timestamp; `and` at the top is frequent.
+/// Returns filters over [`NAMES`], keys and the Timestamp, often conjunctions.
 pub(crate) fn filter() -> impl Strategy<Value = Filter> {
     comparison().prop_recursive(5, 24, 2, |inner| {
         prop_oneof![
@@ -85,7 +85,7 @@ pub(crate) fn filter() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// One entity, decoded: what a reference evaluator reads.
+/// A decoded entity, for a reference evaluator.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub(crate) partition_key: String,

@@ -1,4 +1,4 @@
-//! Checks that a filter built in code can be written in the grammar.
+//! Check that a filter built in code can be expressed in the grammar.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::FilterFault;
@@ -9,12 +9,12 @@ use crate::ticks;
 use crate::value::Value;
 
 impl Filter {
-    /// Checks what a parsed filter satisfies and one made in code may not: that each name is an identifier and no word of
-    /// the grammar, and that each constant can be written. Every query is checked before anything is sent.
+    /// Checks a filter that was built in code: each name must be an identifier and not a keyword, and each constant must be expressible. Every query
+    /// checks its filter before anything is sent.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that a filter cannot hold (FIL-1), for a Double that is not finite (FIL-17), for an instant
-    /// outside the years 1 to 9999 (TYPE-6).
+    /// `InvalidInput` for a name that a filter cannot contain (FIL-1), for a Double that is not finite (FIL-17), and for an instant outside the years
+    /// 1 to 9999 (TYPE-6).
     ///
     /// ```
     /// use table_core::Filter;

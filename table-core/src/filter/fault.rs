@@ -1,8 +1,8 @@
-//! The faults of filters: in their text, and in those built in code.
+//! Errors of filters: syntax errors, and filters built in code that cannot be expressed.
 
 use crate::error::{Error, ErrorCode, Fault};
 
-/// A fault at a place of a filter's text: the number of the character, the first being 1 (FIL-5).
+/// An error at a position in a filter's text. Characters are counted from 1 (FIL-5).
 #[derive(Debug, thiserror::Error)]
 #[error("filter, character {character}: {fault}")]
 pub(super) struct SyntaxFault {
@@ -16,44 +16,46 @@ impl Fault for SyntaxFault {
     }
 }
 
-/// A filter that cannot be read or written.
+/// The cause of an invalid filter.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FilterFault {
-    #[error("`{found}` has no meaning here: {instead}", found = .found.escape_debug())]
+    #[error("unexpected `{found}`; {instead}", found = .found.escape_debug())]
     Character { found: char, instead: &'static str },
-    #[error("a constant ends here: put a space before what follows")]
+    #[error("a constant ends here; insert a space")]
     NoSpace,
-    #[error("the quote that opens here is not closed: end with `'`, and double a quote inside")]
+    #[error("unterminated string; end it with `'`, and double any quote inside")]
     OpenQuote,
-    #[error("arithmetic is not supported: compute the constant before")]
+    #[error("arithmetic is not supported; compute the constant first")]
     Sign,
-    #[error("`{0}`: arithmetic is not supported: compute the constant before")]
+    #[error("`{0}`: arithmetic is not supported; compute the constant first")]
     Arithmetic(String),
-    #[error("`{name}(…)`: functions are not supported: {instead}")]
+    #[error("`{name}(…)`: functions are not supported; {instead}")]
     Function { name: String, instead: &'static str },
-    #[error("`{found}`: keywords are lower case: write `{lower}`")]
+    #[error("`{found}`: keywords are lower case; write `{lower}`")]
     Keyword { found: String, lower: String },
     #[error("expected {expected}, found {found}")]
     Expected { expected: &'static str, found: String },
-    #[error("this `)` closes nothing: remove it, or open it before")]
+    #[error("unmatched `)`; remove it, or add the opening `(`")]
     Close,
-    #[error("this `(` is not closed")]
+    #[error("this `(` is not closed; add the `)`")]
     Open,
-    #[error("a constant alone is not a condition: compare a property with it")]
+    #[error("a constant is not a condition; compare a property with it")]
     Alone,
-    #[error("two constants cannot be compared: one side is a property")]
+    #[error("two constants cannot be compared; one side must be a property")]
     TwoConstants,
     #[error("`{left}` and `{right}` are two properties, which cannot be compared; put text in single quotes")]
     TwoNames { left: String, right: String },
-    #[error("null is not a value: where P is absent, `not (P ne '') and not (P eq '')` holds (FIL-12)")]
+    #[error(
+        "null is not a value; to find entities without P, write `not (P ne '') and not (P eq '')` (FIL-12)"
+    )]
     Null,
-    #[error("`{0}` is outside Edm.Int32: for an Edm.Int64 write `{0}L`")]
+    #[error("`{0}` is outside Edm.Int32; write `{0}L` for an Edm.Int64")]
     Int32(String),
     #[error("`{0}` is outside Edm.Int64")]
     Int64(String),
-    #[error("`{0}` is outside Edm.Double; infinities and NaN have no constant")]
+    #[error("`{0}` is outside Edm.Double; infinities and NaN cannot be written")]
     Double(String),
-    #[error("`{0}` is not a number: write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D")]
+    #[error("`{0}` is not a number; write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D")]
     Number(String),
     #[error("write an instant as datetime'2014-08-22T00:50:32.1234567Z', in the years 1 to 9999")]
     DateTime,
@@ -62,14 +64,14 @@ pub(super) enum FilterFault {
     #[error("write bytes as X'01ff': an even number of hexadecimal digits, not base64")]
     Binary,
     #[error(
-        "`{0}'…'` is not a constant: put a space before the quote, or write datetime'…', guid'…' or X'…'"
+        "`{0}'…'` is not a constant; insert a space before the quote, or write datetime'…', guid'…' or X'…'"
     )]
     Prefix(String),
-    #[error("`{0}` is a word of the filter grammar: a property of this name cannot be filtered on")]
+    #[error("`{0}` is a keyword of filters; a property with this name cannot be filtered")]
     Reserved(String),
     #[error("filter: {0}")]
     Name(Error),
-    #[error("`{name}` cannot be compared with {number}: the filter grammar has no word for it")]
+    #[error("`{name}` cannot be compared with {number}, which filters cannot express")]
     NotFinite { name: String, number: f64 },
     #[error("`{0}` cannot be compared with an instant outside the years 1 to 9999")]
     Instant(String),

@@ -1,10 +1,10 @@
-//! Splits the text of a filter into words, constants and parentheses, each with its place.
+//! Lexer of filters: splits the text into words, constants and parentheses, each with its position.
 
 use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;
 use crate::value::Value;
 
-/// A piece of a filter's text.
+/// A token of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Open,
@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// The text that is not split yet.
+/// The remaining text.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     rest: &'a str,
@@ -26,7 +26,7 @@ impl<'a> Lexer<'a> {
         Self { text, rest: text }
     }
 
-    /// A fault at a place of the text, given in bytes.
+    /// Creates an error at a byte position.
     pub(super) fn at(&self, at: usize, fault: FilterFault) -> SyntaxFault {
         let character = self.text.char_indices().take_while(|(index, _)| *index < at).count() + 1;
         SyntaxFault { character, fault }
@@ -38,10 +38,10 @@ impl<'a> Lexer<'a> {
         taken
     }
 
-    /// The next piece, and where it begins.
+    /// Returns the next token and its position.
     ///
     /// # Errors
-    /// `InvalidInput` (FIL-5) for what begins no piece, `NotImplemented` (QRY-2) for arithmetic.
+    /// `InvalidInput` (FIL-5) for an invalid token, `NotImplemented` (QRY-2) for arithmetic.
     pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), SyntaxFault> {
         self.rest = self.rest.trim_ascii_start();
         let at = self.text.len() - self.rest.len();
@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// The text between single quotes; a quote inside is doubled.
+    /// Reads a string in single quotes; a doubled quote is a quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

@@ -1,4 +1,4 @@
-//! Constants in a filter: how each of the eight types is written and read (section 4.3 of the rules).
+//! Constants in filters: writing and reading each of the eight types (section 4.3 of the rules).
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Writes a constant. Text that the parser reads back as the same value, but for a Double that is not finite: the grammar
-/// has no word for it, and the printed word (`NaN`, `inf`) is refused by the parser, never read as something else.
+/// Writes a constant. The parser reads it back as the same value, except a Double that is not finite: `NaN` and `inf` are not in the grammar, and the
+/// parser refuses them.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {
@@ -23,7 +23,7 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Value::Int32(number) => write!(f, "{number}"),
         Value::Int64(number) => write!(f, "{number}L"),
-        // The shortest text that reads back the same, always with a fraction or an exponent.
+        // The shortest text that is read back unchanged, always with a fraction or an exponent.
         Value::Double(number) => write!(f, "{number:?}"),
         Value::Boolean(flag) => write!(f, "{flag}"),
         Value::DateTime(instant) => write!(f, "datetime'{}'", format_datetime(*instant)),
@@ -36,8 +36,8 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Writes it as a constant of a filter: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A Double that is not finite has no
-/// such constant, and is written as `NaN` or `inf`.
+/// Writes the value as a filter constant: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A Double that is not finite is written as `NaN`
+/// or `inf`, which is not a constant.
 ///
 /// ```
 /// use table_core::Value;
@@ -51,7 +51,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// As [`Value`].
+/// Writes the value like [`Value`] does.
 ///
 /// ```
 /// assert_eq!(table_core::ValueRef::Binary(&[1, 255]).to_string(), "X'01ff'");
@@ -62,7 +62,7 @@ impl fmt::Display for ValueRef<'_> {
     }
 }
 
-/// Reads a number: its run of digits, letters, `.` and signs.
+/// Parses a number: a run of digits, letters, `.` and signs.
 pub(super) fn number(text: &str) -> Result<Value, FilterFault> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if is_digits(digits) {
@@ -88,7 +88,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `2`, `2.5`, `2e-3`, `2.5E10`: a digit at least on each side of what separates.
+/// Returns `true` for `2`, `2.5`, `2e-3`, `2.5E10`: each separator has a digit on both sides.
 fn is_decimal(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
@@ -97,7 +97,7 @@ fn is_decimal(text: &str) -> bool {
         && is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
 }
 
-/// Reads a constant of the form `prefix'text'`.
+/// Parses a constant of the form `prefix'text'`.
 pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, FilterFault> {
     match prefix {
         "datetime" => {

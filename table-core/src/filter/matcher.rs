@@ -1,7 +1,6 @@
-//! Evaluates a filter on encoded rows, without decoding more than the properties it names (FIL-10 to FIL-18).
+//! Evaluation of filters on encoded rows, decoding only the properties that they name (FIL-10 to FIL-18).
 //!
-//! A filter becomes a list of tests, each of which knows where to go on when it is true and when it is false: `and`, `or`
-//! and `not` are in the jumps, which only go forward, and nothing is left of them at run time.
+//! A filter is compiled to a list of tests. Each has one jump for true and one for false, always forward, which replace `and`, `or` and `not`.
 
 mod outcome;
 #[cfg(test)]
@@ -13,11 +12,11 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// The jump of a test whose answer is known.
+/// Jump targets for a decided filter.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
-/// A filter made ready to be asked of many entities; it remembers where in a row it found each property.
+/// A compiled filter. It remembers the position of each property in the last row.
 ///
 /// ```
 /// use table_core::filter::{Filter, Matcher};
@@ -37,10 +36,10 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The shape of the row asked about last. The next one mostly has the same: one look at all names and types stands for one at
-    /// those of each test.
+    /// The shape of the last row. The next row usually has the same one, and a single comparison then replaces the search of names and types in each
+    /// test.
     shape: Vec<u8>,
-    /// Counts shapes.
+    /// Counter of shape changes.
     turn: u64,
 }
 
@@ -60,15 +59,15 @@ enum Operand {
     Timestamp,
     Property {
         name: Box<str>,
-        /// Its place and its type's tag in a shape; `None` if this lacks it.
+        /// The property's position and type tag in a shape; `None` if the shape lacks it.
         found: Option<(usize, u8)>,
-        /// Which shape that was.
+        /// The turn in which `found` was determined.
         turn: u64,
     },
 }
 
 impl Matcher {
-    /// Makes a filter ready. Its cost is that of a few comparisons: worth it from the first page on.
+    /// Compiles a filter. The cost is that of a few comparisons.
     #[must_use]
     pub fn new(filter: &Filter) -> Self {
         let terms = filter.terms();
@@ -76,24 +75,24 @@ impl Matcher {
             Term::Compare { name, operator, value } => {
                 Some(Test::new(name, *operator, value, if_true, if_false))
             }
-            // A flag is there, Boolean and true (FIL-13): exactly `eq true`, which a missing or other value is not.
+            // A flag is equivalent to `eq true`, which a missing property or another type is not (FIL-13).
             Term::Flag(name) => {
                 Some(Test::new(name, Comparison::Eq, &Value::Boolean(true), if_true, if_false))
             }
             Term::And | Term::Or | Term::Not => None,
         };
         let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
-        // No property was looked for at turn 0, which has no shape: no row's is empty.
+        // Turn 0 has no shape, and no row has an empty one, so nothing is cached.
         Self { tests, shape: Vec::new(), turn: 1 }
     }
 
-    /// Whether a comparison names `PartitionKey` or `RowKey`: if none does, an entity's key changes no answer.
+    /// Returns `true` if a comparison names `PartitionKey` or `RowKey`.
     #[cfg(feature = "embedded")]
     pub(crate) fn looks_at_keys(&self) -> bool {
         self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
     }
 
-    /// Whether the entity satisfies the filter. Allocates nothing.
+    /// Returns `true` if the entity satisfies the filter. Does not allocate.
     ///
     /// # Errors
     /// `Corrupted` if its bytes are not a row.
@@ -120,7 +119,7 @@ impl Matcher {
     }
 }
 
-/// For each term, the test to go on with when the condition that ends with it is true, and when it is false.
+/// Returns, for each term, the next test if its condition is true, and the next test if it is false.
 fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
         if let Some(place) = jumps.get_mut(end) {
@@ -128,14 +127,14 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         }
     }
     let starts = starts(terms);
-    // The tests are the filter's comparisons in its order: the first one of a condition has as many before it.
+    // The tests are the comparisons in order; the first test of a condition has as many tests before it.
     let mut tests_before = Vec::with_capacity(terms.len());
     let mut tests = 0;
     for term in terms {
         tests_before.push(tests);
         tests += usize::from(matches!(term, Term::Compare { .. } | Term::Flag(_)));
     }
-    // From the root down: the term of a condition comes after those of its parts.
+    // From the root down: the term of a condition follows the terms of its operands.
     let mut jumps = vec![(YES, NO); terms.len()];
     for (end, term) in terms.iter().enumerate().rev() {
         let (if_true, if_false) = jumps.get(end).copied().unwrap_or((YES, NO));
@@ -184,7 +183,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // Looked at where it is: a value that was just written is slow to be copied in other pieces.
+        // Compared in place: copying a value that was just written, in pieces of other sizes, is slow.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

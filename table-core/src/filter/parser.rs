@@ -1,4 +1,4 @@
-//! Reads a filter from text (section 4.2 of the rules): operator precedence with a stack of its own, no recursion.
+//! Parser of filters (section 4.2 of the rules): operator precedence with an explicit stack, without recursion.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::{FilterFault, SyntaxFault};
@@ -6,25 +6,23 @@ use crate::filter::lexer::{Lexer, Token};
 use crate::filter::{Comparison, Filter, Term};
 use crate::value::Value;
 
-/// The words that cannot be the name of a property in a filter.
+/// Keywords, which cannot be property names in a filter.
 pub(super) const KEYWORDS: [&str; 12] =
     ["and", "or", "not", "eq", "ne", "gt", "ge", "lt", "le", "true", "false", "null"];
 const ARITHMETIC: [&str; 5] = ["add", "sub", "mul", "div", "mod"];
 
 impl Filter {
-    /// Reads the text of a `$filter`, not percent-encoded. A blank one is not a filter (FIL-6).
+    /// Parses the text of a `$filter`, not percent-encoded. A blank text is not a filter (FIL-6).
     ///
-    /// The grammar is the service's, case-sensitive (FIL-1), `not` before `and` before `or` (FIL-2). A constant on the left
-    /// is brought to the right: `30 lt Age` is read as `Age gt 30` (FIL-3). `true` and `false` are conditions, too, which ASP.NET's
-    /// health check and LINQ's `x => true` send: they are read as `PartitionKey ge ''` and `PartitionKey lt ''`. Pieces are separated by spaces, tabs or line
-    /// breaks; parentheses need none. Texts of any length and depth are read without
-    /// recursion.
+    /// The grammar is the service's and case-sensitive (FIL-1); precedence is `not`, `and`, `or` (FIL-2). A constant on the left is moved to the
+    /// right: `30 lt Age` is read as `Age gt 30` (FIL-3). `true` and `false` are conditions as well: the health check of ASP.NET and LINQ's
+    /// `x => true` send them. Tokens are separated by spaces, tabs or line breaks, except parentheses. Length and depth are unlimited, since the
+    /// parser is not recursive.
     ///
     /// # Errors
-    /// With the character where it is, and what to write instead:
+    /// Each error names the position and the correct form:
     /// - `InvalidInput` for a syntax error (FIL-5), for `null` (LIT-3), for a number outside its type (LIT-2);
-    /// - `NotImplemented` for a comparison that is not between a property and a constant (FIL-4), for functions and
-    ///   arithmetic (QRY-2).
+    /// - `NotImplemented` for a comparison that is not between a property and a constant (FIL-4), and for functions and arithmetic (QRY-2).
     ///
     /// ```
     /// use table_core::Filter;
@@ -56,7 +54,7 @@ impl Filter {
     }
 }
 
-/// An operator that waits for the end of its right side; the later, the tighter it binds (FIL-2).
+/// A pending operator. A later variant binds more tightly (FIL-2).
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Pending {
     Open(usize),
@@ -79,7 +77,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Goes on to the next piece; gives back the present one.
+    /// Moves to the next token and returns the current one.
     fn advance(&mut self) -> Result<Token<'a>, SyntaxFault> {
         let (token, at) = self.lexer.next()?;
         self.at = at;
@@ -102,7 +100,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the tokens after a condition: closing parentheses, then `and`, `or` or the end. Returns whether another one follows.
+    /// Parses the tokens after a condition: closing parentheses, then `and`, `or` or the end. Returns `true` if another condition follows.
     fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {
@@ -129,7 +127,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Applies what waits and binds at least as tightly: both operators associate to the left.
+    /// Applies pending operators that bind at least as tightly. Both operators are left-associative.
     fn settle(&mut self, operator: Pending) {
         while let Some(waiting) = self.pending.pop_if(|waiting| *waiting >= operator) {
             self.terms.push(match waiting {
@@ -193,9 +191,9 @@ impl<'a> Parser<'a> {
 
     fn function(&self, at: usize, name: &str) -> SyntaxFault {
         let instead = match name {
-            "startswith" => "for a prefix write `Name ge 'ab' and Name lt 'ac'` (FIL-19)",
+            "startswith" => "write a prefix as `Name ge 'ab' and Name lt 'ac'` (FIL-19)",
             _ if KEYWORDS.contains(&name.to_ascii_lowercase().as_str()) => "keywords are lower case",
-            _ => "filter on a property that holds the result, or on the entities you get",
+            _ => "filter on a stored property with that value, or filter the returned entities",
         };
         self.lexer.at(at, FilterFault::Function { name: shortened(name), instead })
     }
@@ -236,7 +234,7 @@ fn always(flag: bool) -> Term {
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }
 }
 
-/// A word for a message, cut where it is long.
+/// Shortens a long word for a message.
 fn shortened(word: &str) -> String {
     match word.char_indices().nth(64) {
         Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),

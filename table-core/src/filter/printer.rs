@@ -1,4 +1,4 @@
-//! Prints a filter: the text that [`Filter::parse`] reads back as the same filter, term by term.
+//! Printer of filters: [`Filter::parse`] reads the output back as the same filter, term by term.
 
 use std::fmt;
 
@@ -14,17 +14,16 @@ enum Level {
 
 enum Step {
     Text(&'static str),
-    /// The condition that ends with this term, in a place that asks for this level.
+    /// The condition that ends with this term, in a context of this precedence.
     Condition(usize, Level),
 }
 
-/// The text of the filter, in the service's grammar, not percent-encoded (LIT-4).
+/// Prints the filter in the service's grammar, not percent-encoded (LIT-4).
 ///
-/// Parentheses stand where precedence needs them (FIL-2), around the right one of two equal operators that was built as a
-/// group, and around the comparison after a `not`.
+/// Parentheses are printed where precedence requires them (FIL-2), around the right one of two equal operators if it is a group, and around the
+/// comparison after `not`.
 ///
-/// Every filter that passes [`Filter::check`] reads back the same. What the grammar cannot say is printed for people and
-/// refused by the parser.
+/// A filter that passes [`Filter::check`] is parsed back unchanged. Others are printed for people only.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);
@@ -50,7 +49,7 @@ impl fmt::Display for Filter {
                 }
                 Some(Term::Not) => {
                     f.write_str("not ")?;
-                    // `not A eq 1` means the same as `not (A eq 1)`, but only the latter cannot be misread.
+                    // `not A eq 1` means the same as `not (A eq 1)`, which is easier to read.
                     if let Some(Term::Compare { .. }) = self.terms.get(end - 1) {
                         f.write_str("(")?;
                         steps.push(Step::Text(")"));
@@ -58,7 +57,7 @@ impl fmt::Display for Filter {
                     steps.push(Step::Condition(end - 1, Level::Not));
                     continue;
                 }
-                // On the right, a chain of the same operator keeps its parentheses: operators associate to the left.
+                // A chain of the same operator on the right keeps its parentheses, because operators are left-associative.
                 Some(Term::And) => (Level::And, " and ", Level::Not),
                 Some(Term::Or) => (Level::Or, " or ", Level::And),
             };

@@ -1,18 +1,16 @@
-//! The faults of entity groups.
+//! Errors of entity groups.
 
 use crate::error::{ErrorCode, Fault};
 
-/// A range of rows that does not fit the fields of a group.
+/// A range of rows that does not match the fields of a group.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GroupFault {
-    #[error(
-        "the range holds no `{entity}`: read the field `{field}` as `Option<One<_>>` if it may be missing"
-    )]
+    #[error("no `{entity}` found; declare the field `{field}` as `Option<One<_>>` if it may be missing")]
     Missing { entity: &'static str, field: &'static str },
-    #[error("the range holds more than one `{entity}`: read the field `{field}` as `Many<_>`")]
+    #[error("more than one `{entity}` found; declare the field `{field}` as `Many<_>`")]
     Several { entity: &'static str, field: &'static str },
     #[error(
-        "the group `{0}` has no field for the type of the entity: add one, or keep what is unknown in `#[other] rest: Vec<TableEntity>`"
+        "the group `{0}` has no field for this type of entity; add one, or collect other rows in `#[other] rest: Vec<TableEntity>`"
     )]
     Unknown(String),
 }

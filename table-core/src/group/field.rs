@@ -1,4 +1,4 @@
-//! The fields of a group: exactly one entity of a type, at most one, or all of them.
+//! Fields of a group: exactly one entity of a type, at most one, or all of them.
 
 use std::ops::Deref;
 
@@ -30,17 +30,17 @@ use crate::group::fault::GroupFault;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T107] `{Self}` cannot be a field of a group",
-    label = "`One<T>`, `Option<One<T>>` or `Many<T>` is expected here, of an entity `T`",
-    note = "rows of other types are kept in a field `#[other] rest: Vec<TableEntity>`"
+    label = "expected `One<T>`, `Option<One<T>>` or `Many<T>` of an entity `T`",
+    note = "collect rows of other types in a field `#[other] rest: Vec<TableEntity>`"
 )]
 pub trait GroupField: Sized {
     /// The entity type.
     type Member: Entity;
 
-    /// Takes all entities of the type that the range holds, in key order.
+    /// Converts all entities of the type in the range, in key order.
     ///
     /// # Errors
-    /// `ResourceNotFound`, `EntityMismatch` if there are too few or too many.
+    /// `ResourceNotFound` or `EntityMismatch` for too few or too many entities.
     fn gather(field: &'static str, found: Vec<Versioned<Self::Member>>) -> Result<Self>;
 }
 
@@ -57,18 +57,18 @@ pub trait GroupField: Sized {
 pub struct One<T>(Versioned<T>);
 
 impl<T> One<T> {
-    /// One entity.
+    /// Wraps one entity.
     pub const fn new(entity: Versioned<T>) -> Self {
         Self(entity)
     }
 
-    /// The entity with its version, taken out.
+    /// Returns the entity with its version.
     #[must_use]
     pub fn into_versioned(self) -> Versioned<T> {
         self.0
     }
 
-    /// The entity, taken out.
+    /// Returns the entity.
     #[must_use]
     pub fn into_value(self) -> T {
         self.0.into_value()
@@ -121,12 +121,12 @@ impl<T: Entity> GroupField for Option<One<T>> {
 pub struct Many<T>(Vec<Versioned<T>>);
 
 impl<T> Many<T> {
-    /// The entities without their versions.
+    /// Iterates over the entities without their versions.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &T> {
         self.0.iter().map(Versioned::value)
     }
 
-    /// The entities without their versions, taken out.
+    /// Returns the entities without their versions.
     #[must_use]
     pub fn into_values(self) -> Vec<T> {
         self.0.into_iter().map(Versioned::into_value).collect()

@@ -1,6 +1,6 @@
-//! Consistency of an index, as a type: in step with its entities, or eventual.
+//! Consistency of an index, as a type: transactional or eventual.
 
-/// Whether what a source holds changes together with the entities, as a type. Sealed: [`InStep`] or [`Behind`].
+/// The consistency of a source, as a type. Sealed: [`InStep`] if it changes in the same transaction as its entities, otherwise [`Behind`].
 ///
 /// ```
 /// # use table_core::Entity;
@@ -19,7 +19,7 @@
 /// # }
 /// use table_core::index::{Behind, Consistency, InStep, Index};
 ///
-/// /// What a page shows beside what it found there.
+/// /// Returns the hint that a page shows for results of an index.
 /// fn hint<C: Consistency>() -> &'static str
 /// where
 ///     C: Hint,
@@ -40,7 +40,7 @@
 /// ```
 pub trait Consistency: sealed::Sealed + 'static {}
 
-/// Entities, and what an index holds of them in their own partition: both change in one transaction (PAT-INTRA-4).
+/// Entities, and indexes in their partition: both change in one transaction (PAT-INTRA-4).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -59,14 +59,14 @@ pub trait Consistency: sealed::Sealed + 'static {}
 /// # }
 /// use table_core::index::{InStep, Index};
 ///
-/// /// Takes indexes whose rows are never behind.
+/// /// Accepts indexes whose rows are never stale.
 /// fn answers_at_once<I: Index<Consistency = InStep>>() {}
 /// answers_at_once::<EmployeeByEmail>(); // in the partition of its employee
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InStep {}
 
-/// An index in another partition or table: it follows the entities, and can be behind for a while (PAT-INTER-3).
+/// An index in another partition or table. It is updated after its entities and may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -85,9 +85,9 @@ pub enum InStep {}
 /// # }
 /// use table_core::index::{Behind, Index};
 ///
-/// /// Takes indexes whose answers are to be verified.
+/// /// Accepts indexes whose results must be verified.
 /// fn wants_verification<I: Index<Consistency = Behind>>() {}
-/// wants_verification::<EmployeeByLastName>(); // in a table of its own
+/// wants_verification::<EmployeeByLastName>(); // stored in another table
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behind {}

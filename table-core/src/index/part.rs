@@ -1,9 +1,8 @@
-//! Fields in index keys: a part of a key, or an `Option` of one, whose absence leaves the entity out of the index.
+//! Fields of index keys: a key part, or an `Option` of one. An entity with `None` is not in the index.
 
 use crate::key::KeyPart;
 
-/// A type that can occur in the key of an index: a [`KeyPart`], or an `Option` of one. An entity without the value is not
-/// indexed.
+/// A type that an index key can contain: a [`KeyPart`], or an `Option` of one. An entity without the value is not indexed.
 ///
 /// ```
 /// use table_core::index::IndexPart;
@@ -14,20 +13,20 @@ use crate::key::KeyPart;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of an index's key",
-    label = "no key encoding is known for this type",
-    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate` have one, and so has `Option` of them",
-    note = "for a newtype or a fieldless enum of your own: `#[derive(KeyPart)]`; a float has no place in a key"
+    label = "this type has no key encoding",
+    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate` and `Option`s of them have one",
+    note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
 )]
 pub trait IndexPart {
-    /// The value that is written.
+    /// The type of the value that is written.
     type Part: KeyPart;
-    /// Whether the value can be absent.
+    /// `true` if the value may be absent.
     const SPARSE: bool;
 
-    /// The value, unless it is absent.
+    /// Returns the value, if present.
     fn indexed(&self) -> Option<&Self::Part>;
 
-    /// The field of a value read back from the key.
+    /// Converts a value that was read from the key to the field.
     fn from_part(part: Self::Part) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! Copies decoded as the whole entity, or as a projection of what they keep.
+//! Reads of copies, as the whole entity or as a projection of the included fields.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::index::Index;
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 
-/// An index of copies (PAT-INTRA, PAT-INTER): what is found there can be read at once. Only `#[derive(Entity)]` implements it.
+/// An index of copies (PAT-INTRA, PAT-INTER), whose rows contain the entity or part of it. Only `#[derive(Entity)]` implements it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -27,30 +27,30 @@ use crate::row::RowWriter;
 /// # }
 /// use table_core::index::CopyIndex;
 ///
-/// /// Accepts what can be read at the place of the index row itself.
+/// /// Accepts indexes that one request reads.
 /// fn one_request<I: CopyIndex>() {}
 /// one_request::<EmployeeByEmail>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T072] `{Self}` is not an index of copies",
-    label = "this index is a list of keys: read the list, then the entities it names (PAT-IX-3)"
+    label = "this index is a list of keys; read the list, then the entities it names (PAT-IX-3)"
 )]
 pub trait CopyIndex: Index {
-    /// The properties that are not stored in a copy because its key says them.
+    /// The properties that a copy does not store because its key contains them.
     const GIVEN: &'static [&'static str] = &[];
-    /// The properties of a copy that the key of its entity is made of again (`Index::owner`).
+    /// The properties of a copy that its entity's key is computed from (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
-    /// Appends the properties that the key of a copy says.
+    /// Appends the properties that the key of a copy contains.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is the key of no copy.
+    /// `EntityMismatch` if the key does not belong to a copy.
     fn write_given(_copy: EntityRef<'_>, _row: &mut RowWriter) -> Result<()> {
         Ok(())
     }
 }
 
-/// A type that the copies of the index `I` are read as: the entity where they keep all of it, a projection of what they keep. Derived.
+/// A type that copies of the index `I` can be read as: the entity if they include all of it, otherwise a projection of the included fields. Derived.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -75,34 +75,34 @@ pub trait CopyIndex: Index {
 /// struct Age {
 ///     age: i32,
 /// }
-/// /// Accepts what a copy under an e-mail address can be read as.
+/// /// Accepts types that a copy in `ByEmail` can be read as.
 /// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
 /// by_email::<Age>();
 /// ```
-// Of the type and not of `Copies<I>`: the impls of each crate would all be of one type then, and be compared pair by pair.
+// The parameter is the index and not `Copies<I>`: otherwise the impls of each crate would all be for one type and be compared pairwise.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
-    label = "what is stored there is not enough for a `{Self}`",
-    note = "copies of an index with `keep(…)` are read as a projection of what they keep: `get_as::<P>`, `query(…).project::<P>()`",
-    note = "an `index_entity` holds keys: no entity is read from it"
+    label = "the copies do not contain everything that `{Self}` needs",
+    note = "read copies of an index with `keep(…)` as a projection of the included fields: `get_as::<P>`, `query(…).project::<P>()`",
+    note = "an `index_entity` stores keys only; no entity can be read from it"
 )]
 pub trait FromCopy<I: Index>: Sized {
-    /// The properties that are asked for (DQ-13).
+    /// Returns the properties to request (DQ-13).
     #[must_use]
     fn select_copy() -> Select {
         Select::All
     }
 
-    /// Reads it, straight from the encoded row.
+    /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// Those of [`FromEntity::from_entity`].
+    /// The errors of [`FromEntity::from_entity`].
     fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
 }
 
-/// An index whose copies have the property of this number, stored or in their key. Only `#[derive(Entity)]` implements it.
+/// An index whose copies contain the property with this number, in their properties or key. Only `#[derive(Entity)]` implements it.
 ///
-/// The number is made of the property's name: it names the property in a type.
+/// The number is a hash of the property's name, which identifies the property in a type.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -121,23 +121,23 @@ pub trait FromCopy<I: Index>: Sized {
 /// # }
 /// use table_core::index::Keeps;
 ///
-/// /// Accepts an index that keeps the property with this number.
+/// /// Accepts an index that includes the property with this number.
 /// fn keeps<I: Keeps<NUMBER>, const NUMBER: u64>() {}
 /// const AGE: u64 = Employee::AGE.number();
 /// keeps::<EmployeeByEmail, AGE>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T070] the copies of the index `{Self}` do not keep a property that the projection asks for",
-    label = "a projection of these copies has a field that they do not keep",
-    note = "the field is shown below: add it to the index's `keep(…)`, or take it out of the projection"
+    message = "[T070] the copies of the index `{Self}` do not include a property that the projection needs",
+    label = "a projection of these copies has a field that they do not include",
+    note = "the field is shown below; add it to the index's `keep(…)`, or remove it from the projection"
 )]
 pub trait Keeps<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 
-/// Each copy has the key of its entity, from which a projection reads fields of the key.
+/// Every copy contains the key of its entity, from which a projection reads key fields.
 impl<I: CopyIndex> Keeps<0, true> for I {}
 
-/// The bounds on copies of an index that are read as a projection. One with fields of the entity's own key, `of_key`, needs
-/// what that is made of.
+/// Returns the properties that a projection of copies needs. With `of_key`, it has fields of the entity's key and needs the properties that this key
+/// is computed from.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {
         Select::Names(names) if of_key => {
@@ -148,7 +148,7 @@ pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select
     }
 }
 
-/// Reads a copy as a projection. Fields of the entity's own key, `of_key`, are read from that key, and not from the copy's.
+/// Reads a copy as a projection. With `of_key`, fields of the entity's key are read from that key and not from the copy's.
 pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     let select = P::select();
     let owner = if of_key { Some(I::owner(copy)?) } else { None };

@@ -1,17 +1,15 @@
-//! Codecs: a typed value as a piece of a key, with laws that every codec keeps.
+//! Codecs: typed values as pieces of a key, with laws that every codec satisfies.
 //!
 //! # Laws
-//! For a codec `C` of `T`, all values `a`, `b` that it accepts, and `enc` = [`KeyCodec::encode`]:
+//! For a codec `C` of `T`, all accepted values `a`, `b`, and `enc` = [`KeyCodec::encode`]:
 //!
 //! - **K1** `decode(enc(a)) = a`.
-//! - **K2** `enc(a) = enc(b)` only if `a = b`; and so for the whole compound key ([`compound`]).
-//! - **K3** if [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) as `a` and `b` do; the other
-//!   way round if [`KeyCodec::DESCENDING`]. Texts themselves are ordered by UTF-16 code units, as the service orders them.
-//! - **K4** `enc(a)` holds only characters of [`Form::alphabet`], all legal in keys (KEY-3), and between [`Form::min`] and
-//!   [`Form::max`] of them.
+//! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
+//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`; with [`KeyCodec::DESCENDING`], in
+//!   reverse. Texts are ordered by UTF-16 code units, like in the service.
+//! - **K4** `enc(a)` consists of characters of [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
-//! A codec refuses a value that it cannot write within its laws; it never cuts, folds or replaces. [`laws`] checks
-//! all of this on values that one gives it.
+//! A codec refuses a value that it cannot write within its laws; it never truncates, folds or replaces. [`laws`] checks all laws on given values.
 //!
 //! | values | codec | text |
 //! |---|---|---|
@@ -23,25 +21,25 @@
 //! | | [`Unix`] | seconds or milliseconds since 1970 |
 //! | days | [`Date`] | `yyyyMMdd` |
 //! | instants, days, times | [`Pattern`] | `yyyy-MM-ddTHH:mm` |
-//! | texts | [`Text`] | as it is, if it is legal |
-//! | | [`Without`] | as it is, if it does not hold the separator |
-//! | | [`Escaped`] | any text, in its order |
-//! | | [`Caret`], [`Percent`] | any text, with the escapes of others |
+//! | texts | [`Text`] | unchanged, if legal |
+//! | | [`Without`] | unchanged, if the separator does not occur |
+//! | | [`Escaped`] | any text, in order |
+//! | | [`Caret`], [`Percent`] | any text, with the escapes of other programs |
 //! | `bool`, `char`, `Uuid` | [`Flag`], [`CodePoint`], [`Guid`] | one digit, six, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in the other forms of .NET; 26 characters |
 //! | fieldless enums | [`Variant`] | the name |
-//! | newtypes | [`Newtype`] | as what is inside |
-//! | any of fixed width | [`Desc`] | greatest first |
-//! | numbers, instants | [`Inverted`] | a number of one's choice less the value |
+//! | newtypes | [`Newtype`] | like the inner value |
+//! | any of fixed width | [`Desc`] | descending |
+//! | numbers, instants | [`Inverted`] | a constant minus the value |
 //!
-//! A [`DerivedPart`] says less than its field, which is a property, too:
+//! A [`DerivedPart`] does not determine its field, which is also stored as a property:
 //!
 //! | part | text |
 //! |---|---|
-//! | [`Bucket`] | a number made of the value, to spread load |
+//! | [`Bucket`] | a number computed from the value, to distribute load |
 //! | [`Digest`] | digits of a hash |
-//! | [`Truncated`] | the hour, the day, the month of an instant |
-//! | [`Folded`], [`Replaced`], [`First`] | a text in one case; with one character for another; its beginning |
+//! | [`Truncated`] | the hour, day or month of an instant |
+//! | [`Folded`], [`Replaced`], [`First`] | a text in one case; with a character replaced; its first characters |
 
 mod alphabet;
 mod bucket;
@@ -117,36 +115,36 @@ pub use without::Without;
 
 use crate::error::Result;
 
-/// The form of a codec's text: facts for compile-time checks and for planning.
+/// The form of a codec's text: facts for compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Fewest UTF-16 code units.
+    /// Minimum number of UTF-16 code units.
     pub min: usize,
-    /// Most UTF-16 code units.
+    /// Maximum number of UTF-16 code units.
     pub max: usize,
-    /// Whether K3 holds.
+    /// `true` if K3 holds.
     pub ordered: bool,
-    /// The characters that can occur.
+    /// The characters that may occur.
     pub alphabet: Alphabet,
 }
 
 impl Form {
-    /// A form of one width.
+    /// Creates a form of fixed width.
     #[must_use]
     pub const fn fixed(width: usize, ordered: bool, alphabet: Alphabet) -> Self {
         Self { min: width, max: width, ordered, alphabet }
     }
 
-    /// Whether every text has the same length.
+    /// Returns `true` if every text has the same length.
     #[must_use]
     pub const fn is_fixed(&self) -> bool {
         self.min == self.max
     }
 }
 
-/// Writes values of `T` as a piece of a key and reads them back. A type without values: it is in types only.
+/// Writes values of `T` as a piece of a key and reads them back. Codecs are types without values.
 ///
-/// Implement it for a codec of your own; keep the laws of this module, and test them with [`laws`].
+/// Implement it for a custom codec. It must satisfy the laws of this module; test them with [`laws`].
 ///
 /// ```
 /// use table_core::key::codec::{Alphabet, Form, KeyCodec, laws};
@@ -176,50 +174,48 @@ impl Form {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] the key codec `{Self}` does not write a `{T}`",
-    label = "this type is not one for that codec",
+    label = "the codec does not support this type",
     note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret` and `percent` a `String`, `guid` a `Uuid`, `hour` and \
             `unix` a `DateTime<Utc>`, `pattern` dates and times, `desc` any part of fixed width"
 )]
 pub trait KeyCodec<T> {
-    /// The word for this codec in schemas and lock files, such as `digits(6)`: once written, never changed.
+    /// The name of this codec in schemas and layout files, such as `digits(6)`. It must never change once rows are stored.
     const NAME: &'static str;
     /// The form of its text.
     const FORM: Form;
-    /// Whether greater values have smaller texts, so that a range of values changes its ends. Without a meaning if the form
-    /// is not ordered.
+    /// `true` if greater values have smaller texts, which swaps the ends of a range. Ignored if the form is not ordered.
     const DESCENDING: bool = false;
-    /// How many values there are, where these are few by the nature of the type (a `bool`, an enum); `None` if they are not.
-    /// A partition key that begins with few values is refused (HPK-9).
+    /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is refused
+    /// (HPK-9).
     const CARDINALITY: Option<usize> = None;
-    /// Whether values written one after another are near each other because they are of one time: instants, hours, days. A
-    /// partition key of nothing else is refused (PAT-ANTI-1).
+    /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key of nothing else is
+    /// refused (PAT-ANTI-1).
     const FOLLOWS_TIME: bool = false;
-    /// The mistake in this codec's parameters for this type, such as six digits for a `u8`. `#[derive(Entity)]` and
-    /// `#[derive(KeyPart)]` refuse to compile it with this text, at the field.
+    /// The error in this codec's arguments for this type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this
+    /// text at the field.
     const FAULT: Option<&'static str> = None;
 
     /// Appends the text of a value.
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has no text under the laws: too many digits, an illegal character. `out` may then hold
-    /// a part of it.
+    /// `KeyEncoding` if the value has no text under the laws: too many digits, an illegal character. `out` may then contain part of it.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends what is hashed of a value: its text, which here is in no key. A text that no key may hold has one as well.
+    /// Appends the input of a hash of the value: its text, which is not itself in the key and may therefore contain characters that keys cannot.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode), unless only the characters or the length are at fault.
+    /// `KeyEncoding` as in [`encode`](Self::encode), but not for illegal characters or length.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         Self::encode(value, out)
     }
 
-    /// Reads a value back from exactly its text.
+    /// Reads a value from exactly its text.
     ///
     /// # Errors
     /// `EntityMismatch` if the text is not one that `encode` writes.
     fn decode(text: &str) -> Result<T>;
 
-    /// The same over a value that is there, whose memory may be used again. After an error the value is any.
+    /// Reads a value into an existing one, whose memory may be reused. After an error the value is unspecified.
     #[doc(hidden)]
     fn decode_again(text: &str, value: &mut T) -> Result<()> {
         *value = Self::decode(text)?;
@@ -227,8 +223,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec of texts: it can write a `str` without owning it, and character by character, so that the text of a prefix is a
-/// prefix of the text.
+/// A codec of texts. It can write a `str` and works character by character, so that the text of a prefix is a prefix of the text.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -243,11 +238,11 @@ pub trait TextCodec: KeyCodec<String> {
     /// Appends the text of a `str`.
     ///
     /// # Errors
-    /// As [`KeyCodec::encode`].
+    /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn encode_str(value: &str, out: &mut String) -> Result<()>;
 }
 
-/// A fixed-width codec that has a mirror image: [`Desc`] writes values in reverse order with it.
+/// A fixed-width codec that can also write values in reverse order, as [`Desc`] does.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, Reversible};
@@ -259,25 +254,25 @@ pub trait TextCodec: KeyCodec<String> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T031] `desc` cannot reverse what `{Self}` writes",
-    label = "only parts of fixed width have a reverse order",
-    note = "integers, instants, days, `bool`, `char` and `Uuid` do; a text does not"
+    message = "[T031] `desc` cannot reverse the order of `{Self}`",
+    label = "only parts of fixed width can be reversed",
+    note = "integers, instants, days, `bool`, `char` and `Uuid` can be reversed; texts cannot"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends the text whose order is reversed, of the same form.
+    /// Appends a text of the same form whose order is reversed.
     ///
     /// # Errors
-    /// As [`KeyCodec::encode`].
+    /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn encode_reversed(value: &T, out: &mut String) -> Result<()>;
 
-    /// Reads back what [`encode_reversed`](Self::encode_reversed) wrote.
+    /// Reads the output of [`encode_reversed`](Self::encode_reversed).
     ///
     /// # Errors
-    /// As [`KeyCodec::decode`].
+    /// `EntityMismatch` as in [`KeyCodec::decode`].
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be a part of a key: it has a codec that is used where the declaration names none.
+/// A type that can be part of a key. Its codec is used if the declaration names none.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};
@@ -300,10 +295,10 @@ pub trait Reversible<T>: KeyCodec<T> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of a key",
-    label = "no key encoding is known for this type",
+    label = "this type has no key encoding",
     note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate` have one",
-    note = "`usize` and `isize` have another width on another machine: take `u64` or `i64`",
-    note = "for a newtype or a fieldless enum of your own: `#[derive(KeyPart)]`; a float has no place in a key"
+    note = "`usize` and `isize` differ between machines; use `u64` or `i64`",
+    note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
 )]
 pub trait KeyPart: Sized {
     /// The codec of the type.

@@ -1,25 +1,23 @@
-//! The faults of keys.
+//! Errors of keys.
 
 use std::str::Utf8Error;
 
 use crate::error::{ErrorCode, Fault};
 use crate::limits::KEY_UNITS_WIDE;
 
-/// A refused key, or one that was damaged in storage.
+/// An invalid key, or one damaged in storage.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeyFault {
     #[error(
-        "the {kind} '{text}' holds {illegal}, which no key may hold: encode the value, for example with `escaped(…)`",
+        "the {kind} '{text}' contains {illegal}, which keys cannot contain; encode the value, for example with `escaped(…)`",
         text = .text.escape_debug(), illegal = .illegal.escape_unicode()
     )]
     Illegal { kind: &'static str, text: String, illegal: char },
-    #[error("the {kind} has {units} UTF-16 code units; no target accepts over {KEY_UNITS_WIDE}")]
+    #[error("the {kind} has {units} UTF-16 code units; no store accepts more than {KEY_UNITS_WIDE}")]
     TooLong { kind: &'static str, units: usize },
-    #[error(
-        "a RowKey that begins with U+FFFC is reserved for the patterns, for example for an outbox: choose another"
-    )]
+    #[error("a RowKey that starts with U+FFFC is reserved for patterns, such as an outbox; choose another")]
     Reserved,
-    #[error("stored key is not a text in the engine's key order")]
+    #[error("the stored key is not a valid text in the engine's key order")]
     Order(#[source] Option<Utf8Error>),
 }
 

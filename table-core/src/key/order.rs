@@ -1,8 +1,8 @@
-//! The order of keys and strings: UTF-16 code units (ORD-1 to ORD-6), and bytes that sort the same.
+//! The order of keys and strings: UTF-16 code units (ORD-1 to ORD-6), and bytes with the same order.
 //!
-//! UTF-8 sorts by code point. It differs from UTF-16 in one case: supplementary characters (lead bytes `F0`–`F4`) come
-//! before U+E000–U+FFFF (lead bytes `EE`, `EF`) in UTF-16 and after them in UTF-8 (ORD-3). Writing the leads `EE` and
-//! `EF` as `F8` and `F9` mends exactly that case, keeps the length, and leaves every other text as it is.
+//! UTF-8 sorts by code point, which differs from UTF-16 in one case: supplementary characters (lead bytes `F0`–`F4`) sort before U+E000–U+FFFF (lead
+//! bytes `EE`, `EF`) in UTF-16 and after them in UTF-8 (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` fixes that case, keeps the
+//! length, and leaves all other texts unchanged.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use crate::key::fault::KeyFault;
 
 const LIFT: u8 = 0xF8 - 0xEE;
 
-/// Compares as the service does: by UTF-16 code units (ORD-6), without re-encoding either text.
+/// Compares texts like the service: by UTF-16 code units (ORD-6), without re-encoding them.
 ///
 /// ```
 /// use std::cmp::Ordering;
@@ -23,7 +23,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// ```
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
-    // Where one of two bytes is ASCII, lifting changes nothing: most keys are compared by words, not by bytes.
+    // If one of the bytes is ASCII, lifting changes nothing, so most keys are compared by words and not by bytes.
     if left.is_ascii() || right.is_ascii() {
         return left.cmp(right);
     }
@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Whether a text sorts before another one, in constants; elsewhere take [`compare`].
+/// Returns `true` if a text sorts before another, in constants. Use [`compare`] elsewhere.
 pub(crate) const fn is_before(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut at = 0;
@@ -50,7 +50,7 @@ pub(crate) const fn is_before(left: &str, right: &str) -> bool {
     left.len() < right.len()
 }
 
-/// The length of a text in UTF-16 code units.
+/// Returns the length of a text in UTF-16 code units.
 pub(crate) const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
@@ -61,7 +61,7 @@ pub(crate) const fn units(text: &str) -> usize {
     units
 }
 
-/// How many UTF-16 code units the character has that this byte of UTF-8 begins; none for a byte within one.
+/// Returns the number of UTF-16 code units of the character that starts with this UTF-8 byte; 0 for a continuation byte.
 pub(crate) const fn units_of(byte: u8) -> usize {
     match byte {
         0x80..=0xBF => 0,
@@ -70,7 +70,7 @@ pub(crate) const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends bytes that sort among themselves as [`compare`] sorts the texts.
+/// Appends bytes that sort like [`compare`] sorts the texts.
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
@@ -81,17 +81,17 @@ pub fn encode(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads back what [`encode`] wrote, appending to `out`.
+/// Decodes the output of [`encode`] and appends it to `out`.
 ///
 /// # Errors
-/// `Corrupted` if the bytes are not of that form.
+/// `Corrupted` if the bytes do not have that form.
 pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
     let text = lower(bytes)?;
     out.push_str(std::str::from_utf8(&text).map_err(|source| Error::of(KeyFault::Order(Some(source))))?);
     Ok(())
 }
 
-/// Undoes [`encode`], without checking that the bytes are UTF-8.
+/// Reverts [`encode`] without checking that the bytes are UTF-8.
 #[inline]
 pub(crate) fn lower(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     let is_lower = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xEE);
@@ -112,7 +112,7 @@ pub(crate) fn corrupted() -> Error {
     Error::of(KeyFault::Order(None))
 }
 
-/// The smallest text above every text with this prefix (FIL-19); `None` if there is none.
+/// Returns the smallest text greater than every text with this prefix (FIL-19), or `None` if there is none.
 ///
 /// ```
 /// use table_core::key::order::after_prefix;
@@ -132,7 +132,7 @@ pub fn after_prefix(prefix: &str) -> Option<String> {
     None
 }
 
-/// The next character in UTF-16 order (FIL-19).
+/// Returns the next character in UTF-16 order (FIL-19).
 fn successor(character: char) -> Option<char> {
     match character {
         '\u{D7FF}' => Some('\u{10000}'),
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Characters from every class that matters to the order.
+    /// Generates characters from every class that is relevant to the order.
     fn text() -> impl Strategy<Value = String> {
         let awkward = prop_oneof![
             Just('\u{0}'),

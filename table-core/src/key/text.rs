@@ -1,4 +1,4 @@
-//! `PartitionKey`, `RowKey` and `EntityKey`: texts of legal characters and length (KEY-2 to KEY-8).
+//! `PartitionKey`, `RowKey` and `EntityKey`: texts with legal characters and length (KEY-2 to KEY-8).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::key::fault::KeyFault;
 use crate::key::order;
 use crate::limits;
 
-/// Whether a character may occur in a key (KEY-3, KEY-6).
+/// Returns `true` if a character may occur in a key (KEY-3, KEY-6).
 ///
 /// ```
 /// assert!(table_core::key::text::is_legal('%'));
@@ -19,8 +19,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// The bytes that are a legal character by themselves. A table, because keys are short: each is looked at several times on its
-/// way, and comparisons took four times the instructions.
+/// Bytes that are a legal character alone. A table, because short keys are checked several times on their way, and comparisons took four times as
+/// many instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -31,21 +31,21 @@ const PLAIN: [bool; 256] = {
     plain
 };
 
-/// The first character that no key may hold.
+/// Returns the first character that keys cannot contain.
 pub(crate) fn first_illegal(text: &str) -> Option<char> {
-    // Bytes first: all legal ASCII is settled without decoding, and without a branch for each of them.
+    // Bytes first: legal ASCII is accepted without decoding and without a branch per byte.
     if text.bytes().fold(true, |all, byte| all & PLAIN[usize::from(byte)]) {
         return None;
     }
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Whether every character of a text may occur in a key, in constants.
+/// Returns `true` if every character of a text may occur in a key, in constants.
 pub(crate) const fn is_legal_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        // U+0080 to U+009F are `C2 80` to `C2 9F`; every other character beyond ASCII is legal.
+        // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
         let control = bytes[at] == 0xC2 && bytes[at + 1] <= 0x9F;
         if control || bytes[at].is_ascii() && !is_legal(bytes[at] as char) {
             return false;
@@ -70,15 +70,15 @@ fn check(kind: &'static str, text: &str) -> Result<()> {
 
 macro_rules! key_text {
     ($name:ident, $word:literal, $check:ident) => {
-        #[doc = concat!("What [`", $word, "::new`] checks, of a text that is not to be kept.")]
+        #[doc = concat!("Performs the checks of [`", $word, "::new`] on a text without storing it.")]
         pub(crate) fn $check(text: &str) -> Result<()> {
             check($word, text)
         }
 
-        #[doc = concat!("A ", $word, ": any text without `/ \\ # ?` and control characters (KEY-3), the empty one included (KEY-2).")]
+        #[doc = concat!("A ", $word, ": any text, including the empty one (KEY-2), without `/ \\ # ?` and control characters (KEY-3).")]
         ///
-        /// - At most 1,024 UTF-16 code units here (KEY-7); the embedded engine's portable profile accepts 512 (ENG-1).
-        /// - Kept as it is: case, blanks and Unicode form count (KEY-6).
+        /// - At most 1,024 UTF-16 code units (KEY-7); the portable profile of the embedded engine accepts 512 (ENG-1).
+        /// - Stored unchanged: case, spaces and Unicode form are significant (KEY-6).
         /// - Ordered by UTF-16 code units (ORD-1, ORD-6).
         ///
         /// ```
@@ -93,23 +93,23 @@ macro_rules! key_text {
         pub struct $name(String);
 
         impl $name {
-            /// Checks a text.
+            /// Validates a text.
             ///
             /// # Errors
-            /// `OutOfRangeInput` for a forbidden character (KEY-4), `PropertyValueTooLarge` above 1,024 code units (KEY-8).
+            /// `OutOfRangeInput` for an illegal character (KEY-4), `PropertyValueTooLarge` for more than 1,024 code units (KEY-8).
             pub fn new(text: impl Into<String>) -> Result<Self> {
                 let text = text.into();
                 $check(&text)?;
                 Ok(Self(text))
             }
 
-            /// The text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// The text, taken out.
+            /// Returns the text.
             #[must_use]
             pub fn into_string(self) -> String {
                 self.0
@@ -145,15 +145,15 @@ macro_rules! key_text {
 key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
-/// The beginning of the `RowKey`s that are reserved for patterns, such as the rows of an outbox.
+/// The first character of `RowKey`s that are reserved for patterns, such as the rows of an outbox.
 ///
-/// U+FFFC is legal in keys, is in no text that people write, and sorts behind all but U+FFFD to U+FFFF: such rows are the
-/// last of their partition. Entities cannot be written under such a RowKey, and [`Table`](crate::Table) leaves such rows out
-/// of what it reads; a [`TableStore`](crate::TableStore) does not look at keys and shows them.
+/// U+FFFC is legal in keys but unusual in texts, and sorts after everything except U+FFFD to U+FFFF, so these rows are the last of their partition.
+/// Entities cannot be written under such a RowKey, and reads of a [`Table`](crate::Table) skip these rows. A [`TableStore`](crate::TableStore) does
+/// not inspect keys and returns them.
 pub const RESERVED: char = '\u{FFFC}';
 
 impl RowKey {
-    /// Whether patterns keep the row for themselves: it begins with [`RESERVED`].
+    /// Returns `true` if the row is reserved for patterns: it starts with [`RESERVED`].
     ///
     /// ```
     /// use table_core::RowKey;
@@ -186,20 +186,20 @@ pub struct EntityKey {
 }
 
 impl EntityKey {
-    /// Checks both texts.
+    /// Validates both texts.
     ///
     /// # Errors
-    /// Those of [`PartitionKey::new`] and [`RowKey::new`].
+    /// `OutOfRangeInput` or `PropertyValueTooLarge`, as in [`PartitionKey::new`] and [`RowKey::new`].
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Result<Self> {
         Ok(Self { partition_key: PartitionKey::new(partition_key)?, row_key: RowKey::new(row_key)? })
     }
 }
 
 impl EntityKey {
-    /// The key as that of a program's entity.
+    /// Checks that the key can be the key of an entity.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the row is one that patterns keep for themselves ([`RESERVED`]).
+    /// `OutOfRangeInput` if the row is reserved for patterns ([`RESERVED`]).
     pub(crate) fn of_entity(self) -> Result<Self> {
         if self.row_key.is_reserved() {
             let (partition_key, row_key) = (self.partition_key.as_str(), self.row_key.as_str());

@@ -1,21 +1,25 @@
-//! The faults of sizes: what is larger than a store accepts.
+//! Errors of sizes that exceed a store's limits.
 
 use crate::error::{ErrorCode, Fault};
 
-/// A limit that was exceeded.
+/// An exceeded limit.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LimitFault {
-    #[error("the {kind} has {units} UTF-16 code units; at most {most} are allowed")]
+    #[error(
+        "the {kind} has {units} UTF-16 code units, at most {most} are allowed; shorten it, or use a hash of it"
+    )]
     Key { kind: &'static str, units: usize, most: usize },
-    #[error("the entity has {bytes} bytes; at most {most} are allowed: split it or move a value to a blob")]
+    #[error("the entity has {bytes} bytes, at most {most} are allowed; split it or move a value to a blob")]
     Entity { bytes: usize, most: usize },
-    #[error("the entity has {count} custom properties; at most {most} are allowed")]
+    #[error("the entity has {count} custom properties, at most {most} are allowed; split it")]
     Properties { count: usize, most: usize },
-    #[error("property `{name}` has {found} {unit}; at most {most} are allowed")]
+    #[error("property `{name}` has {found} {unit}, at most {most} are allowed")]
     Value { name: String, found: usize, unit: &'static str, most: usize },
-    #[error("a transaction holds at most {0} operations: commit this one and begin another")]
+    #[error("a transaction has at most {0} operations; commit this one and start another")]
     Operations(usize),
-    #[error("the transaction would hold {sum} bytes of entities; at most {most} are allowed")]
+    #[error(
+        "the transaction would have {sum} bytes of entities, at most {most} are allowed; commit it and start another"
+    )]
     Transaction { sum: usize, most: usize },
 }
 

@@ -1,11 +1,11 @@
 //! Line differences of two texts.
 
-/// The lines that only one of the texts has, `-` before those of the old one, `+` before those of the new one.
+/// Returns the lines that only one of the texts has, prefixed with `-` for the old and `+` for the new one.
 ///
-/// Lines in common are those of a longest common subsequence.
+/// Common lines are those of a longest common subsequence.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
-    // Row by row from the end: the longest common subsequence of what follows.
+    // From the last row up: the longest common subsequence of the remaining lines.
     let mut common = vec![vec![0_usize; new.len() + 1]];
     for line in old.iter().rev() {
         let below = common.last().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The faults of lock files.
+//! Errors of layout files.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,26 +6,24 @@ use std::path::PathBuf;
 use crate::error::{ErrorCode, Fault};
 use crate::schema::Verdict;
 
-/// A request of the reader: at the top of each file, and in the error for a difference.
+/// A request to the reader, at the top of each file and in the error for a difference.
 pub(super) const HEAD: &str = "read what changed before you commit it";
 
-/// A lock file that cannot be read or written, or that differs from the program.
+/// A layout file that cannot be read or written, or that differs from the program.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LockFault {
-    #[error("TABLES_UPDATE is `{0}`: write `1` or `force`, or leave it out")]
+    #[error("TABLES_UPDATE is `{0}`; set it to `1` or `force`, or unset it")]
     Variable(String),
-    #[error(
-        "`{0}` is not a line of a lock file here: restore the file, or delete it and have it written anew"
-    )]
+    #[error("`{0}` is not a line of a layout file; restore the file, or delete it and generate it again")]
     Line(String),
     #[error("the sample cannot be written as JSON")]
     Sample(#[source] serde_json::Error),
     #[error("cannot {verb} {path}", path = .path.display())]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     #[error(
-        "{path} {difference}: {verdict}\n{report}\nif this is meant, `TABLES_UPDATE={accept} cargo test` writes the file anew ({HEAD})",
+        "{path} {difference}: {verdict}\n{report}\nif this is intended, `TABLES_UPDATE={accept} cargo test` rewrites the file ({HEAD})",
         path = .path.display(),
-        difference = if *.is_missing { "is not there yet" } else { "is not the layout of the program" },
+        difference = if *.is_missing { "does not exist" } else { "differs from the program" },
         accept = if .verdict.is_allowed() { "1" } else { "force" }
     )]
     Difference { path: PathBuf, is_missing: bool, verdict: Verdict, report: String },

@@ -1,4 +1,4 @@
-//! The text of a lock file: sections of lines, written and read.
+//! The text format of layout files: sections of lines.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use crate::lock::golden::{Golden, Layout};
 use crate::schema::StoredSchema;
 use crate::schema::token::{Tokens, token};
 
-/// Bytes of a row on one line.
+/// Bytes of a row in one line.
 const BYTES: usize = 32;
 
-/// The lines of a file about one entity.
+/// The lines of one entity.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
     pub(super) golden: Vec<Golden>,
@@ -23,7 +23,7 @@ impl Section {
         let Layout { schema, golden, .. } = layout;
         let mut text = format!("layout {} {}\n{schema}", token(&schema.entity), schema.fingerprint());
         for sample in golden {
-            // A `String` takes all that is written.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "sample {} {}", token(&sample.partition_key), token(&sample.row_key));
             for bytes in sample.row.chunks(BYTES) {
                 text.push_str("row");
@@ -46,7 +46,7 @@ pub(super) fn write(sections: &[Section]) -> String {
 }
 
 /// # Errors
-/// `Corrupted` for a text that is not a lock file; those of reading a design.
+/// `Corrupted` for a text that is not a layout file; the errors of reading a schema.
 pub(super) fn read(text: &str) -> Result<Vec<Section>> {
     let mut sections: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -72,7 +72,7 @@ fn read_section(text: String) -> Result<Section> {
                 let bytes: Vec<u8> = bytes.collect::<Result<_, _>>().map_err(|_| corrupted(line))?;
                 sample.row.extend(bytes);
             }
-            // The row says the same.
+            // The row contains the same data.
             ("json", Some(_)) => {}
             (_, None) => {
                 schema.push_str(line);

@@ -1,4 +1,4 @@
-//! Golden rows: the section of a lock file for one entity, with its design and encoded samples.
+//! Golden rows: the section of a layout file for one entity, with its schema and encoded samples.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::StoredSchema;
 
-/// The layout of one entity type: its design and some samples, for [`check`](crate::lock::check).
+/// The layout of an entity type: its schema and samples, for [`check`](crate::lock::check).
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) schema: StoredSchema,
@@ -19,7 +19,7 @@ pub struct Layout {
     again: fn(EntityRef<'_>) -> Result<EntityKey>,
 }
 
-/// One sample as it lies in a store.
+/// A sample as a store stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Golden {
     pub(super) partition_key: String,
@@ -28,10 +28,10 @@ pub(super) struct Golden {
 }
 
 impl Layout {
-    /// The design of `E` with these samples. Choose values at the ends: zero, the largest, a separator, beyond ASCII.
+    /// Creates the layout of `E` with these samples. Choose edge values: zero, the largest, a separator, non-ASCII text.
     ///
     /// # Errors
-    /// Those of [`Entity::key_of`] and [`Entity::to_row`], if a sample is not a storable value.
+    /// The errors of [`Entity::key_of`] and [`Entity::to_row`], if a sample cannot be stored.
     pub fn of<E: Entity>(samples: &[E]) -> Result<Self> {
         let golden = |sample: &E| {
             let key = sample.key_of()?;
@@ -48,7 +48,7 @@ impl Layout {
         })
     }
 
-    /// The mistake in a golden row under the program's design, in words.
+    /// Describes the fault of a golden row under the program's schema.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));
@@ -58,23 +58,23 @@ impl Layout {
             }
             Ok(key) => {
                 format!(
-                    "reads, but lies under '{}' / '{}' by now",
+                    "reads, but its key is now '{}' / '{}'",
                     key.partition_key.as_str(),
                     key.row_key.as_str()
                 )
             }
-            Err(error) => format!("does not read: {error}"),
+            Err(error) => format!("cannot be read: {error}"),
         };
         Some(format!("the golden row '{partition_key}' / '{row_key}' {why}"))
     }
 }
 
 impl Golden {
-    /// Its OData JSON, a line for each property.
+    /// Returns its OData JSON, with one line for each property.
     pub(super) fn json(&self) -> Result<String> {
         let row = Row::from_bytes(Arc::from(self.row.as_slice()));
         let read = TableEntity::from_entity(EntityRef::new(&self.partition_key, &self.row_key, row.view()))?;
-        // Made anew, because a sample has no version.
+        // Created from the key, because a sample has no version.
         let mut entity = TableEntity::new(self.partition_key.as_str(), self.row_key.as_str())?;
         for (name, value) in read.iter() {
             entity.insert(name, value.clone());

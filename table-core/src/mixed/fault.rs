@@ -1,12 +1,12 @@
-//! The fault of a row that no declared type explains.
+//! Error for a row of no declared type.
 
 use crate::error::{ErrorCode, Fault};
 
-/// A row in the range of a read that is of no declared type.
+/// A row of no declared type in the range of a read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum MixedFault {
     #[error(
-        "the row is not of `{entity}`, nor of a type that is declared beside it: name the set of the table's types, \
+        "the row is neither a `{entity}` nor of another declared type; name the set of the table's types, \
          `#[entity(set = …)]`, or remove the row"
     )]
     Unexplained { entity: &'static str },

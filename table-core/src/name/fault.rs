@@ -1,23 +1,25 @@
-//! The faults of names of tables and properties.
+//! Errors of table and property names.
 
 use crate::error::{ErrorCode, Fault};
 
-/// A refused name.
+/// An invalid name.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NameFault {
-    #[error("table name `{0}` may hold only ASCII letters and digits, and must begin with a letter")]
+    #[error("table name `{0}` is invalid; use ASCII letters and digits, starting with a letter")]
     TableCharacters(String),
-    #[error("table name `{0}` has {length} characters; 3 to 63 are allowed", length = .0.len())]
+    #[error("table name `{0}` has {length} characters, 3 to 63 are allowed", length = .0.len())]
     TableLength(String),
     #[error("table name `{0}` is reserved; choose another")]
     TableReserved(String),
-    #[error("tables of measurements are created by the service alone: they can be read, but not created")]
+    #[error("only the service can create metrics tables; they can be read")]
     Measurements,
-    #[error("property name `{0}` is not an identifier: a letter or `_`, then letters, digits and `_`")]
+    #[error(
+        "property name `{0}` is not an identifier; start with a letter or `_`, then use letters, digits and `_`"
+    )]
     PropertyCharacters(String),
-    #[error("property name `{name}` has {units} UTF-16 code units; at most 255 are allowed")]
+    #[error("property name `{name}` has {units} UTF-16 code units, at most 255 are allowed")]
     PropertyLength { name: String, units: usize },
-    #[error("property name `{0}` is reserved: keys and Timestamp have places of their own")]
+    #[error("property name `{0}` is reserved for the key and the Timestamp; choose another")]
     PropertyReserved(String),
 }
 

@@ -1,4 +1,4 @@
-//! Chunked properties: one value in several properties of 64 KiB, `Data`, `Data1`, `Data2` and so on.
+//! Chunked properties: one value in several properties of 64 KiB, named `Data`, `Data1`, `Data2` and so on.
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -7,17 +7,16 @@ use crate::property::{Search, mismatch};
 use crate::row::{RowView, RowWriter};
 use crate::value::{EdmType, ValueRef};
 
-/// The most chunks of a value: an entity holds 1 MiB in all (SIZE-1).
+/// Maximum number of chunks of a value: an entity has at most 1 MiB (SIZE-1).
 pub const MOST_CHUNKS: usize = 16;
 
-/// A type that is stored in chunks: `Vec<u8>`, `String`, and `Option` of them. `#[property(chunks)]` stores a field so.
+/// A type that can be stored in chunks: `Vec<u8>`, `String`, and `Option`s of them. Declared by `#[property(chunks)]`.
 ///
-/// - The first chunk has the name of the property, the others that name and a number from 1 on; an empty value is one empty chunk.
-///   A chunk holds 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all but the last one are full: a text has one code
-///   unit less where a character would be cut.
-/// - At most 16 chunks, and with all else in the entity at most 1 MiB (SIZE-1).
-/// - What is stored otherwise, with a gap or with other sizes, is an error when it is read, so that no update leaves a part of it behind.
-/// - A merge cannot remove the chunks of a longer value (MRG-3) and is refused; `update`, `replace` and upserts by replace are not.
+/// - The first chunk has the name of the property, the others this name with a number from 1. An empty value is one empty chunk. A chunk has 65,536
+///   bytes or 32,768 UTF-16 code units (TYPE-10), and all but the last are full; a text chunk has one code unit less if a character would be split.
+/// - At most 16 chunks, and at most 1 MiB for the whole entity (SIZE-1).
+/// - A gap, or a chunk of another size, is an error when the value is read, so an update never leaves part of it behind.
+/// - A merge is refused, because it cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are not affected.
 ///
 /// ```
 /// use table_core::property::Chunked;
@@ -32,30 +31,29 @@ pub const MOST_CHUNKS: usize = 16;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T173] `{Self}` is not stored in chunks",
-    label = "chunks are of bytes or of text",
-    note = "`#[property(chunks)]` is for `Vec<u8>`, `String` and `Option` of them; any other value is one property"
+    message = "[T173] `{Self}` cannot be stored in chunks",
+    label = "only bytes and text can be chunked",
+    note = "`#[property(chunks)]` is for `Vec<u8>`, `String` and `Option`s of them; other values are one property"
 )]
 pub trait Chunked: Sized {
     /// The type of each chunk.
     const EDM: EdmType;
-    /// Whether the value can be absent.
+    /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
 
-    /// Appends the value to a row, one property a chunk.
+    /// Appends the value to a row, one property for each chunk.
     ///
     /// # Errors
     /// `PropertyValueTooLarge`, with the name, if the value needs more than [`MOST_CHUNKS`].
     fn write_chunks(&self, name: &str, row: &mut RowWriter) -> Result<()>;
 
-    /// Reads the value of a row.
+    /// Reads the value from a row.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is absent, of another type, or not stored in these chunks; `Corrupted` if the bytes are no
-    /// row.
+    /// `EntityMismatch` if the value is absent, has another type, or is not stored in full chunks; `Corrupted` if the bytes are not a row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
-    /// The same for generated code: `None`, and the search keeps the error.
+    /// Reads the value for generated code. On failure it returns `None`, and the search keeps the error.
     #[doc(hidden)]
     fn read_chunks(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
         let read = Self::read_all(search.view(), name).map_err(|error| error.with_property(name));
@@ -63,12 +61,12 @@ pub trait Chunked: Sized {
     }
 }
 
-/// The name of a chunk.
+/// Returns the name of a chunk.
 fn chunk(name: &str, at: usize) -> String {
     if at == 0 { name.to_owned() } else { format!("{name}{at}") }
 }
 
-/// Writes chunks that are cut already.
+/// Writes the given chunks.
 fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
     for (at, value) in chunks.enumerate() {
         if at == MOST_CHUNKS {
@@ -79,7 +77,7 @@ fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = Value
     Ok(())
 }
 
-/// The chunks of a row in order; none if the value is absent.
+/// Returns the chunks of a row in order; none if the value is absent.
 fn read<'a>(row: RowView<'a>, name: &str) -> Result<Vec<ValueRef<'a>>> {
     let mut found = Vec::new();
     let mut hint = 0;
@@ -87,7 +85,7 @@ fn read<'a>(row: RowView<'a>, name: &str) -> Result<Vec<ValueRef<'a>>> {
         match row.find(&chunk(name, at), &mut hint)? {
             Some(_) if found.len() < at => {
                 let (missing, there) = (chunk(name, found.len()), chunk(name, at));
-                return Err(broken(format!("`{there}` is there and `{missing}` is not")));
+                return Err(broken(format!("`{there}` exists but `{missing}` does not")));
             }
             Some(_) if at == MOST_CHUNKS => {
                 return Err(broken(format!("there are more than {MOST_CHUNKS}")));
@@ -103,9 +101,9 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Refuses chunks that would be cut elsewhere, which is how the rest of a longer value shows.
+/// Creates the error for a chunk that is not full, a sign of the remainder of a longer value.
 fn require_full(index: usize) -> Error {
-    broken(format!("chunk {index} is not full, and more follow"))
+    broken(format!("chunk {index} is not the last and not full"))
 }
 
 impl Chunked for Vec<u8> {
@@ -167,7 +165,7 @@ impl Chunked for String {
     }
 }
 
-/// The part of a text that fits a chunk, and the rest.
+/// Splits a text into the part that fits a chunk and the rest.
 fn cut(text: &str) -> (&str, &str) {
     let most = Limits::PORTABLE.string_units;
     // No character has more code units than bytes.
@@ -227,7 +225,7 @@ mod tests {
             round_trip(&"x".repeat(units), chunks);
             round_trip(&"é".repeat(units), chunks);
         }
-        // A character of two code units is not cut: 32,767 of them stand before it.
+        // A character of two code units is not split, so 32,767 precede it.
         let odd = format!("x{}", "\u{1F600}".repeat(16_384));
         round_trip(&odd, 2);
         round_trip(&None::<String>, 0);
@@ -248,11 +246,15 @@ mod tests {
             Vec::<u8>::read_all(row.finish().view(), "Data").map_err(|error| error.to_string())
         };
         assert!(code(&[]).unwrap_err().contains("absent"));
-        assert!(code(&[("Data1", &[1])]).unwrap_err().contains("`Data1` is there and `Data` is not"));
-        assert!(code(&[("Data", &full), ("Data2", &[1])]).unwrap_err().contains("`Data1` is not"));
-        // What a merge of another program left of a longer value.
-        assert!(code(&[("Data", &[1]), ("Data1", &[2])]).unwrap_err().contains("chunk 0 is not full"));
-        assert!(code(&[("Data", &full), ("Data16", &[1])]).unwrap_err().contains("`Data16` is there"));
+        assert!(code(&[("Data1", &[1])]).unwrap_err().contains("`Data1` exists but `Data` does not"));
+        assert!(code(&[("Data", &full), ("Data2", &[1])]).unwrap_err().contains("`Data1` does not"));
+        // The remainder that another program's merge left of a longer value.
+        assert!(
+            code(&[("Data", &[1]), ("Data1", &[2])])
+                .unwrap_err()
+                .contains("chunk 0 is not the last and not full")
+        );
+        assert!(code(&[("Data", &full), ("Data16", &[1])]).unwrap_err().contains("`Data16` exists"));
         let mut row = RowWriter::new();
         row.property("Data", ValueRef::String("text"));
         assert!(Vec::<u8>::read_all(row.finish().view(), "Data").is_err());

@@ -1,31 +1,33 @@
-//! The faults of typed properties.
+//! Errors of typed properties.
 
 use crate::error::{ErrorCode, Fault};
 use crate::value::EdmType;
 
-/// A value that cannot be stored in a property, or not be read from it.
+/// A value that cannot be stored in a property or read from it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PropertyFault {
-    #[error("the stored value is {found}, {wanted} is wanted: read the entity as a bag, or change the type", found = .found.map_or("absent", EdmType::name))]
+    #[error("the stored value is {found}, expected {wanted}; read the entity as a `TableEntity`, or change the type", found = .found.map_or("absent", EdmType::name))]
     Type { wanted: EdmType, found: Option<EdmType> },
-    #[error("the stored number {number} does not fit `{wanted}`: choose a wider type")]
+    #[error("the stored number {number} does not fit `{wanted}`; use a wider type")]
     Number { number: String, wanted: &'static str },
     #[error("the stored tick {0} is after the year 9999")]
     Tick(u64),
-    #[error("the value needs more than {0} chunks of 64 KiB: store it as a blob")]
+    #[error("the value needs more than {0} chunks of 64 KiB; store it as a blob")]
     TooManyChunks(usize),
-    #[error("the value is not stored in whole chunks: {0}; read the entity as a bag and write it again")]
+    #[error(
+        "the value is not stored in full chunks: {0}; read the entity as a `TableEntity` and write it again"
+    )]
     Chunks(String),
-    #[error("the rest holds a property that a field of its own is stored as: take it out, and set the field")]
+    #[error("the rest contains a property that a field has; remove it from the map, and set the field")]
     Rest,
     #[error(
-        "the rest holds a property under whose name the copies of the index `{0}` store a field of the entity's key: declare that \
-             field a property too, `#[property(also)]`, or give it another name in copies, `#[property(\"Name\")]`"
+        "the rest contains a name under which copies of the index `{0}` store a key field; declare that \
+             field a property too, `#[property(also)]`, or rename it in copies, `#[property(\"Name\")]`"
     )]
     RestOfCopy(&'static str),
     #[error("the value cannot be stored as JSON")]
     ToJson(#[source] serde_json::Error),
-    #[error("the stored JSON does not fit the type")]
+    #[error("the stored JSON does not match the type")]
     FromJson(#[source] serde_json::Error),
     #[error("the stored value is absent")]
     NoJson(#[source] serde_json::Error),

@@ -1,4 +1,4 @@
-//! Nested data in one property: JSON text in an `Edm.String`, through serde.
+//! Nested data in one property: JSON text in an `Edm.String`, using serde.
 
 use std::ops::{Deref, DerefMut};
 
@@ -11,11 +11,11 @@ use crate::property::fault::PropertyFault;
 use crate::row::RowWriter;
 use crate::value::{EdmType, ValueRef};
 
-/// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. `#[property(json)]` stores a field so.
+/// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
 ///
-/// - At most 32,768 UTF-16 code units of JSON (TYPE-10); a filter sees only the text.
-/// - A value whose JSON is `null` is absent, and an absent one is read as `null` (ENT-3): `Json<Option<T>>` and
-///   `Option<Json<T>>` store the same.
+/// - At most 32,768 UTF-16 code units of JSON (TYPE-10); filters see only the text.
+/// - A value whose JSON is `null` is stored as absent, and an absent property is read as `null` (ENT-3): `Json<Option<T>>` and `Option<Json<T>>` are
+///   stored alike.
 /// - JSON has no NaN and no infinities: serde writes them as `null`.
 ///
 /// ```
@@ -42,7 +42,7 @@ use crate::value::{EdmType, ValueRef};
 pub struct Json<T>(pub T);
 
 impl<T> Json<T> {
-    /// The value, taken out.
+    /// Returns the value.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.0
@@ -50,10 +50,10 @@ impl<T> Json<T> {
 }
 
 impl<T: Serialize> Json<T> {
-    /// Appends a borrowed value to a row: [`Property::write_to`] of a field that is not wrapped.
+    /// Appends a borrowed value to a row, like [`Property::write_to`] without the wrapper.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name, if the value has no JSON: a map whose keys are not texts, a failing `Serialize`.
+    /// `InvalidInput`, with the name, if the value cannot be JSON: a map whose keys are not texts, a failing `Serialize`.
     ///
     /// ```
     /// use table_core::{Json, row::RowWriter};

@@ -1,4 +1,4 @@
-//! The rest of an entity: properties that its declaration does not name.
+//! The rest of an entity: properties that no field declares.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,10 @@ use crate::row::{RowView, RowWriter};
 use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
 use crate::value::{Value, edm_ticks};
 
-/// A type that holds the properties which a declaration does not name: `BTreeMap<String, Value>`. `#[property(rest)]` makes a field
-/// one.
+/// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
-/// Unknown properties are written again, by replace and update too, so that the data of another program stays. Names are compared as the
-/// store does, with their case (PROP-1). Copies of an index without `keep(…)` hold them as well.
+/// Collected properties are written back, also by replace and update, which preserves the data of other programs. Names are compared with case, like
+/// in the store (PROP-1). Copies of an index without `keep(…)` include them.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -44,22 +43,22 @@ use crate::value::{Value, edm_ticks};
 /// # }).unwrap();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T171] `{Self}` cannot hold the rest of the properties",
-    label = "the rest is a map of names and values",
+    message = "[T171] `{Self}` cannot collect the remaining properties",
+    label = "expected a map of names to values",
     note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
 )]
 pub trait Rest: Sized {
-    /// Collects what a design does not name: that of an entity, or of its copies in an index.
+    /// Collects the properties that the schema of an entity, or of its copies in an index, does not declare.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
     fn read_rest(row: RowView<'_>, design: &EntitySchema, index: Option<&IndexSchema>) -> Result<Self>;
 
-    /// Appends it to a row of the entity, or of its copy in an index.
+    /// Appends the collected properties to a row of the entity, or of its copy in an index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` for a name that the design has already, of a property or of a key field that the copy stores;
-    /// `OutOfRangeInput` for an instant outside of the years 1601 to 9999 (TYPE-6). Both with the name.
+    /// `DuplicatePropertiesSpecified` for a name that the schema declares, for a property or for a key field that the copy stores; `OutOfRangeInput`
+    /// for an instant outside the years 1601 to 9999 (TYPE-6). Both with the name.
     fn write_rest(
         &self,
         design: &EntitySchema,
@@ -67,7 +66,7 @@ pub trait Rest: Sized {
         row: &mut RowWriter,
     ) -> Result<()>;
 
-    /// The same as [`read_rest`](Self::read_rest) for generated code: `None`, and the search keeps the error.
+    /// Reads like [`read_rest`](Self::read_rest), for generated code. On failure it returns `None`, and the search keeps the error.
     #[doc(hidden)]
     fn find_rest(
         search: &mut Search<'_>,
@@ -79,12 +78,12 @@ pub trait Rest: Sized {
     }
 }
 
-/// Whether a property of this name is not of the rest of an entity.
+/// Returns `true` if the entity's schema declares this name.
 fn entity_names(design: &EntitySchema, name: &str) -> bool {
     design.declares(name) || (design.kind.is_some() && name == ENTITY_TYPE)
 }
 
-/// Whether copies store a key field of the entity under this name.
+/// Returns `true` if copies store a key field of the entity under this name.
 fn copies_name(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some_and(|index| index.properties.iter().any(|property| property.name == name))
 }

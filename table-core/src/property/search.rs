@@ -1,10 +1,11 @@
-//! Sequential search for the properties of one row.
+//! Sequential search for the properties of a row.
 
 use crate::error::{Error, Result};
 use crate::row::{Reader, RowView};
 use crate::value::ValueRef;
 
-/// For generated code. An error is kept and returned at the end: a `?` at each property costs the compiler more than a `let … else`.
+/// State for generated code. It keeps the first error, to be returned at the end, because a `?` at each property costs more compile time than a `let
+/// … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: Reader<'a>,
@@ -12,20 +13,20 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Begins with the first property.
+    /// Starts at the first property.
     #[inline]
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {
         Self { row: Reader::new(row), error: None }
     }
 
-    /// Says what shape the row has if it was written by the same program.
+    /// Sets the shape of rows that the same program wrote.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);
     }
 
-    /// The whole row.
+    /// Returns the whole row.
     #[must_use]
     pub const fn view(&self) -> RowView<'a> {
         self.row.row()
@@ -40,18 +41,18 @@ impl<'a> Search<'a> {
         self.row.row().find(name, &mut self.row.next)
     }
 
-    /// The value, or `None` and the error kept.
+    /// Returns the value, or `None` after storing the error.
     #[inline]
     pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.error.get_or_insert(error)).ok()
     }
 
-    /// The first error, if there was one.
+    /// Returns the first error, if any.
     pub fn take_error(&mut self) -> Option<Error> {
         self.error.take()
     }
 
-    /// Whether nothing was wrong so far.
+    /// Returns `true` if no error was stored.
     #[inline]
     #[must_use]
     pub const fn is_right(&self) -> bool {

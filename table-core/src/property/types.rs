@@ -83,7 +83,7 @@ property! {
     }, |row, name| row.fixed(name, Self::EDM).map(u64::from_le_bytes).and_then(ticks::to_datetime);
 }
 
-/// Reads a text into the memory of another one.
+/// Reads a text into an existing `String`.
 #[inline]
 fn text_over(value: &mut String, row: &mut Reader<'_>, name: &str) -> bool {
     let Some(text) = row.text(name) else { return false };
@@ -92,7 +92,7 @@ fn text_over(value: &mut String, row: &mut Reader<'_>, name: &str) -> bool {
     true
 }
 
-/// The same of bytes.
+/// Reads bytes into an existing `Vec`.
 #[inline]
 fn bytes_over(value: &mut Vec<u8>, row: &mut Reader<'_>, name: &str) -> bool {
     let Some(bytes) = row.bytes(name, EdmType::Binary) else { return false };

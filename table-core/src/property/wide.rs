@@ -1,34 +1,33 @@
-//! Integers of another width than those of Edm types: their compile error.
+//! The compile error for integers that no Edm type can hold.
 
 use crate::error::Result;
 use crate::property::Property;
 use crate::row::RowWriter;
 use crate::value::{EdmType, ValueRef};
 
-/// The type Edm.Int64.
+/// The type `Edm.Int64`.
 #[derive(Debug)]
 pub enum Int64 {}
 
-/// Holds every value of a type (TYPE-1). An integer of 64 bits without a sign is not held, nor one of 128 bits or of the machine's width, so that
-/// nothing implements this: the
-/// bound exists to be reported, in place of that of [`Property`], which therefore speaks of another type than `T`.
+/// A type that can hold every value of `T` (TYPE-1). It is not implemented for unsigned 64-bit, 128-bit and pointer-sized integers. The bound exists
+/// for its message, in place of the message of [`Property`].
 #[diagnostic::on_unimplemented(
-    message = "[T051] a property cannot be a `{T}`: Edm.Int64 has 64 bits and a sign",
-    label = "values above 9223372036854775807 could not be stored",
-    note = "take `i64`, or `u32` if its values are small; a greater value is stored as a `String` or as `Vec<u8>`",
-    note = "in a key `u64`, `u128` and `i128` have their place: there they are text"
+    message = "[T051] `{T}` cannot be a property: Edm.Int64 is a signed 64-bit integer",
+    label = "values greater than 9223372036854775807 could not be stored",
+    note = "use `i64`, or `u32` for small values; store greater values as `String` or `Vec<u8>`",
+    note = "`u64`, `u128` and `i128` can be used in keys, where they are text"
 )]
 pub trait Holds<T> {
-    /// The value as it is stored.
+    /// Converts a value to the stored one.
     fn store(value: &T) -> i64;
 
-    /// The value of what is stored.
+    /// Converts a stored value.
     fn load(stored: i64) -> T;
 }
 
 macro_rules! refused {
     ($($type:ty)*) => {$(
-        // For a lifetime, so that the bound is judged where the type is used and not here.
+        // With a lifetime, so that the bound is checked where the type is used.
         impl Property for $type
         where
             for<'a> Int64: Holds<$type>,

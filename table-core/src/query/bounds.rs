@@ -6,10 +6,10 @@ use crate::query::{KeyRange, Query};
 use crate::value::Value;
 
 impl Query {
-    /// The query of a `$filter` text; everything in the table for a blank one (FIL-6).
+    /// Parses a query from the text of a `$filter`. A blank text selects the whole table (FIL-6).
     ///
     /// # Errors
-    /// Those of [`Filter::parse`].
+    /// `InvalidInput` or `NotImplemented`, as in [`Filter::parse`].
     ///
     /// ```
     /// use table_core::query::{Query, QueryClass};
@@ -23,10 +23,10 @@ impl Query {
         Ok(Filter::parse(text)?.map_or(Self::new(KeyRange::ALL), Self::from_filter))
     }
 
-    /// The query of a filter: what it says of the keys becomes their range, the rest remains the filter.
+    /// Creates a query from a filter: comparisons of keys become the key range, the rest remains the filter.
     ///
-    /// Only comparisons of a key with a string that are joined by `and` at the top bound the range (CLS-3); `ne`, and what
-    /// stands under `or` or `not`, remain. Range and rest together select exactly what the filter selects.
+    /// Only conjunctive comparisons of a key with a string bound the range (CLS-3); `ne`, and conditions under `or` or `not`, remain. Range and rest
+    /// together select the same entities as the filter.
     #[must_use]
     pub fn from_filter(filter: Filter) -> Self {
         let mut query = Self::new(KeyRange::ALL);
@@ -43,7 +43,7 @@ impl Query {
 }
 
 impl KeyRange {
-    /// Keeps of the range what also meets a condition; `false`, and the range as it was, if that says more than a range.
+    /// Intersects the range with a condition. Returns `false`, without a change, if the condition is more than a range.
     fn narrow(&mut self, condition: &Filter) -> bool {
         let [Term::Compare { name, operator, value: Value::String(text) }] = condition.terms() else {
             return false;
@@ -112,7 +112,7 @@ mod tests {
         assert!(!Query::parse("RowKey le '' and PartitionKey eq 'a'").unwrap().keys.is_empty());
     }
 
-    /// Constants that no key can equal, beside every key they could be confused with.
+    /// Constants that no key can equal, and every key that could be confused with them.
     #[test]
     fn eng_20_constants_with_characters_that_no_key_holds() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {
@@ -171,7 +171,7 @@ mod tests {
             }
         }
 
-        /// A query that is printed for the wire is read back as the same query.
+        /// A query that is printed for the wire is parsed back as the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

@@ -1,4 +1,4 @@
-//! Validation of a query before it is sent (TOP, SEL rules).
+//! Validation of queries before they are sent (TOP, SEL rules).
 
 use crate::error::{Error, Result};
 use crate::filter::Filter;
@@ -8,11 +8,11 @@ use crate::query::fault::QueryFault;
 use crate::query::{Query, Select};
 
 impl Query {
-    /// Checks what a backend with this largest `$top` would refuse; every backend calls it first.
+    /// Validates the query for a store with this maximum `$top`. Every backend calls it first.
     ///
     /// # Errors
-    /// `InvalidInput`: `top` above `most` (TOP-2; 0 is an empty page, TOP-3); over 255 names in `$select` (SEL-1), one twice,
-    /// `*` (SEL-5) or no identifier; a filter that the grammar cannot say ([`Filter::check`](crate::Filter::check)).
+    /// `InvalidInput` for a `top` greater than `most` (TOP-2; 0 is an empty page, TOP-3); for more than 255 names in `$select` (SEL-1), a duplicate,
+    /// `*` (SEL-5) or a name that is not an identifier; for a filter that the grammar cannot express ([`Filter::check`](crate::Filter::check)).
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query};

@@ -1,12 +1,12 @@
-//! The cost class of a query (DQ-2 to DQ-5, CLS-1), also in terms of hierarchical partition keys (HPK-38, HPK-39).
+//! Cost classes of queries (DQ-2 to DQ-5, CLS-1), also for hierarchical partition keys (HPK-38, HPK-39).
 
 use std::fmt;
 
-/// The cost of a query, cheapest first (CLS-1). The class never changes an answer, only its cost and paging (CLS-4).
+/// The cost class of a query, cheapest first (CLS-1). The class never affects a result, only its cost and paging (CLS-4).
 ///
-/// With hierarchical partition keys, the levels that are given decide the class, not the number of partitions (HPK-39):
+/// With hierarchical partition keys, the given levels decide the class, not the number of partitions (HPK-39):
 ///
-/// | given | classes | by a derived entity of the levels `tenant`, `user`, `session` |
+/// | given | classes | selection of an entity with the levels `tenant`, `user`, `session` |
 /// |---|---|---|
 /// | every level | up to `PartitionScan` | `Event::key(…)`, `Event::partition(…)`, `Event::rows(…)` |
 /// | the first levels | `PartitionRange`, `FanOut` | `Event::within("contoso").user_is("ada")` |
@@ -21,15 +21,15 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QueryClass {
-    /// Both keys given: one look-up (DQ-2).
+    /// Both keys: one lookup (DQ-2).
     Point,
     /// One partition and a range of rows (DQ-3).
     Range,
     /// One whole partition (DQ-4).
     PartitionScan,
-    /// A range of partitions, which may cross servers; for example those with the same first levels (HPK-38).
+    /// A range of partitions, which may span servers; for example those with the same first levels (HPK-38).
     PartitionRange,
-    /// This many partitions or ranges, each read by requests of its own.
+    /// This many partitions or ranges, with one request or more each.
     FanOut(usize),
     /// Every partition (DQ-5).
     TableScan,

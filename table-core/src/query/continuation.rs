@@ -1,4 +1,4 @@
-//! Continuation: the beginning of the next page of a query, as a token that can be stored and sent (PAGE rules).
+//! Continuations: the start of a query's next page, as a token that can be stored and sent (PAGE rules).
 
 mod fingerprint;
 mod token;
@@ -14,31 +14,31 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// The position at which a page ended: the key of the first entity of the next page, inclusive (PAGE-6), or a backend's own words for it.
+/// The position at which a page ended: the key of the next page's first entity, inclusive (PAGE-6), or an opaque value of a backend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// `NextPartitionKey`.
     pub partition_key: String,
-    /// `NextRowKey`; a backend may leave it out (PAGE-2): at the beginning of the partition.
+    /// `NextRowKey`. A backend may omit it (PAGE-2), which means the start of the partition.
     pub row_key: Option<String>,
 }
 
-/// Whose words a position is in.
+/// The kind of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     /// A key.
     Key,
-    /// A text of the service, to be sent back unchanged (PAGE-8, COS-8).
+    /// An opaque text of the service, which is sent back unchanged (PAGE-8, COS-8).
     Service,
 }
 
 /// The position of the next page of one query on one table.
 ///
-/// Opaque: it may be stored, sent and used much later, also by another process (PAGE-7). As text (`Display`, [`FromStr`],
-/// serde) it is URL-safe, carries its version and a checksum, and is at most 65,536 characters long.
+/// Opaque: it may be stored, sent, and used much later by another process (PAGE-7). As text (`Display`, [`FromStr`], serde) it is URL-safe, contains
+/// a version and a checksum, and has at most 65,536 characters.
 ///
-/// It belongs to the table, the keys, the filter and the `$select` of its query and is refused by any other (PAGE-9). `$top`
-/// is not part of it: the position does not depend on the size of pages, which may change from one to the next.
+/// It is bound to the table, the keys, the filter and the `$select` of its query; any other query refuses it (PAGE-9). `$top` may change between
+/// pages, since the position does not depend on it.
 ///
 /// ```
 /// use table_core::query::{Continuation, KeyRange, Position, Query};
@@ -59,30 +59,30 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The table, among those that had its name one after the other; 0 where the backend does not distinguish them.
+    /// The incarnation of the table among tables of the same name; 0 if the backend does not distinguish them.
     incarnation: u32,
     position: Position,
 }
 
 impl Continuation {
-    /// For backends whose positions are keys: the next page of this query on this table begins here. The position lies
-    /// inside the query's keys; one outside is refused when it comes back.
+    /// Creates the continuation of a query for backends whose positions are keys. The position must be inside the query's keys; otherwise it is
+    /// refused when it is used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// For backends that distinguish a table from one of the same name created after it: the position is one in this incarnation, a
-    /// number above 0.
+    /// Binds the position to an incarnation of the table, a number greater than 0. For backends that distinguish a table from an earlier one of the
+    /// same name.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
     }
 
-    /// Whether the table is the one whose page ended there, or the continuation does not say.
+    /// Checks that the table is the one that the page was read from, if the continuation knows.
     ///
     /// # Errors
-    /// `InvalidInput` if the table was dropped and created again since (PAGE-9).
+    /// `InvalidInput` if the table was dropped and created again in between (PAGE-9).
     pub fn check_incarnation(&self, table: &TableName, incarnation: u32) -> Result<()> {
         if self.incarnation == 0 || self.incarnation == incarnation {
             return Ok(());
@@ -90,16 +90,16 @@ impl Continuation {
         Err(Error::of(QueryFault::TableReplaced).with_table(table.as_str()))
     }
 
-    /// For backends whose positions are words of a service, not to be understood (PAGE-8).
+    /// Creates a continuation for backends whose positions are opaque texts of a service (PAGE-8).
     #[must_use]
     pub fn of_service(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Whether it belongs to this query on this table, of any backend.
+    /// Checks that it belongs to this query on this table, for any backend.
     ///
     /// # Errors
-    /// `InvalidInput` if not (PAGE-9).
+    /// `InvalidInput` if it does not (PAGE-9).
     pub fn check(&self, table: &TableName, query: &Query) -> Result<()> {
         let refuse = |fault: QueryFault| Err(Error::of(fault).with_table(table.as_str()));
         if self.query != fingerprint(table, query) {
@@ -111,7 +111,7 @@ impl Continuation {
         Ok(())
     }
 
-    /// In a range of partitions the rows are a condition on each, which a position need not meet.
+    /// In a range of partitions, the row range is a condition on each, which a position need not satisfy.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -119,18 +119,18 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// For backends whose positions are keys: the position, if it belongs to this query on this table.
+    /// Returns the position, for backends whose positions are keys, if it belongs to this query on this table.
     ///
-    /// It lies inside the query's keys, so that a forged one reaches nothing that the query does not. Without a row it is
-    /// where the query's keys begin in that partition, not where the partition begins.
+    /// The position is inside the query's keys, so a forged one cannot reach anything outside. Without a row key it is the start of the query's range
+    /// in that partition.
     ///
     /// # Errors
-    /// `InvalidInput` if it belongs to another query or a service, or lies outside the query's keys (PAGE-9).
+    /// `InvalidInput` if it belongs to another query or to a service, or is outside the query's keys (PAGE-9).
     pub fn position(&self, table: &TableName, query: &Query) -> Result<&Position> {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// For backends of a service: the position to send back unchanged, if it belongs to this query on this table.
+    /// Returns the position to send back unchanged, for backends of a service, if it belongs to this query on this table.
     ///
     /// # Errors
     /// `InvalidInput` if it belongs to another query or is a key (PAGE-9).
@@ -157,7 +157,7 @@ impl FromStr for Continuation {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for a text that was not written by `Display`, any altered one included (PAGE-9).
+    /// `InvalidInput` for a text that `Display` did not write, including any modified one (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
         token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }

@@ -1,30 +1,30 @@
-//! The faults of queries and continuations.
+//! Errors of queries and continuations.
 
 use crate::error::{Error, ErrorCode, Fault};
 use crate::limits::SELECT_NAMES;
 
-/// A query that a backend would refuse, or a continuation that is not one of the query.
+/// A query that a backend would refuse, or a continuation that does not belong to it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum QueryFault {
-    #[error("a page of {top} entities was asked for; at most {most} are allowed: page through them")]
+    #[error("a page of {top} entities was requested, at most {most} are allowed; read several pages")]
     Top { top: usize, most: usize },
-    #[error("$select names {0} properties; at most {SELECT_NAMES} are allowed")]
+    #[error("$select names {0} properties, at most {SELECT_NAMES} are allowed")]
     SelectCount(usize),
-    #[error("$select of `*`: leave it out to get all properties")]
+    #[error("$select of `*` is not supported; omit $select to get all properties")]
     SelectAll,
     #[error("$select names `{0}` twice")]
     SelectTwice(String),
     #[error("$select: {0}")]
     SelectName(Error),
-    #[error("this is not a continuation token, or it was altered: send it as it was received")]
+    #[error("invalid continuation token; send it exactly as it was received")]
     Token,
-    #[error("the continuation belongs to another query: send the same table, keys, filter and select")]
+    #[error("the continuation belongs to another query; use the same table, keys, filter and select")]
     OtherQuery,
-    #[error("the continuation lies outside the keys of its query: it was not made by this library")]
+    #[error("the continuation is outside the keys of its query; it was not created by this library")]
     OutsideKeys,
-    #[error("the continuation belongs to another backend: begin the query anew")]
+    #[error("the continuation belongs to another backend; start the query again")]
     OtherBackend,
-    #[error("the table was dropped and created again since the page before: begin the query anew")]
+    #[error("the table was dropped and created again since the previous page; start the query again")]
     TableReplaced,
     #[error("the query reads no keys")]
     NoKeys,

@@ -1,16 +1,15 @@
-//! A page of an answer: its rows, and its continuation (PAGE rules).
+//! A page of a result: rows and continuation (PAGE rules).
 
 use crate::query::{Continuation, Rows};
 
-/// One page of a query's answer.
+/// One page of a query's result.
 ///
-/// Only [`continuation`](Self::continuation) says whether more may come: a page may be short, or empty, and still have one
-/// (PAGE-4).
+/// Only [`continuation`](Self::continuation) tells whether there are more pages: a page may be short or empty and still have one (PAGE-4).
 ///
 /// ```
 /// use table_core::query::Page;
 ///
-/// /// Whether the answer ends here: an empty page alone does not say so.
+/// /// Returns `true` for the last page; an empty page need not be the last.
 /// fn is_last(page: &Page) -> bool {
 ///     page.continuation.is_none()
 /// }
@@ -20,8 +19,8 @@ use crate::query::{Continuation, Rows};
 pub struct Page {
     /// The entities, in key order (QRY-3).
     pub rows: Rows,
-    /// The position of the next page; `None` at the end.
+    /// The position of the next page; `None` for the last one.
     pub continuation: Option<Continuation>,
-    /// How many entities were read to find them; `None` if the backend does not say.
+    /// The number of entities that were read; `None` if unknown.
     pub rows_read: Option<u64>,
 }

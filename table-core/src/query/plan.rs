@@ -1,4 +1,4 @@
-//! Plans: the requests and the cost of a query, computed without I/O (design promise 2).
+//! Query plans: requests and cost, computed without I/O (design promise 2).
 
 mod advice;
 mod show;
@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and the cost of a query. Data for programs, `Display` for people; computed without I/O.
+/// The requests and the cost of a query, computed without I/O. The fields are for programs, `Display` is for people.
 ///
 /// ```
 /// use table_core::TableName;
@@ -28,28 +28,28 @@ pub struct Plan {
     pub class: QueryClass,
     /// The table.
     pub table: String,
-    /// The look-ups, in key order: one, except for a fan-out.
+    /// The lookups, in key order: one, except for a fan-out.
     pub lookups: Vec<Lookup>,
-    /// The properties asked for.
+    /// The requested properties.
     pub select: Select,
-    /// The most entities of a page, if the query says it.
+    /// Maximum number of entities in a page, if the query limits it.
     pub top: Option<usize>,
-    /// The index that is read instead of the primary key.
+    /// The index that is read in place of the primary key.
     pub index: Option<String>,
-    /// Why the whole table is read, in its author's words.
+    /// The reason for a table scan, as given by the caller.
     pub reason: Option<String>,
-    /// Requests in the worst case.
+    /// The number of requests in the worst case.
     pub requests: Requests,
     /// Warnings for the author of the query.
     pub warnings: Vec<Warning>,
 }
 
-/// One range of keys that is asked for.
+/// One range of keys that is queried.
 ///
 /// ```
 /// use table_core::query::Lookup;
 ///
-/// /// Whether the store returns all entities that it reads.
+/// /// Returns `true` if the store returns all entities that it reads.
 /// fn is_exact(lookup: &Lookup) -> bool {
 ///     lookup.filter.is_none()
 /// }
@@ -58,28 +58,28 @@ pub struct Plan {
 pub struct Lookup {
     /// The range.
     pub keys: KeyRange,
-    /// The text of the `$filter`; `None` asks for everything.
+    /// The text of the `$filter`; `None` selects everything.
     pub filter: Option<String>,
 }
 
-/// Requests in the worst case.
+/// The number of requests in the worst case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requests {
-    /// Never more than this many.
+    /// At most this many.
     AtMost(usize),
-    /// One a page. How many pages depends on the data and on the store, which may end a page early or leave it empty
-    /// (PAGE-1, PAGE-4): there is no bound.
+    /// One for each page. The number of pages is unbounded, because it depends on the data and on the store, which may return short or empty pages
+    /// (PAGE-1, PAGE-4).
     OnePerPage {
-        /// The most entities of a page.
+        /// Maximum number of entities in a page.
         entities: usize,
-        /// The fewest requests: one for each range.
+        /// Minimum number of requests: one for each range.
         at_least: usize,
     },
 }
 
 impl Requests {
     fn of(class: QueryClass, queries: &[Query], top: Option<usize>) -> Self {
-        // A point yields no token (PAGE-10), and neither does a page of nothing (ENG-5).
+        // A point query returns no token (PAGE-10), and neither does an empty range (ENG-5).
         let bounded = |query: &Query| query.keys.class() == QueryClass::Point || query.keys.is_empty();
         if class == QueryClass::Point || top == Some(0) || queries.iter().all(bounded) {
             return Self::AtMost(queries.len());
@@ -88,12 +88,12 @@ impl Requests {
     }
 }
 
-/// Something about a query that its author should know, with the rule that says it.
+/// Advice about a query, with the rule behind it.
 ///
 /// ```
 /// use table_core::query::Warning;
 ///
-/// /// Warnings for a log.
+/// /// Formats warnings for a log.
 /// fn lines(warnings: &[Warning]) -> Vec<String> {
 ///     warnings.iter().map(|warning| format!("{}: {}", warning.rule, warning.message)).collect()
 /// }
@@ -102,7 +102,7 @@ impl Requests {
 pub struct Warning {
     /// The rule.
     pub rule: &'static str,
-    /// The meaning of the warning, and advice.
+    /// The meaning of the warning, and the remedy.
     pub message: String,
 }
 
@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
 }
 
 impl Plan {
-    /// The plan of queries that are asked together: one, or the ranges of a fan-out, which differ in their keys alone.
+    /// Creates the plan of queries that are sent together: one, or the ranges of a fan-out, which differ only in their keys.
     #[must_use]
     pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
         let first = queries.first();
@@ -134,13 +134,13 @@ impl Plan {
         }
     }
 
-    /// The same, read from an index.
+    /// Returns the plan as a read of an index.
     #[must_use]
     pub(crate) fn with_index(self, name: impl Into<String>) -> Self {
         Self { index: Some(name.into()), ..self }
     }
 
-    /// The same, with the reason why the whole table is read.
+    /// Returns the plan with the reason for a table scan.
     #[must_use]
     pub(crate) fn with_reason(self, reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..self }
@@ -148,7 +148,7 @@ impl Plan {
 }
 
 impl Query {
-    /// The plan of the query on a table.
+    /// Returns the plan of the query on a table.
     #[must_use]
     pub fn plan(&self, table: &TableName) -> Plan {
         Plan::new(table, self.keys.class(), std::slice::from_ref(self))

@@ -27,14 +27,14 @@ impl TextRange {
     /// Every text.
     pub const ALL: Self = Self { lower: Bound::Unbounded, upper: Bound::Unbounded };
 
-    /// One text.
+    /// Creates the range of one text.
     #[must_use]
     pub fn exactly(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { lower: Bound::Included(text.clone()), upper: Bound::Included(text) }
     }
 
-    /// Every text with a prefix (FIL-19); all texts for the empty one.
+    /// Creates the range of all texts with a prefix (FIL-19); all texts for the empty one.
     #[must_use]
     pub fn prefix(prefix: &str) -> Self {
         if prefix.is_empty() {
@@ -44,7 +44,7 @@ impl TextRange {
         Self { lower: Bound::Included(prefix.to_owned()), upper }
     }
 
-    /// The only text of the range, if it is of that form.
+    /// Returns the text, if the range contains exactly one.
     #[must_use]
     pub fn single(&self) -> Option<&str> {
         match (&self.lower, &self.upper) {
@@ -64,7 +64,7 @@ impl TextRange {
         from_first && self.upper == Bound::Unbounded
     }
 
-    /// Whether a text lies in the range.
+    /// Returns `true` if the range contains a text.
     #[must_use]
     pub fn contains(&self, text: &str) -> bool {
         let above = match &self.lower {
@@ -82,7 +82,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Whether no text lies in the range because its bounds exclude each other. Stores answer such a range without reading.
+    /// Returns `true` if the range is empty because its bounds exclude each other. Stores answer such a range without reading.
     ///
     /// ```
     /// use std::ops::Bound;
@@ -99,7 +99,7 @@ impl TextRange {
         let (Bound::Included(upper) | Bound::Excluded(upper)) = &self.upper else { return false };
         let both_included = matches!((&self.lower, &self.upper), (Bound::Included(_), Bound::Included(_)));
         match &self.lower {
-            // No text comes before the empty one.
+            // No text precedes the empty one.
             Bound::Unbounded => upper.is_empty() && matches!(self.upper, Bound::Excluded(_)),
             Bound::Included(lower) | Bound::Excluded(lower) => match order::compare(lower, upper) {
                 Ordering::Less => false,
@@ -109,7 +109,7 @@ impl TextRange {
         }
     }
 
-    /// Keeps of the range what also lies in another one.
+    /// Intersects the range with another one.
     ///
     /// ```
     /// use table_core::query::TextRange;
@@ -123,10 +123,10 @@ impl TextRange {
         tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
     }
 
-    /// Keeps of the range what also meets a comparison of a key; `false`, and the range as it was, if that is not a range.
+    /// Intersects the range with a comparison of a key. Returns `false`, without a change, if the comparison is not a range.
     ///
-    /// No key holds a control character below U+0020 (KEY-3), so a constant that does lies just above the part before it and
-    /// below everything that the part continues with: the bound is moved there, and stores never see such characters.
+    /// No key contains a control character below U+0020 (KEY-3). A constant with one is therefore just above its prefix before that character and
+    /// below all continuations of the prefix. The bound is moved there, so stores never receive such characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -146,7 +146,7 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound by another if that lies on this side of it, or excludes the same text.
+/// Replaces a bound if another one is tighter on this side, or excludes the same text.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -163,7 +163,7 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
 
 /// A range of keys: partitions, and rows within each of them.
 ///
-/// Rows bound what is read only where the partition is one; in a range of partitions they are a condition on each.
+/// Rows bound the read only within a single partition; in a range of partitions they are a condition on each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The partitions.
@@ -176,25 +176,25 @@ impl KeyRange {
     /// Every key of a table.
     pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
 
-    /// One entity.
+    /// Creates the range of one entity.
     #[must_use]
     pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self { partition_key: TextRange::exactly(partition_key), row_key: TextRange::exactly(row_key) }
     }
 
-    /// Some rows of one partition.
+    /// Creates a range of rows in one partition.
     #[must_use]
     pub fn rows(partition_key: impl Into<String>, row_key: TextRange) -> Self {
         Self { partition_key: TextRange::exactly(partition_key), row_key }
     }
 
-    /// One partition.
+    /// Creates the range of one partition.
     #[must_use]
     pub fn partition(partition_key: impl Into<String>) -> Self {
         Self::rows(partition_key, TextRange::ALL)
     }
 
-    /// The class of a query that reads the range (CLS-1).
+    /// Returns the cost class of a query of the range (CLS-1).
     #[must_use]
     pub fn class(&self) -> QueryClass {
         match (self.partition_key.single(), self.row_key.single()) {
@@ -206,13 +206,13 @@ impl KeyRange {
         }
     }
 
-    /// Whether no key lies in the range because its bounds exclude each other.
+    /// Returns `true` if the range is empty because its bounds exclude each other.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.partition_key.is_empty() || self.row_key.is_empty()
     }
 
-    /// Whether a key lies in the range.
+    /// Returns `true` if the range contains a key.
     #[must_use]
     pub fn contains(&self, partition_key: &str, row_key: &str) -> bool {
         self.partition_key.contains(partition_key) && self.row_key.contains(row_key)

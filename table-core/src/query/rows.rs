@@ -1,4 +1,4 @@
-//! The rows of a page: keys and encoded rows of many entities in a few buffers.
+//! Rows of a page: keys and encoded rows of many entities in a few buffers.
 
 #[cfg(feature = "embedded")]
 mod gather;
@@ -15,7 +15,7 @@ use crate::row::RowView;
 #[cfg(feature = "embedded")]
 pub(crate) use gather::Gather;
 
-/// Entities in a few buffers: a page costs a few allocations, not some for each entity.
+/// Entities in a few buffers: a page takes a few allocations, independent of the number of entities.
 ///
 /// ```
 /// use table_core::query::Rows;
@@ -31,22 +31,22 @@ pub struct Rows {
     bodies: Vec<u8>,
     row_keys: String,
     entries: Vec<Entry>,
-    /// Neighbours mostly have the same properties: their shape is kept once.
+    /// Consecutive rows with the same shape share it.
     shapes: Vec<u8>,
     shape_places: Vec<Shape>,
-    /// Neighbours mostly share a partition: its key is kept once.
+    /// Consecutive rows of one partition share its key.
     partition_keys: String,
     partition_places: Vec<Range<usize>>,
-    /// The `ETag`s that the backend sent, by entity; shorter than the entities, or empty, where the rest has none.
+    /// The `ETag`s that the backend sent, by position; shorter than the number of entities if the rest has none.
     etags: Vec<Option<ETag>>,
 }
 
-/// Where the parts of one entity end, each in its buffer, behind that of the one before. Small: a page writes and reads one for each row.
+/// The ends of one entity's parts in their buffers, each after the previous entity's. Small, because a page writes and reads one for each row.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
     body_end: usize,
-    /// Whose partition, and whose shape: places in their lists.
+    /// Positions of the partition and the shape in their lists.
     partition: u32,
     shape: u32,
 }
@@ -54,11 +54,11 @@ struct Entry {
 #[derive(Clone, Debug)]
 struct Shape {
     place: Range<usize>,
-    /// How many properties, if it is a shape.
+    /// The number of properties, if the shape is valid.
     count: Option<u16>,
 }
 
-/// The positions of the parts of one entity, each in its buffer.
+/// The ranges of one entity's parts in their buffers.
 struct Places {
     partition_key: Range<usize>,
     row_key: Range<usize>,
@@ -67,14 +67,14 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Where a body begins behind the end of another: where a word does. Texts among its first values are then checked by words from
-/// the first byte on, which is a twentieth of reading a page.
+/// Returns the word-aligned start of a body after another one's end. Texts among its first values are then validated by words from the first byte,
+/// which saves a twentieth of reading a page.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }
 
 impl Rows {
-    /// No rows, with room for some.
+    /// Creates an empty page with capacity.
     #[must_use]
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
@@ -85,11 +85,10 @@ impl Rows {
         }
     }
 
-    /// The entities that programs wrote: without the rows that patterns keep for themselves
-    /// ([`RESERVED`](crate::key::text::RESERVED)).
+    /// Removes the rows that are reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)).
     #[must_use]
     pub(crate) fn without_reserved(self) -> Self {
-        // One look at all keys together: there are hardly ever any.
+        // One check of all keys together, because such rows are rare.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }
@@ -101,7 +100,7 @@ impl Rows {
         kept
     }
 
-    /// Appends an entity. Its `ETag` is its Timestamp unless the backend sent another form.
+    /// Appends an entity. Its `ETag` is its Timestamp unless the backend sent another one.
     pub fn push(&mut self, partition_key: &str, row_key: &str, row: RowView<'_>, etag: Option<ETag>) {
         if etag.is_some() {
             self.etags.resize(self.entries.len(), None);
@@ -111,7 +110,7 @@ impl Rows {
         self.push_row(partition_key, self.row_keys.len(), row);
     }
 
-    /// The same, whose `RowKey` ends at a place and is there by now, or will be.
+    /// Appends a row whose `RowKey` ends at a position. The key may be appended later.
     fn push_row(&mut self, partition_key: &str, row_key_end: usize, row: RowView<'_>) {
         let (shape, body) = row.parts();
         let last = self.partition_places.last().and_then(|place| self.partition_keys.get(place.clone()));
@@ -130,18 +129,18 @@ impl Rows {
         self.push_alike(row_key_end, body);
     }
 
-    /// The same with the partition and the shape of the last one.
+    /// Appends a row with the partition and the shape of the previous one.
     #[inline]
     fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
         self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        // Below 2^32: each of them has a row, and so many rows fit no memory.
+        // Less than 2^32: each has a row, and that many rows do not fit into memory.
         let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
         let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
     }
 
-    /// Appends an entity with only the properties asked for (SEL-2); one that it lacks is absent (SEL-3).
+    /// Appends an entity with only the requested properties (SEL-2). A property that it lacks is absent (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -157,13 +156,13 @@ impl Rows {
         Ok(())
     }
 
-    /// How many.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the page has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -186,7 +185,7 @@ impl Rows {
         })
     }
 
-    /// The entity at a place, from 0 on.
+    /// Returns the entity at a position, from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
         let Places { partition_key, row_key, shape, count, body } = self.places(index)?;
@@ -200,7 +199,7 @@ impl Rows {
         })
     }
 
-    /// The entities, in order.
+    /// Iterates over the entities, in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = EntityRef<'_>> {
         let nothing = || EntityRef::new("", "", RowView::new(&[]));
@@ -249,7 +248,7 @@ mod tests {
             for property in ["P", "Q", "X"] {
                 let expected = sample.get(property).filter(|_| property != "Q");
                 let found = selected.row.find(property, &mut 0).unwrap();
-                // By debug text, for which NaN equals itself.
+                // Compared by debug text, in which NaN equals itself.
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));

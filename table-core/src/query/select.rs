@@ -6,18 +6,18 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// The properties that a read asks for (DQ-13). Keys, Timestamp and `ETag` come back in any case.
+/// The requested properties of a read (DQ-13). Keys, Timestamp and `ETag` are always returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Select {
-    /// All.
+    /// All properties.
     #[default]
     All,
-    /// The named properties; one that an entity lacks is absent (SEL-3).
+    /// The named properties. One that an entity lacks is absent (SEL-3).
     Names(Arc<[Cow<'static, str>]>),
 }
 
 impl Select {
-    /// These names, each once.
+    /// Selects these names, each once.
     ///
     /// ```
     /// use table_core::query::Select;
@@ -35,7 +35,7 @@ impl Select {
         Self::Names(once.into())
     }
 
-    /// Whether a property is asked for.
+    /// Returns `true` if a property is requested.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         match self {
@@ -44,7 +44,7 @@ impl Select {
         }
     }
 
-    /// A row with the properties asked for and no others (SEL-2); one that it lacks stays absent (SEL-3).
+    /// Returns a row with only the requested properties (SEL-2). One that it lacks remains absent (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -69,7 +69,7 @@ impl Select {
         })
     }
 
-    /// The properties asked for, in a writer of their own; `None` if all are.
+    /// Returns a writer with the requested properties, or `None` if all are requested.
     #[inline]
     pub(crate) fn narrow(&self, row: RowView<'_>) -> Result<Option<RowWriter>> {
         match self {

@@ -1,4 +1,4 @@
-//! The `$filter` text of a query: its range of keys, then its filter.
+//! The `$filter` text of a query: its key range, then its filter.
 
 use std::ops::Bound;
 
@@ -6,8 +6,8 @@ use crate::filter::{Comparison, Filter};
 use crate::query::{Query, TextRange};
 
 impl Query {
-    /// The text that asks a service for this query: `PartitionKey`, `RowKey`, then the filter, joined by `and`, in
-    /// parentheses only where it is an `or`. Not percent-encoded (LIT-4). `None` for a whole table.
+    /// Returns the text of this query for a service: `PartitionKey`, `RowKey`, then the filter, joined by `and`, with parentheses only around an
+    /// `or`. Not percent-encoded (LIT-4). `None` for a whole table.
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query, TextRange};
@@ -57,7 +57,7 @@ mod tests {
         query.filter_text().unwrap_or_default()
     }
 
-    /// The catalogue's texts, without its parentheses.
+    /// The texts of the catalogue, without its parentheses.
     #[test]
     fn dq_2_to_5_and_pat_intra_1_to_3() {
         let between = |lower: &str, upper: &str| TextRange {

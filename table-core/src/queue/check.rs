@@ -1,4 +1,4 @@
-//! Validation that all backends share: counts, times and sizes (QUE-6 to QUE-9).
+//! Validation shared by all backends: counts, times and sizes (QUE-6 to QUE-9).
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use crate::error::{Error, Result};
 use crate::queue::fault::QueueFault;
 use crate::queue::{PutMessage, QueueName, TimeToLive};
 
-/// Messages of one receive or peek (QUE-9).
+/// Maximum number of messages in one receive or peek (QUE-9).
 pub const BATCH: usize = 32;
-/// Bytes of a message's text (QUE-6).
+/// Maximum size of a message's text in bytes (QUE-6).
 pub const TEXT_BYTES: usize = 65_536;
-/// The longest time that a message can be hidden: seven days (QUE-8).
+/// Longest time that a message can be hidden: seven days (QUE-8).
 pub const HIDDEN: Duration = Duration::from_hours(7 * 24);
 
 fn refused(queue: &QueueName, fault: QueueFault) -> Error {
     Error::of(fault).with_context(&format!("queue `{queue}`"))
 }
 
-/// Checks how many messages are wanted: 1 to 32.
+/// Checks the number of requested messages: 1 to 32.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` (QUE-9).
@@ -37,7 +37,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
-/// Checks how long a message is to be hidden: whole seconds, `least` to seven days.
+/// Checks how long a message is hidden: whole seconds, from `least` to seven days.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` (QUE-8).
@@ -59,11 +59,11 @@ pub fn text(queue: &QueueName, text: &str) -> Result<()> {
     Err(refused(queue, QueueFault::Text { bytes: text.len(), most: TEXT_BYTES }))
 }
 
-/// Checks a message to put: its text and its times.
+/// Checks the text and the times of a new message.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` (QUE-6), `OutOfRangeQueryParameterValue` (QUE-7, QUE-8), `InvalidQueryParameterValue` if it would be
-/// hidden for as long as it lives (QUE-8).
+/// `RequestBodyTooLarge` (QUE-6), `OutOfRangeQueryParameterValue` (QUE-7, QUE-8), `InvalidQueryParameterValue` if it would be hidden at least as long
+/// as it lives (QUE-8).
 pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
     text(queue, &message.text)?;
     hidden(queue, message.hidden, Duration::ZERO)?;

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::error::Result;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 
-/// Any [`QueueStore`], shared, chosen at run time: each call costs one allocation more.
+/// Any [`QueueStore`], shared and chosen at run time. Each call costs one more allocation.
 ///
 /// ```
 /// use table_core::Engine;
@@ -23,7 +23,7 @@ use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName,
 pub struct DynQueueStore(pub(super) Arc<dyn ErasedQueues>);
 
 impl DynQueueStore {
-    /// Hides which backend it is.
+    /// Wraps a store.
     #[must_use]
     pub fn new(store: impl QueueStore + 'static) -> Self {
         Self(Arc::new(store))
@@ -42,7 +42,7 @@ impl Display for DynQueueStore {
     }
 }
 
-/// Writes the object-safe twin of [`QueueStore`], with boxed futures, and both ways between the two.
+/// Defines the object-safe version of [`QueueStore`], with boxed futures, and conversions in both directions.
 macro_rules! erased {
     ($($verb:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
         pub(super) trait ErasedQueues: Send + Sync {

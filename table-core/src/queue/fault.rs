@@ -1,29 +1,29 @@
-//! The faults of queues: refused names, counts, times and sizes.
+//! Errors of queues: invalid names, counts, times and sizes.
 
 use std::time::Duration;
 
 use crate::error::{ErrorCode, Fault};
 
-/// A refused name, count, time or size.
+/// An invalid name, count, time or size.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum QueueFault {
     #[error(
-        "queue name `{0}` may hold only `a` to `z`, digits and single `-`, and begins and ends with a letter or digit"
+        "queue name `{0}` is invalid; use `a` to `z`, digits and single `-`, with a letter or digit at both ends"
     )]
     NameCharacters(String),
-    #[error("queue name `{0}` has {length} characters; 3 to 63 are allowed", length = .0.len())]
+    #[error("queue name `{0}` has {length} characters, 3 to 63 are allowed", length = .0.len())]
     NameLength(String),
-    #[error("{count} messages were asked for; 1 to {most} are allowed")]
+    #[error("{count} messages were requested, 1 to {most} are allowed")]
     Count { count: usize, most: usize },
-    #[error("a message was to be hidden for {time:?}; whole seconds from {least} to {most} are allowed", least = .least.as_secs(), most = .most.as_secs())]
+    #[error("invalid hidden time {time:?}; whole seconds from {least} to {most} are allowed", least = .least.as_secs(), most = .most.as_secs())]
     Hidden { time: Duration, least: Duration, most: Duration },
     #[error(
-        "the message has {bytes} bytes; at most {most} are allowed: send the key of an entity that holds the rest"
+        "the message has {bytes} bytes, at most {most} are allowed; send the key of an entity that contains the data"
     )]
     Text { bytes: usize, most: usize },
-    #[error("a message was to live for {0:?}; whole seconds, at least one, are allowed")]
+    #[error("invalid time to live {0:?}; whole seconds, at least one, are allowed")]
     TimeToLive(Duration),
-    #[error("a message that lives for {lives:?} was to be hidden for {hidden:?}")]
+    #[error("a message that lives for {lives:?} cannot be hidden for {hidden:?}; hide it for a shorter time")]
     HiddenTooLong { lives: Duration, hidden: Duration },
 }
 

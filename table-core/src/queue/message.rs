@@ -1,11 +1,11 @@
-//! Messages: what a queue takes and returns.
+//! Messages of queues.
 
 use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// The identity of a message, given by the backend: a GUID's text on the service (QUE-5).
+/// The identifier of a message, assigned by the backend: the text of a GUID on the service (QUE-5).
 ///
 /// ```
 /// use table_core::queue::MessageId;
@@ -17,13 +17,13 @@ use chrono::{DateTime, Utc};
 pub struct MessageId(String);
 
 impl MessageId {
-    /// The id that a backend gave.
+    /// Wraps the identifier of a backend.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    /// Its text.
+    /// Returns its text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -36,7 +36,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// The receipt of a received message: valid until it is received again or updated (QUE-11). Opaque.
+/// The receipt of a received message, valid until the message is received again or updated (QUE-11). Opaque.
 ///
 /// ```
 /// use table_core::queue::PopReceipt;
@@ -48,20 +48,20 @@ impl fmt::Display for MessageId {
 pub struct PopReceipt(String);
 
 impl PopReceipt {
-    /// The receipt that a backend gave.
+    /// Wraps the receipt of a backend.
     #[must_use]
     pub fn new(receipt: impl Into<String>) -> Self {
         Self(receipt.into())
     }
 
-    /// Its text; it may hold `+`, `/` and `=` (QUE-16).
+    /// Returns its text, which may contain `+`, `/` and `=` (QUE-16).
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// How long a message may stay (QUE-7).
+/// How long a message lives (QUE-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeToLive {
     /// This long, in whole seconds, at least one.
@@ -77,7 +77,7 @@ impl Default for TimeToLive {
     }
 }
 
-/// A message to put.
+/// A message to add.
 ///
 /// ```
 /// use std::time::Duration;
@@ -91,14 +91,14 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// At most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// How long it stays hidden, 0 to 7 days, in whole seconds and less than it lives (QUE-8).
+    /// How long it is hidden at first: 0 to 7 days, in whole seconds, less than it lives (QUE-8).
     pub hidden: Duration,
-    /// How long it may stay.
+    /// How long it lives.
     pub time_to_live: TimeToLive,
 }
 
 impl PutMessage {
-    /// A message that is visible at once and stays seven days.
+    /// Creates a message that is visible immediately and lives for seven days.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
@@ -111,7 +111,7 @@ impl PutMessage {
         self
     }
 
-    /// Lets it stay for another time than seven days.
+    /// Sets its time to live.
     #[must_use]
     pub const fn time_to_live(mut self, time: TimeToLive) -> Self {
         self.time_to_live = time;
@@ -119,7 +119,7 @@ impl PutMessage {
     }
 }
 
-/// A message as a queue holds it.
+/// A message in a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
@@ -127,16 +127,16 @@ pub struct Message {
     pub id: MessageId,
     /// Its text.
     pub text: String,
-    /// When it was put.
+    /// The time it was added.
     pub inserted: DateTime<Utc>,
-    /// When its time to live is over; `None` for never (QUE-7).
+    /// The time it expires; `None` for never (QUE-7).
     pub expires: Option<DateTime<Utc>>,
-    /// How often it was received: one at the first time (QUE-10), zero before.
+    /// The number of times it was received: one after the first receive (QUE-10).
     pub dequeue_count: u32,
 }
 
 impl Message {
-    /// For backends: a message as they hold it.
+    /// Creates a message. For backends.
     #[must_use]
     pub const fn new(
         id: MessageId,
@@ -149,20 +149,20 @@ impl Message {
     }
 }
 
-/// A message with the right to delete or update it, until it shows again and is received again (QUE-11).
+/// A message with the right to delete or update it, until it becomes visible and is received again (QUE-11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
     /// The message.
     pub message: Message,
-    /// The proof.
+    /// The receipt.
     pub receipt: PopReceipt,
-    /// When it shows again.
+    /// The time it becomes visible again.
     pub visible: DateTime<Utc>,
 }
 
 impl Lease {
-    /// For backends: a message they hand out.
+    /// Creates a lease. For backends.
     #[must_use]
     pub const fn new(message: Message, receipt: PopReceipt, visible: DateTime<Utc>) -> Self {
         Self { message, receipt, visible }

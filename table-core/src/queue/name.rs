@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::queue::fault::QueueFault;
 
-/// The name of a queue: 3 to 63 of `a` to `z`, digits and `-`, a letter or digit at both ends, no `--` (QUE-2).
+/// The name of a queue: 3 to 63 characters of `a` to `z`, digits and `-`, with a letter or digit at both ends, without `--` (QUE-2).
 ///
 /// ```
 /// use table_core::queue::QueueName;
@@ -21,7 +21,7 @@ use crate::queue::fault::QueueFault;
 pub struct QueueName(Arc<str>);
 
 impl QueueName {
-    /// Checks a name.
+    /// Validates a name.
     ///
     /// # Errors
     /// `InvalidResourceName` for illegal characters or `-` in the wrong place, `OutOfRangeInput` for a length outside 3 to 63.
@@ -36,16 +36,16 @@ impl QueueName {
         Ok(Self(name.into()))
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The queue beside this one for messages that cannot be worked off (QUE-20).
+    /// Returns the name of the poison queue for messages that cannot be processed (QUE-20).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if this name is longer than 56 characters, so that `-poison` does not fit.
+    /// `OutOfRangeInput` if this name is longer than 56 characters, so `-poison` does not fit.
     pub fn poison(&self) -> Result<Self> {
         Self::new(&format!("{}-poison", self.0))
     }

@@ -1,4 +1,4 @@
-//! Limits of the properties of one entity (ENT-2, PROP, TYPE and SIZE rules).
+//! Limits of the properties of an entity (ENT-2, PROP, TYPE and SIZE rules).
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -9,7 +9,7 @@ use crate::row::{Names, Property, Row, RowView};
 use crate::ticks;
 use crate::value::{ValueRef, out_of_range};
 
-/// Bytes of an entity by the published formula (SIZE-2, SIZE-3).
+/// Returns the size of an entity by the published formula (SIZE-2, SIZE-3).
 ///
 /// ```
 /// use table_core::{ValueRef, row::{RowWriter, entity_bytes}};
@@ -31,7 +31,7 @@ fn utf16(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// What a property counts for beside its value.
+/// Returns the size of a property without its value.
 fn name_bytes(name: &str) -> usize {
     8 + 2 * utf16(name)
 }
@@ -47,13 +47,13 @@ fn value_bytes(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// The error for a property name that occurs twice (PROP-6).
+/// Creates the error for a duplicate property name (PROP-6).
 pub(crate) fn duplicate_property(name: &str) -> Error {
     Error::of(RowFault::Duplicate(name.to_owned()))
 }
 
 impl Limits {
-    /// Checks names, count and values of a row's properties; not its size, which depends on the key.
+    /// Checks names, number and values of a row's properties, but not its size, which depends on the key.
     ///
     /// # Errors
     /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `OutOfRangeInput` for an
@@ -62,8 +62,8 @@ impl Limits {
         self.measure_new_row(row).map(drop)
     }
 
-    /// The same, and the bytes of the row by the published formula (SIZE-2): those of its names, and of its values. `before` is a row
-    /// that was checked, with the bytes of its names: those of rows of one shape are looked at once.
+    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a checked row with the size of its
+    /// names; rows of the same shape are only checked once.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -98,8 +98,7 @@ impl Limits {
         }
     }
 
-    /// The bytes of all values, if they are within the limits. If not, [`check_row`](Self::check_row) says which one is the first that
-    /// is not.
+    /// Returns the size of all values, or `None` if one exceeds its limit; [`check_row`](Self::check_row) then finds the first one.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// Takes one name after another and returns whether one *may* have come before; names of typed entities never do.
+/// Receives names one by one and detects *possible* duplicates. Names of typed entities are never reported.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -8,7 +8,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Takes a name.
+    /// Adds a name.
     pub(crate) fn push(&mut self, name: &str) {
         let place = hash(name.as_bytes()) >> 54; // 10 bits: 6 choose the bit, 4 the word
         let bit = 1 << (place % 64);
@@ -18,12 +18,12 @@ impl Names {
         }
     }
 
-    /// Whether a name may have come twice.
+    /// Returns `true` if a name may have occurred twice.
     pub(crate) const fn may_repeat(&self) -> bool {
         self.suspect
     }
 
-    /// A name that occurs twice among those taken, which `names` must give again; asked for only if there may be one.
+    /// Returns a name that occurs twice, if any. `names` must return the same names again. Only called if a duplicate is possible.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,
         names: impl FnOnce() -> I,
@@ -37,7 +37,7 @@ impl Names {
     }
 }
 
-/// Mixes length, front and back: enough to tell apart names that people give.
+/// Hashes length, start and end, which distinguishes usual names.
 fn hash(name: &[u8]) -> u64 {
     let text = match (name.first_chunk(), name.last_chunk()) {
         (Some(front), Some(back)) => u64::from_le_bytes(*front) ^ u64::from_le_bytes(*back).rotate_left(29),

@@ -1,9 +1,9 @@
-//! One stored entity, borrowed.
+//! A borrowed stored entity.
 
 use crate::etag::ETag;
 use crate::row::RowView;
 
-/// One entity of a page or a look-up, borrowed: its key, its encoded row, its `ETag`.
+/// A borrowed entity of a page or a lookup: its key, encoded row and `ETag`.
 ///
 /// ```
 /// use table_core::query::EntityRef;
@@ -25,25 +25,25 @@ pub struct EntityRef<'a> {
 }
 
 impl<'a> EntityRef<'a> {
-    /// An entity whose `ETag` is its Timestamp (ETAG-2).
+    /// Creates an entity whose `ETag` is its Timestamp (ETAG-2).
     #[must_use]
     pub const fn new(partition_key: &'a str, row_key: &'a str, row: RowView<'a>) -> Self {
         Self { partition_key, row_key, row, etag: None }
     }
 
-    /// The same with the `ETag` that the backend sent, to be kept byte for byte (ETAG-4).
+    /// Returns the entity with the `ETag` that the backend sent, which is kept byte for byte (ETAG-4).
     #[must_use]
     pub const fn with_etag(self, etag: &'a ETag) -> Self {
         Self { etag: Some(etag), ..self }
     }
 
-    /// The version of the entity.
+    /// Returns the version of the entity.
     #[must_use]
     pub fn etag(&self) -> ETag {
         self.etag.cloned().unwrap_or_else(|| self.row.etag())
     }
 
-    /// The `ETag` that the backend sent, if it is kept beside the row.
+    /// Returns the `ETag` that the backend sent, if it is stored separately from the row.
     pub(crate) const fn sent_etag(&self) -> Option<&'a ETag> {
         self.etag
     }

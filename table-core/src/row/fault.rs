@@ -1,22 +1,22 @@
-//! The faults of encoded rows.
+//! Errors of encoded rows.
 
 use crate::error::{ErrorCode, Fault};
 use crate::row::VERSION;
 
-/// A row that cannot be written, or bytes that cannot be read as one.
+/// A row that cannot be written, or invalid bytes.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RowFault {
-    #[error("property `{0}` is specified more than once")]
+    #[error("property `{0}` is specified more than once; remove one of them")]
     Duplicate(String),
-    #[error("the entity is beyond what a row can hold: 65,535 properties")]
+    #[error("the entity has more than 65,535 properties, the limit of a row")]
     TooMany,
-    #[error("the entity is beyond what a row can hold: names of 16 MiB together")]
+    #[error("the entity has more than 16 MiB of property names, the limit of a row")]
     NamesTooLong,
-    #[error("the entity is beyond what a row can hold: 4 GiB")]
+    #[error("the entity has more than 4 GiB, the limit of a row")]
     TooLarge,
-    #[error("encoded row of format {0}; this version reads up to format {VERSION}: upgrade")]
+    #[error("encoded row of format {0}; this version reads up to format {VERSION}; upgrade")]
     TooNew(u8),
-    #[error("encoded row: broken {0}")]
+    #[error("corrupt encoded row: invalid {0}")]
     Broken(&'static str),
 }
 

@@ -1,9 +1,9 @@
-//! Merges a patch into a row (MRG-1).
+//! Merge of a patch into a row (MRG-1).
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// The row with the patch's properties added or replaced, also by another type (TYPE-12), and all others kept (MRG-1).
+/// Returns the row with the patch's properties added or replaced, also by another type (TYPE-12); all others are kept (MRG-1).
 ///
 /// # Errors
 /// `Corrupted` if either is not a row.

@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// The properties of a row, one after another. Whatever is not as expected is `None`, and left to the slower ways, which say
-/// what it is.
+/// A reader of properties in order. It returns `None` for anything unexpected, which slower functions then handle and report.
 ///
 /// ```
 /// use table_core::row::{Reader, RowWriter};
@@ -17,62 +16,62 @@ use crate::value::EdmType;
 /// writer.property("Age", ValueRef::Int32(34));
 /// let row = writer.finish();
 /// let mut reader = Reader::new(row.view());
-/// assert_eq!(reader.text("LastName"), None); // not the next one
+/// assert_eq!(reader.text("LastName"), None); // not the next property
 /// assert_eq!(reader.text("FirstName"), Some("Ada"));
 /// assert_eq!(reader.fixed("Age", EdmType::Int32).map(i32::from_le_bytes), Some(34));
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     row: RowView<'a>,
-    /// The place of the next property; also the hint of [`RowView::find`].
+    /// The position of the next property, usable as the hint of [`RowView::find`].
     pub next: usize,
-    /// Whether the row's shape is the one expected: no name need be compared.
+    /// `true` if the row has the expected shape, so names need no comparison.
     as_expected: bool,
-    /// The entries of both directories, and the values: cut once, because each property is a look into all three.
+    /// The entries of both directories, and the values. Sliced once, because each property uses all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// The text that is known to be UTF-8 and not read yet, and its position among the values.
+    /// The unread text that is known to be UTF-8, and its position among the values.
     text: &'a str,
     begin: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Begins with the first property.
+    /// Starts at the first property.
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {
         let (labels, ends, values) = row.directories();
         Self { row, next: 0, as_expected: false, labels, ends, values, text: "", begin: 0 }
     }
 
-    /// The row.
+    /// Returns the row.
     #[must_use]
     pub const fn row(&self) -> RowView<'a> {
         self.row
     }
 
-    /// Says what shape the row has if it was written by the same program: one look at all names and types, in place of one at
-    /// each. The caller asks for exactly these properties, in this order.
+    /// Sets the shape of rows that the same program wrote: one comparison replaces one for each name and type. The caller must request exactly these
+    /// properties, in this order.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.as_expected = self.row.parts().0 == shape;
     }
 
-    /// The bytes of the next property, if it has this name and type.
+    /// Returns the bytes of the next property, if it has this name and type.
     #[inline]
     pub fn bytes(&mut self, name: &str, edm: EdmType) -> Option<&'a [u8]> {
         let place = self.next_place(name, edm)?;
         self.values.get(place)
     }
 
-    /// The same of a type of fixed size.
+    /// Returns the next property of a type with fixed size.
     #[inline]
     pub fn fixed<const N: usize>(&mut self, name: &str, edm: EdmType) -> Option<[u8; N]> {
         self.bytes(name, edm)?.try_into().ok()
     }
 
-    /// The same of an `Edm.String`. Strings that follow each other are checked to be UTF-8 together: a check of ten bytes takes
-    /// half as long as one of a hundred.
+    /// Returns the next property of type `Edm.String`. Consecutive strings are validated together, since validating ten bytes takes half as long as
+    /// validating a hundred.
     #[inline]
     pub fn text(&mut self, name: &str) -> Option<&'a str> {
         let Range { start, end } = self.next_place(name, EdmType::String)?;
@@ -91,7 +90,7 @@ impl<'a> Reader<'a> {
         if !self.as_expected && !is_next(&self.row) {
             return None;
         }
-        debug_assert!(is_next(&self.row), "`{name}` is not asked for in the order of the shape");
+        debug_assert!(is_next(&self.row), "`{name}` is not requested in the order of the shape");
         let place = self.place(self.next)?;
         self.next += 1;
         Some(place)
@@ -104,7 +103,7 @@ impl<'a> Reader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Checks the string that begins here, the one read last, and those after it.
+    /// Validates the string at this position, which was read last, and those after it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
@@ -135,7 +134,7 @@ mod tests {
         ]
     }
 
-    /// Reads what `find` would give, by the reader alone.
+    /// Returns the result of `find`, using the reader alone.
     fn next<'a>(reader: &mut Reader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),
@@ -200,7 +199,7 @@ mod tests {
         let at = bytes.windows(11).rposition(|window| window == b"firstsecond").unwrap();
         bytes[at + 5] = 0xFF;
         let view = RowView::new(&bytes);
-        assert_eq!(Reader::new(view).text("first"), None, "left to the slower way");
+        assert_eq!(Reader::new(view).text("first"), None, "left to the slower path");
         assert_eq!(view.find("first", &mut 0).unwrap(), Some(ValueRef::String("first")));
         assert!(view.find("second", &mut 0).is_err());
     }

@@ -1,9 +1,9 @@
-//! Rewriting a row while keeping the properties that the program does not know.
+//! Rewriting a row without losing properties that the program does not know.
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Whether a property of the row before is absent after: only a replace removes it, a merge would keep it (MRG-3).
+/// Returns `true` if a property of the row `before` is absent in `after`. Only a replace removes it; a merge would keep it (MRG-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -28,7 +28,7 @@ pub fn removes(before: RowView<'_>, after: RowView<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// The row after, and of what is stored those properties that are not the program's: neither in its row before nor after.
+/// Returns the row `after`, together with the stored properties that are neither in `before` nor in `after`.
 ///
 /// ```
 /// use table_core::ValueRef;

@@ -1,4 +1,4 @@
-//! Shape of the rows of a declared entity, to recognise a row by one comparison.
+//! Shape of a declared entity's rows, which identifies a row by one comparison.
 
 use std::sync::OnceLock;
 
@@ -6,8 +6,7 @@ use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 use crate::value::EdmType;
 
-/// The shape of the rows of a declaration, made when the first of them is read: as a constant it would cost the compiler more than any
-/// function of an entity.
+/// The shape of a declaration's rows, computed on first use. As a constant it would cost more compile time than any function of an entity.
 #[derive(Debug)]
 pub struct Shape {
     kind: Option<&'static str>,
@@ -16,14 +15,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of rows with all of these properties, in this order, behind `EntityType` if it distinguishes the entities of a kind. An entity that
-    /// lacks a property has another.
+    /// Creates the shape of rows with all of these properties in this order, preceded by `EntityType` if the entity has a kind. An entity that lacks
+    /// a property has another shape.
     #[must_use]
     pub const fn new(kind: Option<&'static str>, properties: &'static [PropertySchema]) -> Self {
         Self { kind, properties, bytes: OnceLock::new() }
     }
 
-    /// Its bytes, as a writer writes them.
+    /// Returns its bytes, as a writer produces them.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

@@ -1,4 +1,4 @@
-//! View of an encoded row that decodes only what is asked for.
+//! Views of encoded rows, which decode only the accessed parts.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,16 +11,15 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A look into the bytes of an encoded row: its shape, which are the types and names of its properties, and its body, which are
-/// the Timestamp and the values. The two need not lie together: rows of one shape share it.
+/// A view of an encoded row: its shape (types and names of its properties) and its body (Timestamp and values). They may be stored separately, since
+/// rows of one shape share it.
 ///
-/// Nothing is trusted: bytes that are not a row give `Corrupted` where they are looked into, bytes of a newer version
-/// `FormatTooNew`; never a panic.
+/// The bytes are not trusted: access to invalid bytes returns `Corrupted`, and to a newer version `FormatTooNew`. It never panics.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     shape: &'a [u8],
     body: &'a [u8],
-    /// How many properties; `None` if these bytes are not a row.
+    /// The number of properties; `None` if the bytes are not a row.
     count: Option<u16>,
 }
 
@@ -45,14 +44,14 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// The offsets of the names in a shape, and of the values in a body. Four bytes of an entry lie before each, as the headers are
-/// longer than that: one look reads an entry and the end of the one before.
+/// Returns the position after a directory with this many entries. Since headers are at least four bytes long, four bytes precede each entry, and one
+/// access reads an entry and the end of the previous one.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
     header + count as usize * ENTRY
 }
 
-/// The last entry of a shape's or a body's directory; 0 if it has none.
+/// Returns the last entry of a shape's or a body's directory; 0 if it is empty.
 const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     let Some((front, _)) = bytes.split_at_checked(after(header, count)) else { return None };
     match front.last_chunk() {
@@ -61,7 +60,7 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// The number of properties of what begins with a shape of our version, and the length of this shape.
+/// Returns the number of properties and the length of a shape of this version at the start of these bytes.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);
@@ -71,10 +70,10 @@ const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     }
 }
 
-/// The bytes of an entry of a directory.
+/// The bytes of a directory entry.
 pub(super) type Entry = [u8; ENTRY];
 
-/// The entries of a directory, and what lies behind it.
+/// Returns the entries of a directory, and the bytes after it.
 const fn directory(bytes: &[u8], header: usize, count: u16) -> Option<(&[Entry], &[u8])> {
     let Some((front, rest)) = bytes.split_at_checked(after(header, count)) else { return None };
     let Some((_, entries)) = front.split_at_checked(header) else { return None };
@@ -82,7 +81,7 @@ const fn directory(bytes: &[u8], header: usize, count: u16) -> Option<(&[Entry],
 }
 
 impl<'a> RowView<'a> {
-    /// A look into these bytes: a shape, and the body right behind it.
+    /// Creates a view of these bytes: a shape followed by a body.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         let parts = match shape_of(bytes) {
@@ -95,8 +94,8 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// A look into a shape and a body that lie apart. Checked once for each look, so that the accessors need not: the version is
-    /// ours, both directories are whole, and the last name and the last value end where the bytes end.
+    /// Creates a view of a separate shape and body. They are checked once, here, for all accessors: the version is known, both directories are
+    /// complete, and the last name and the last value end at the end of the bytes.
     ///
     /// ```
     /// use table_core::ValueRef;
@@ -116,7 +115,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// The same for many bodies of one shape, whose [`count_of`](Self::count_of) is at hand.
+    /// Creates a view with a known [`count_of`](Self::count_of), for many bodies of one shape.
     #[inline]
     pub(crate) const fn counted(shape: &'a [u8], count: Option<u16>, body: &'a [u8]) -> Self {
         let mut view = Self { shape, body, count: None };
@@ -129,7 +128,7 @@ impl<'a> RowView<'a> {
         view
     }
 
-    /// How many properties a shape has; `None` if the bytes are none.
+    /// Returns the number of properties of a shape, or `None` if it is invalid.
     pub(crate) const fn count_of(shape: &[u8]) -> Option<u16> {
         match shape_of(shape) {
             Some((count, length)) if length == shape.len() => Some(count),
@@ -137,13 +136,13 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The shape and the body. Put together they are the bytes of the row.
+    /// Returns the shape and the body. Concatenated they are the bytes of the row.
     #[must_use]
     pub const fn parts(&self) -> (&'a [u8], &'a [u8]) {
         (self.shape, self.body)
     }
 
-    /// The bytes of the row, shape and body.
+    /// Returns the size of the row, shape and body.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.shape.len() + self.body.len()
@@ -154,17 +153,16 @@ impl<'a> RowView<'a> {
         [self.shape, self.body].concat()
     }
 
-    /// The row, with bytes of its own.
+    /// Returns the row as an owned value.
     #[must_use]
     pub fn to_row(&self) -> Row {
         Row::of(self.shape, self.body)
     }
 
-    /// Checks the version and the frame: that the directory is whole and ends where the bytes end.
+    /// Checks the version and the directories.
     ///
     /// # Errors
-    /// `FormatTooNew` or `Corrupted`; for what no row can hold `TooManyProperties`, `PropertyNameTooLong` or
-    /// `EntityTooLarge`.
+    /// `FormatTooNew` or `Corrupted`; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge` for a row beyond the limits of the format.
     pub fn check_version(&self) -> Result<()> {
         if self.count.is_none() { Err(self.broken()) } else { Ok(()) }
     }
@@ -181,26 +179,26 @@ impl<'a> RowView<'a> {
         })
     }
 
-    /// Whether the writer was given more than a row can hold; [`check_version`](Self::check_version) says of what.
+    /// Returns `true` if the writer received more than a row can contain; [`check_version`](Self::check_version) returns the reason.
     #[cfg(any(test, feature = "embedded"))]
     #[must_use]
     pub(crate) fn is_overflown(&self) -> bool {
         matches!(self.shape.first(), Some(&(TOO_MANY | NAME_TOO_LONG | TOO_LARGE)))
     }
 
-    /// The Timestamp in [ticks](crate::ticks); 0 before a store has accepted the row.
+    /// Returns the Timestamp in [ticks](crate::ticks); 0 before a store has accepted the row.
     #[must_use]
     pub fn timestamp(&self) -> u64 {
         self.body.first_chunk().map_or(0, |ticks| u64::from_le_bytes(*ticks))
     }
 
-    /// The `ETag`: the Timestamp (ETAG-2).
+    /// Returns the `ETag` of the Timestamp (ETAG-2).
     #[must_use]
     pub fn etag(&self) -> ETag {
         ETag::from_ticks(self.timestamp())
     }
 
-    /// The number of properties; 0 if the bytes are not a row.
+    /// Returns the number of properties; 0 if the bytes are not a row.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self.count {
@@ -209,13 +207,13 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Whether there are no properties.
+    /// Returns `true` if there are no properties.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entries of the shape and of the body, and the values; all empty if the bytes are not a row.
+    /// Returns the entries of shape and body, and the values; all empty if the bytes are not a row.
     #[inline]
     pub(super) const fn directories(&self) -> (&'a [Entry], &'a [Entry], &'a [u8]) {
         let Some(count) = self.count else { return (&[], &[], &[]) };
@@ -225,7 +223,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The type's tag and the name of a property.
+    /// Returns the type tag and the name of a property.
     #[inline]
     pub(super) fn label(&self, index: usize) -> Option<(u8, &'a [u8])> {
         let (start, entry) = entry(self.shape, SHAPE_HEADER, self.count?, index)?;
@@ -234,13 +232,13 @@ impl<'a> RowView<'a> {
         Some((tag, names.get(usize::try_from(start >> 8).ok()?..usize::try_from(entry >> 8).ok()?)?))
     }
 
-    /// All values.
+    /// Returns all values.
     #[inline]
     pub(super) fn values(&self) -> Option<&'a [u8]> {
         self.body.get(after(BODY_HEADER, self.count?)..)
     }
 
-    /// The position of a property's value among the values.
+    /// Returns the position of a property's value among the values.
     #[inline]
     pub(super) fn place(&self, index: usize) -> Option<Range<usize>> {
         let (start, end) = entry(self.body, BODY_HEADER, self.count?, index)?;
@@ -252,10 +250,10 @@ impl<'a> RowView<'a> {
         self.values()?.get(self.place(index)?)
     }
 
-    /// The property at a place of the directory, in stored order (PROP-7).
+    /// Returns the property at a position, in stored order (PROP-7).
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are not a row, or `index` is not below [`len`](Self::len).
+    /// `Corrupted` if the bytes are not a row, or `index` is out of range.
     pub fn at(&self, index: usize) -> Result<Property<'a>> {
         self.check_version()?;
         let ((tag, name), value) =
@@ -265,10 +263,10 @@ impl<'a> RowView<'a> {
         Ok(Property { name, value })
     }
 
-    /// The value of a property; `None` if the entity lacks it.
+    /// Returns the value of a property, or `None` if the entity lacks it.
     ///
-    /// `hint` is the place to look first, and is left at the place after the one found: rows written by one program have
-    /// their properties in one order, so a reader that keeps its hint finds each at the first look.
+    /// The search starts at `hint`, which is set to the position after the property that was found. Rows of one program have their properties in one
+    /// order, so a caller that keeps its hint finds each at the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -298,7 +296,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The place of a property and its type's tag, which rows of one shape have in common; `None` if they lack it.
+    /// Returns the position of a property and its type tag, which rows of one shape share, or `None`.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -313,7 +311,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// The value at the [`position`](Self::position) of a property in rows of this shape.
+    /// Returns the value at the [`position`](Self::position) of a property in rows of this shape.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -337,7 +335,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// All properties in stored order; one error if the bytes are not a row.
+    /// Iterates over all properties in stored order; yields one error if the bytes are not a row.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
         let items = if view.count.is_none() { 1 } else { view.len() };
@@ -345,7 +343,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// An entry of a directory and the one before, 0 for the first.
+/// Returns a directory entry and the previous one, 0 for the first.
 #[inline]
 fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, u32)> {
     if index >= usize::from(count) {
@@ -356,8 +354,8 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Always `Some` if it is `Ok`: what [`RowView::find`] gives back is made here, where it stays. A bare value wrapped
-/// later is moved, which waits for the bytes just written: look-ups took twice as long.
+/// Always `Ok(Some(_))` or `Err`. The return value of [`RowView::find`] is created here, in its final place: moving it waits for the bytes just
+/// written, which doubled the time of lookups.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

@@ -1,11 +1,11 @@
-//! Writer of encoded rows: one buffer for the shape and one for the body.
+//! Writer of encoded rows, with one buffer for the shape and one for the body.
 
 use crate::row::{
     BODY_HEADER, ENTRY, NAME_TOO_LONG, NAMES, Row, RowView, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION,
 };
 use crate::value::ValueRef;
 
-/// Builds a [`Row`]. The structure is always sound; limits and names are checked by the store ([`crate::limits`]).
+/// A builder of a [`Row`]. The structure is always valid; the store checks limits and names ([`crate::limits`]).
 ///
 /// ```
 /// use table_core::{ValueRef, row::RowWriter};
@@ -18,7 +18,7 @@ use crate::value::ValueRef;
 pub struct RowWriter {
     shape: Vec<u8>,
     body: Vec<u8>,
-    /// Entries that both directories have room for.
+    /// The capacity of both directories.
     reserved: usize,
     count: usize,
     version: u8,
@@ -31,13 +31,13 @@ impl Default for RowWriter {
 }
 
 impl RowWriter {
-    /// A writer that expects a handful of properties.
+    /// Creates a writer for a handful of properties.
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(8)
     }
 
-    /// A writer with room in its directories for `properties`; more may be written.
+    /// Creates a writer with capacity for `properties`; more may be written.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
         let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);
@@ -47,7 +47,7 @@ impl RowWriter {
         writer
     }
 
-    /// Begins another row in the same buffers, in place of what was written.
+    /// Starts another row in the same buffers, discarding the previous one.
     pub(crate) fn begin(&mut self, properties: usize) {
         self.reserved = properties.min(usize::from(u16::MAX));
         (self.count, self.version) = (0, VERSION);
@@ -57,10 +57,10 @@ impl RowWriter {
         }
     }
 
-    /// Appends one property. Names are not compared: the caller writes each once.
+    /// Appends a property. Duplicate names are not detected here.
     ///
-    /// Content that a directory cannot describe (names over 16 MiB together, values over 4 GiB, over 65,535 properties) is not written and
-    /// makes the row invalid, which every store refuses; the service's limits are far below.
+    /// Content beyond the limits of the format (more than 16 MiB of names, 4 GiB of values, 65,535 properties) is not written and makes the row
+    /// invalid, which every store refuses. The service's limits are far lower.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
             self.version = overflow;
@@ -108,13 +108,13 @@ impl RowWriter {
         self.reserved += more;
     }
 
-    /// The row, without a Timestamp: the store that accepts it assigns one.
+    /// Returns the row, without a Timestamp, which the store assigns.
     #[must_use]
     pub fn finish(mut self) -> Row {
         self.close(0).to_row()
     }
 
-    /// A look into the row with a Timestamp, in [ticks](crate::ticks). Nothing is lost by asking twice.
+    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). It may be called repeatedly.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

@@ -1,10 +1,10 @@
-//! The characters of a codec as a short text: `legal`, `[0-9]`, `[-0-9]`.
+//! A codec's characters as a short text: `legal`, `[0-9]`, `[-0-9]`.
 
 use crate::key::codec::Alphabet;
 
 const LEGAL: &str = "legal";
 
-/// Single characters and ranges of ASCII in brackets, `-` first; `é` represents all that is beyond ASCII.
+/// Prints single characters and ranges of ASCII in brackets, `-` first; `é` represents all non-ASCII characters.
 pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet == Alphabet::LEGAL {
         return LEGAL.to_owned();
@@ -13,7 +13,7 @@ pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet.contains('-') {
         text.push('-');
     }
-    // Between two characters it means a range: no run holds it.
+    // Between two characters `-` denotes a range, so no range contains it.
     let runs = alphabet.without('-');
     let mut codes = 0..128u8;
     while let Some(first) = codes.find(|code| runs.contains((*code).into())) {
@@ -31,7 +31,7 @@ pub(super) fn print(alphabet: Alphabet) -> String {
     text
 }
 
-/// Reads what [`print`] wrote.
+/// Parses the output of [`print`].
 pub(super) fn parse(text: &str) -> Option<Alphabet> {
     if text == LEGAL {
         return Some(Alphabet::LEGAL);

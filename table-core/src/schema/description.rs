@@ -1,4 +1,4 @@
-//! Text description of a design: keys, parts, widths, properties, sizes, indexes.
+//! Text description of a schema: keys, parts, widths, properties, sizes, indexes.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use crate::limits::{ENTITY_BYTES, ENTITY_RESERVE};
 use crate::schema::{EntitySchema, IndexKind, KeyPiece, PropertySchema};
 use crate::value::EdmType;
 
-/// Columns of the description: of which key, what, written as, width, remark.
+/// Columns of the description: key, content, encoding, width, remark.
 type Line = [String; 5];
 
-/// The design as a table, a line a fact.
+/// Prints the schema as a table with one fact in each line.
 ///
 /// ```
 /// use table_core::Entity;
@@ -46,8 +46,8 @@ impl fmt::Display for EntitySchema {
                 (None, None) => "the same partition".to_owned(),
             };
             let left_out = match index.when {
-                Some(when) => format!("; those of `{when}`"),
-                None if index.sparse => "; those with a value".to_owned(),
+                Some(when) => format!("; only `{when}`"),
+                None if index.sparse => "; only with a value".to_owned(),
                 None => String::new(),
             };
             let kept = index.keep.map_or("keeps all".to_owned(), |keep| format!("keeps {}", keep.join(", ")));
@@ -129,7 +129,7 @@ fn width(edm: EdmType) -> String {
     value_bytes(edm).map_or_else(|| "varying".to_owned(), |bytes| format!("{bytes} bytes"))
 }
 
-/// SIZE-3; `None` for what varies.
+/// SIZE-3; `None` for values of variable size.
 const fn value_bytes(edm: EdmType) -> Option<usize> {
     match edm {
         EdmType::Int32 => Some(4),
@@ -144,7 +144,7 @@ const fn is_varying(property: &PropertySchema) -> bool {
     value_bytes(property.edm).is_none()
 }
 
-/// SIZE-2, without a value that varies.
+/// SIZE-2, without values of variable size.
 fn fixed_bytes(property: &PropertySchema) -> usize {
     8 + 2 * property.name.encode_utf16().count() + value_bytes(property.edm).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Evolution: whether a program of a new design can work on rows of an old one.
+//! Schema evolution: compatibility of a changed schema with stored rows.
 //!
-//! A pure question with a listed answer: [`RULES`] says for each change what follows, [`evolve`] finds the changes.
+//! [`RULES`] lists the consequence of each kind of change, and [`evolve`] finds the changes.
 
 mod change;
 mod index;
@@ -15,13 +15,13 @@ pub use rules::{RULES, Rule, Verdict};
 
 use crate::schema::stored::StoredSchema;
 
-/// The changes from an old design to a new one, each judged by one of [`RULES`].
+/// Compares an old schema with a new one. Each change has one of [`RULES`].
 ///
-/// Pure: it knows the designs, not the rows. Where it says [`Verdict::NeedsRewrite`], a value that the new design cannot hold
-/// is an error of that rewrite.
+/// A pure function: it sees the schemas, not the rows. After [`Verdict::NeedsRewrite`], a value that the new schema cannot store is an error of the
+/// rewrite.
 ///
-/// Guarantees: a design against itself is [`Verdict::Same`]; `Same` means one fingerprint; one fingerprint means `Same`, unless
-/// key parts changed their names' places.
+/// Guarantees: a schema compared with itself is [`Verdict::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless key
+/// parts swapped their names.
 ///
 /// ```
 /// use table_core::Entity;
@@ -69,7 +69,7 @@ pub fn evolve(old: &StoredSchema, new: &StoredSchema) -> Evolution {
         changes.push(Change::new(&rules::KEPT_ADDED, format!("`{word}` is declared")));
     }
     for word in old.keeps.iter().filter(|word| lacks(new, word)) {
-        changes.push(Change::new(&rules::KEPT_REMOVED, format!("`{word}` is no more declared")));
+        changes.push(Change::new(&rules::KEPT_REMOVED, format!("`{word}` is no longer declared")));
     }
     Evolution { changes }
 }

@@ -1,19 +1,17 @@
-//! The faults of the text of a stored layout.
+//! Errors of the text of a stored schema.
 
 use crate::error::{ErrorCode, Fault};
 
-/// A text that cannot be read as a layout.
+/// A text that cannot be parsed as a schema.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SchemaFault {
-    #[error("the layout is written in version {0}: use the program that wrote it")]
+    #[error("the schema has format version {0}; use the program that wrote it")]
     TooNew(String),
-    #[error(
-        "the text is not a layout, its first line is not `schema 1`: restore it, or have it written anew"
-    )]
+    #[error("the text is not a schema, its first line is not `schema 1`; restore it, or generate it again")]
     Start,
-    #[error("the text is not a layout, because of the line `{0}`: restore it, or have it written anew")]
+    #[error("the text is not a schema, because of the line `{0}`; restore it, or generate it again")]
     Line(String),
-    #[error("the text is not a layout, it names no entity or no table: restore it, or have it written anew")]
+    #[error("the text is not a schema, it names no entity or table; restore it, or generate it again")]
     Nameless,
 }
 

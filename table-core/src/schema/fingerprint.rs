@@ -1,4 +1,4 @@
-//! Fingerprint of a design: a hash of its layout in bytes.
+//! Fingerprint of a schema: a hash of its canonical bytes.
 
 use std::fmt;
 
@@ -7,16 +7,15 @@ use crate::schema::EntitySchema;
 use crate::schema::stored::{Source, StoredPiece, StoredSchema};
 use crate::schema::text::{VERSION, name_of, write_facts};
 
-/// A number for how the bytes of a design lie: FNV-1a of 64 bits over its canonical bytes. It notices accidents, not forgery.
+/// The 64-bit FNV-1a of a schema's canonical bytes. It detects accidental differences, not forgery.
 ///
-/// The canonical bytes are the UTF-8 text of the [stored design](StoredSchema) with these differences:
-/// - there is no line `entity`, and names of tables are in lower case (TBL-2);
-/// - where a value comes from the entity's key alone, the number of the key part that gives it back represents its field:
-///   `PartitionKey.0`, `RowKey.1`, counted without literals.
+/// The canonical bytes are the UTF-8 text of the [stored schema](StoredSchema) with these differences:
+/// - the line `entity` is omitted, and table names are in lower case (TBL-2);
+/// - a field whose value only the entity's key contains is represented by its position in the key: `PartitionKey.0`, `RowKey.1`, counted without
+///   literals.
 ///
-/// So it does not depend on the names that Rust has for types and key fields, nor on the order in which properties, indexes and adjacent
-/// literals are declared. That two parts of one codec changed places only their names show:
-/// [`evolve`](crate::schema::evolve) looks at these too.
+/// It is therefore independent of Rust names of types and key fields, and of the declaration order of properties, indexes and adjacent literals. A
+/// swap of two parts with the same codec is only visible in their names, which [`evolve`](crate::schema::evolve) also compares.
 ///
 /// ```
 /// use table_core::Entity;
@@ -41,7 +40,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Reads its 16 hexadecimal digits back.
+    /// Parses its 16 hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_text = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -56,7 +55,7 @@ impl fmt::Display for Fingerprint {
 }
 
 impl EntitySchema {
-    /// The fingerprint of the design.
+    /// Returns the fingerprint of the schema.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         StoredSchema::of(self).fingerprint()
@@ -64,7 +63,7 @@ impl EntitySchema {
 }
 
 impl StoredSchema {
-    /// The fingerprint of the design.
+    /// Returns the fingerprint of the schema.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint(fnv1a64(self.canonical().as_bytes()))
@@ -78,12 +77,12 @@ impl StoredSchema {
             .iter_mut()
             .filter_map(|index| index.table.as_mut())
             .for_each(|table| table.make_ascii_lowercase());
-        // A `String` takes all that is written.
+        // Writing to a `String` cannot fail.
         let _ = write_facts(&folded, &|source| self.place(source), &mut text);
         text
     }
 
-    /// The place of a value in a stored entity.
+    /// Returns the place of a value in a stored entity.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {
@@ -102,7 +101,7 @@ impl StoredSchema {
     }
 }
 
-/// Whether a part is computed from a value that it does not give back.
+/// Returns `true` for a codec whose value cannot be read back.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

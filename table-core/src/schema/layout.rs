@@ -1,13 +1,13 @@
-//! Comparison of key layouts: which texts fit one, and whether a text can fit two (PAT-HET-1).
+//! Comparison of key layouts: whether a text matches one, and whether a text can match two (PAT-HET-1).
 
 use crate::key::codec::compound::{Piece, end_of_part};
 use crate::key::codec::{Alphabet, Form};
 use crate::key::order;
 use crate::schema::KeyPiece;
 
-/// Whether a text has the layout of a key: its literals, and parts of the right length and alphabet.
+/// Returns `true` if a text matches the layout of a key: its literals, and parts of the right length and alphabet.
 ///
-/// Every key that the pieces make fits. A text that fits may still hold no value, such as a month 13.
+/// Every key of these pieces matches. A matching text may still not contain a value, such as a month 13.
 ///
 /// ```
 /// use table_core::{Entity, schema};
@@ -34,7 +34,7 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
     rest.is_empty()
 }
 
-/// The rest of a text after a part; `None` if the text does not begin with it.
+/// Returns the text after a part, or `None` if the text does not start with it.
 fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     let end = end_of_part(form, after, text, KeyPiece::piece)?;
     let (part, rest) = text.split_at_checked(end)?;
@@ -43,10 +43,10 @@ fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     is_of_form.then_some(rest)
 }
 
-/// Whether it is certain that no text [`fits`] both layouts. `false` says only that no proof was found.
+/// Returns `true` if no text can [match](fits) both layouts. `false` means that no proof was found.
 ///
-/// Proofs are: literals at the beginning that differ, lengths that do, a character that one must have and the other
-/// cannot, and places counted from the beginning or the end whose characters differ.
+/// Proofs are: different literals at the start, different lengths, a character that one requires and the other excludes, and positions from the start
+/// or end with disjoint characters.
 ///
 /// ```
 /// use table_core::{Entity, schema::disjoint};
@@ -75,7 +75,7 @@ pub const fn disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
         || places_differ(a, b, true)
 }
 
-/// Whether the first `count` pieces are the same: literals, and fields of one codec.
+/// Returns `true` if the first `count` pieces are equal: literals, and fields with one codec.
 #[must_use]
 pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     if a.len() < count || b.len() < count {
@@ -99,11 +99,10 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     true
 }
 
-/// Whether every key of a layout begins with the key of another one whose values it repeats: `empid_000123_2012` with
-/// `empid_000123` (PAT-CK).
+/// Returns `true` if every key of `layout` starts with a key of `begin` with the same values: `empid_000123_2012` and `empid_000123` (PAT-CK).
 ///
-/// The texts that begin with one key of `begin` are then keys of these values only: each of its parts ends itself, and its last piece
-/// has a fixed width.
+/// Texts that start with one key of `begin` then only belong to these values: each of its parts is self-delimiting, and its last piece has a fixed
+/// width.
 #[must_use]
 pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     let [before @ .., last] = begin else { return false };
@@ -119,7 +118,7 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     }
 }
 
-/// Whether each part that has something after it is of fixed width or ends at a character that it cannot hold.
+/// Returns `true` if each part that is not last has a fixed width or ends at a character that it cannot contain.
 const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     let mut at = 0;
     while at + 1 < pieces.len() {
@@ -142,7 +141,7 @@ const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     true
 }
 
-/// Whether two texts are one, while a declaration is compiled.
+/// Returns `true` if two texts are equal, in constants.
 #[must_use]
 pub const fn is_same_text(a: &str, b: &str) -> bool {
     a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())
@@ -159,13 +158,13 @@ const fn is_prefix(prefix: &[u8], text: &[u8]) -> bool {
     true
 }
 
-/// Whether both begin with literals of which neither is the beginning of the other.
+/// Returns `true` if both start with literals and neither is a prefix of the other.
 const fn literals_differ(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     let ([KeyPiece::Literal(a), ..], [KeyPiece::Literal(b), ..]) = (a, b) else { return false };
     !is_prefix(a.as_bytes(), b.as_bytes()) && !is_prefix(b.as_bytes(), a.as_bytes())
 }
 
-/// Whether both begin with a piece that ends at the same place of a text, so that what comes after it is the same stretch of a text.
+/// Returns `true` if both start with a piece that ends at the same position of a text, and the rests are disjoint.
 const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     let ([first, a @ ..], [other, b @ ..]) = (a, b) else { return false };
     let ends_alike = match (first.piece(), other.piece()) {
@@ -182,7 +181,7 @@ const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     ends_alike && disjoint(a, b)
 }
 
-/// The character that a part ends at because it cannot hold it; of ASCII.
+/// Returns the ASCII character after a part that the part cannot contain.
 const fn delimiter(form: Form, after: &[KeyPiece]) -> Option<u8> {
     let [KeyPiece::Literal(literal), ..] = after else { return None };
     match literal.as_bytes() {
@@ -193,7 +192,7 @@ const fn delimiter(form: Form, after: &[KeyPiece]) -> Option<u8> {
     }
 }
 
-/// The fewest code units of a text that fits.
+/// Returns the length of the shortest matching text in code units.
 const fn shortest(pieces: &[KeyPiece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -206,7 +205,7 @@ const fn shortest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// The most; unlike a key's, not bounded by what a store takes.
+/// Returns the length of the longest matching text. Unlike a key's, it is not bounded by the limits of stores.
 const fn longest(pieces: &[KeyPiece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -219,7 +218,7 @@ const fn longest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// Whether `a` must have a character that `b` cannot.
+/// Returns `true` if `a` requires a character that `b` excludes.
 const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     let (mut all, mut at) = (Alphabet::EMPTY, 0);
     while at < b.len() {
@@ -243,7 +242,7 @@ const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     false
 }
 
-/// Whether the characters at one place, counted from the beginning or from the end, have nothing in common.
+/// Returns `true` if the characters at a position, counted from the start or the end, are disjoint.
 const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     let mut at = 0;
     loop {
@@ -261,9 +260,9 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
 enum Place {
     /// One of these characters.
     Of(Alphabet),
-    /// Texts are shorter.
+    /// The texts are shorter.
     Nothing,
-    /// A part of variable width lies before it.
+    /// A part of variable width precedes it.
     Unknown,
 }
 
@@ -294,7 +293,7 @@ const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
     Place::Nothing
 }
 
-/// The character that a code unit of a text belongs to; any beyond ASCII represents all of these.
+/// Returns the character that contains a code unit of a text; any non-ASCII character represents all of them.
 const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);

@@ -1,16 +1,14 @@
-//! Stored design: an owned schema that is kept in a store or a lock file.
+//! Stored schemas: owned schemas in a store or a layout file.
 
 use crate::key::codec::Form;
 use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
 use crate::value::EdmType;
 
-/// An [`EntitySchema`] as owned data, readable back from its text.
+/// An [`EntitySchema`] as owned data, which can be parsed from its text.
 ///
-/// - Properties and indexes are in the order of their names: the order of declaration means nothing to a store.
-/// - Names of Rust are labels only: they help to see that two parts of a key changed places, and are not part of the
-///   [fingerprint](Self::fingerprint).
-/// - Its text has one line a fact, so that a difference in review is a line. `to_string` writes it, `parse` reads it; serde
-///   carries the same text.
+/// - Properties and indexes are sorted by name, because a store does not depend on the order of declaration.
+/// - Rust names are labels: they reveal that two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
+/// - Its text has one fact in each line, which gives readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same text.
 ///
 /// ```
 /// use table_core::Entity;
@@ -38,11 +36,11 @@ use crate::value::EdmType;
 pub struct StoredSchema {
     /// The name of the Rust type.
     pub entity: String,
-    /// The table it lives in.
+    /// The table it is stored in.
     pub table: String,
-    /// The value of the property `EntityType` that marks its entities, if any does (PAT-HET-1).
+    /// The value of the property `EntityType` of its entities, if they have one (PAT-HET-1).
     pub kind: Option<String>,
-    /// The pieces of its `PartitionKey`; no two literals are adjacent.
+    /// The pieces of its `PartitionKey`, without adjacent literals.
     pub partition_key: Vec<StoredPiece>,
     /// The pieces of its `RowKey`.
     pub row_key: Vec<StoredPiece>,
@@ -50,7 +48,7 @@ pub struct StoredSchema {
     pub properties: Vec<StoredProperty>,
     /// By name.
     pub indexes: Vec<StoredIndex>,
-    /// What is kept with each change beside indexes: `copies`, `feed`.
+    /// Derived rows other than indexes: `copies`, `feed`.
     pub keeps: Vec<String>,
 }
 
@@ -71,9 +69,9 @@ pub struct StoredSchema {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredPiece {
-    /// A text that is always there.
+    /// A constant text.
     Literal(String),
-    /// A value, written by a codec.
+    /// A value with its codec.
     Part {
         /// The source of the value.
         source: Source,
@@ -84,12 +82,12 @@ pub enum StoredPiece {
     },
 }
 
-/// The source of the value of a part of a key.
+/// The source of a key part's value.
 ///
 /// ```
 /// use table_core::schema::Source;
 ///
-/// /// The name that a report of changes shows.
+/// /// Returns the name for a report of changes.
 /// fn name(source: &Source) -> &str {
 ///     match source {
 ///         Source::Property(name) | Source::Key(name) => name,
@@ -101,7 +99,7 @@ pub enum StoredPiece {
 pub enum Source {
     /// A property of this name.
     Property(String),
-    /// A field that lives in the entity's key alone, under its name in Rust.
+    /// A field that only the entity's key contains, by its Rust name.
     Key(String),
 }
 
@@ -120,16 +118,16 @@ pub struct StoredProperty {
     pub name: String,
     /// The type in the store.
     pub edm: EdmType,
-    /// Whether it can be absent.
+    /// `true` if it may be absent.
     pub optional: bool,
 }
 
-/// One look-up beside the key.
+/// A secondary lookup.
 ///
 /// ```
 /// use table_core::schema::{StoredIndex, StoredSchema};
 ///
-/// /// The indexes that are in other partitions or tables, and follow by an outbox.
+/// /// Returns the indexes in other partitions or tables, which are updated through an outbox.
 /// fn elsewhere(schema: &StoredSchema) -> Vec<&str> {
 ///     let is_elsewhere = |index: &&StoredIndex| index.table.is_some() || index.partition_key.is_some();
 ///     schema.indexes.iter().filter(is_elsewhere).map(|index| index.name.as_str()).collect()
@@ -142,27 +140,26 @@ pub struct StoredIndex {
     pub name: String,
     /// Copies, or a list of keys.
     pub kind: IndexKind,
-    /// Whether a second entity with the same value is refused.
+    /// `true` if a second entity with the same value is refused.
     pub unique: bool,
-    /// Whether entities can be left out.
+    /// `true` if entities may be absent.
     pub sparse: bool,
-    /// The function that says which entities are indexed, as it is written.
+    /// The path of the function that selects the indexed entities.
     pub when: Option<String>,
-    /// The table that the copies live in; `None` is the entity's own.
+    /// The table of its rows; `None` for the entity's table.
     pub table: Option<String>,
-    /// The pieces of the copies' `PartitionKey`; `None` is the entity's own partition.
+    /// The pieces of its rows' `PartitionKey`; `None` for the entity's partition.
     pub partition_key: Option<Vec<StoredPiece>>,
-    /// The pieces of the copies' `RowKey`.
+    /// The pieces of its rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
-    /// The properties kept in each copy, by name; `None` keeps all.
+    /// The properties that each copy includes, by name; `None` for all.
     pub keep: Option<Vec<String>>,
-    /// The properties that a copy stores, by name: parts of the entity's own key that the copy's key does not say, and what
-    /// is kept.
+    /// The properties that a copy stores, by name: key fields of the entity that the copy's key does not contain, and the included ones.
     pub properties: Vec<StoredProperty>,
 }
 
 impl StoredSchema {
-    /// The design of a program.
+    /// Returns the stored schema of a declaration.
     ///
     /// ```
     /// # use table_core::{Entity, schema::{StoredSchema, Verdict, evolve}};
@@ -173,7 +170,7 @@ impl StoredSchema {
     /// # struct Employee { department: String, id: u32 }
     /// let design = StoredSchema::of(Employee::SCHEMA);
     /// assert_eq!(design.keeps, ["feed"]);
-    /// // A program without the feed is not let in beside it.
+    /// // A program without the feed must not run together with one that has it.
     /// let mut without = design.clone();
     /// without.keeps.clear();
     /// assert_eq!(evolve(&design, &without).verdict(), Verdict::NeedsAcceptance);
@@ -194,7 +191,7 @@ impl StoredSchema {
         .normal()
     }
 
-    /// The same design in a table of another name, as a program may open it.
+    /// Returns the schema with another table name, for tables that are opened by name.
     ///
     /// ```
     /// # use table_core::{Entity, schema::{StoredSchema, evolve}};
@@ -212,7 +209,7 @@ impl StoredSchema {
         self
     }
 
-    /// The one way to say it: literals joined, the rest in the order of names.
+    /// Returns the normal form: literals joined, the rest sorted by name.
     pub(super) fn normal(mut self) -> Self {
         join_literals(&mut self.partition_key);
         join_literals(&mut self.row_key);

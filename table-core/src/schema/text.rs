@@ -1,4 +1,4 @@
-//! The text of a stored design: one line a fact, written and read.
+//! The text of a stored schema: one fact in each line.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -12,9 +12,9 @@ use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, St
 use crate::schema::token::{Tokens, token};
 use crate::value::EdmType;
 
-/// The version of the text that is written.
+/// The version of the written text.
 pub(super) const VERSION: &str = "1";
-/// Stands for all properties; no property has this name.
+/// Denotes all properties; no property has this name.
 const ALL: &str = "*";
 
 impl fmt::Display for StoredSchema {
@@ -24,7 +24,7 @@ impl fmt::Display for StoredSchema {
     }
 }
 
-/// The name of a source as people know it; a dot says that it is a property.
+/// Returns the name of a source for people; a dot marks a property.
 pub(super) fn name_of(source: &Source) -> String {
     match source {
         Source::Property(name) => format!(".{name}"),
@@ -32,7 +32,7 @@ pub(super) fn name_of(source: &Source) -> String {
     }
 }
 
-/// The lines that say how bytes lie, with `name` for where the value of a part comes from.
+/// Writes the lines that determine the stored bytes. `name` returns the name of a part's source.
 pub(super) fn write_facts(
     schema: &StoredSchema,
     name: &dyn Fn(&Source) -> String,
@@ -87,7 +87,7 @@ fn write_key(
 ) -> fmt::Result {
     for piece in key {
         match piece {
-            // Quoted always: a first word in quotes is a literal.
+            // Always quoted: a quoted first word denotes a literal.
             StoredPiece::Literal(text) => writeln!(f, "{line} {}", serde_json::Value::from(text.as_str()))?,
             StoredPiece::Part { source, codec, form } => {
                 let ordered = if form.ordered { "ordered" } else { "unordered" };
@@ -118,10 +118,10 @@ impl TryFrom<String> for StoredSchema {
     }
 }
 
-/// Reads the text back.
+/// Parses the text.
 ///
 /// # Errors
-/// `FormatTooNew` for the text of a later version, `Corrupted` for another text, with the line.
+/// `FormatTooNew` for the text of a later version; `Corrupted`, with the line, for an invalid text.
 impl FromStr for StoredSchema {
     type Err = Error;
 

@@ -1,8 +1,8 @@
-//! Tokens of a line: bare where possible, a JSON string otherwise.
+//! Tokens of a line: plain where possible, otherwise a JSON string.
 
 use serde_json::{Deserializer, Value};
 
-/// A word for a line: as it is if it has no space, no control character and begins with no quote; else a JSON string.
+/// Formats a word for a line: unchanged if it has no space or control character and does not start with a quote, otherwise as a JSON string.
 pub(crate) fn token(text: &str) -> String {
     let bare = !text.is_empty()
         && !text.starts_with('"')
@@ -10,7 +10,7 @@ pub(crate) fn token(text: &str) -> String {
     if bare { text.to_owned() } else { Value::from(text).to_string() }
 }
 
-/// Reads the words of a line, one by one.
+/// Splits a line into words.
 pub(crate) struct Tokens<'a>(&'a str);
 
 impl<'a> Tokens<'a> {
@@ -22,12 +22,12 @@ impl<'a> Tokens<'a> {
         self.0.is_empty()
     }
 
-    /// Whether the next word is in quotes.
+    /// Returns `true` if the next word is quoted.
     pub(crate) fn is_quoted(&self) -> bool {
         self.0.starts_with('"')
     }
 
-    /// The next word; `None` at the end, or if a JSON string does not end.
+    /// Returns the next word, or `None` at the end or for an unterminated JSON string.
     pub(crate) fn word(&mut self) -> Option<String> {
         let (word, end) = if self.is_quoted() {
             let mut values = Deserializer::from_str(self.0).into_iter::<String>();

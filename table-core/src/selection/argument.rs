@@ -1,11 +1,11 @@
-//! Arguments of the functions of a derived key: values, ranges of values, prefixes.
+//! Arguments of the selecting functions: values, ranges of values, prefixes.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::error::Result;
 use crate::key::codec::TextCodec;
 
-/// A value of type `T` for a part of a key: a `T`, a `&T`, or a `&str` for a `String`.
+/// A value of type `T` for a key part: a `T`, a `&T`, or a `&str` for a `String`.
 ///
 /// ```
 /// use table_core::selection::KeyArg;
@@ -16,12 +16,12 @@ use crate::key::codec::TextCodec;
 /// assert_eq!((length("Sales"), length("Sales".to_owned())), (5, 5));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T080] `{Self}` is not a value of this part of the key",
-    label = "a `{T}` or `&{T}` is expected here, or a `&str` for a `String`",
-    note = "the arguments stand in the order of the key's parts"
+    message = "[T080] `{Self}` is not a value of this key part",
+    label = "expected a `{T}` or `&{T}`, or a `&str` for a `String`",
+    note = "arguments are in the order of the key's parts"
 )]
 pub trait KeyArg<T> {
-    /// Lends the value.
+    /// Passes the value to a closure.
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R;
 }
 
@@ -58,12 +58,12 @@ impl KeyArg<String> for &str {
 /// assert_eq!(count(100..=199), 100);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T081] `{Self}` is not a range of this part of the key",
-    label = "a range of `{T}` is expected here, such as `a..=b`, `a..` or `..`",
-    note = "for one value use the method that ends in `_is`"
+    message = "[T081] `{Self}` is not a range of this key part",
+    label = "expected a range of `{T}`, such as `a..=b`, `a..` or `..`",
+    note = "for a single value use the method that ends in `_is`"
 )]
 pub trait KeyBounds<T> {
-    /// Lends the bounds.
+    /// Passes the bounds to a closure.
     fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R;
 }
 
@@ -114,15 +114,15 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
     }
 }
 
-/// Whether a range over a part of a key can be asked for: only `InOrder<true>` is implemented, by everything.
+/// A marker for key parts that support ranges. Only `InOrder<true>` is implemented, for all types.
 ///
-/// A range of values is a range of keys only where the texts sort as the values do (law K3 of
-/// [`codec`](crate::key::codec)), so where they do not, asking for one does not compile.
+/// A range of values is a range of keys only if texts sort like values (law K3 of [`codec`](crate::key::codec)). For other parts a range does not
+/// compile.
 ///
 /// ```
 /// use table_core::selection::InOrder;
 ///
-/// /// A range by a part of a key, which exists where the part is ordered.
+/// /// A range over a key part, for ordered parts only.
 /// fn range<const ORDERED: bool>() -> &'static str
 /// where
 ///     (): InOrder<ORDERED>,
@@ -132,24 +132,24 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 /// assert_eq!(range::<true>(), "of values"); // `range::<false>()` does not compile: T082
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T082] this part of the key cannot be asked for a range",
-    label = "the keys do not sort as the values of this part do",
-    note = "order is lost where the codec keeps none (`bucket`, an enum whose names do not ascend), or where text of varying length stands before another part without a separator that sorts before all its characters",
-    note = "ask for one value with the method that ends in `_is`, or read the rows and filter them"
+    message = "[T082] this key part does not support range queries",
+    label = "its keys do not sort like its values",
+    note = "the codec is not ordered (`bucket`, an enum whose names do not ascend), or a text of variable length precedes another part without a separator that sorts before all its characters",
+    note = "select one value with the method that ends in `_is`, or read the rows and filter them"
 )]
 pub trait InOrder<const ORDERED: bool> {}
 
 impl<R> InOrder<true> for R {}
 
-/// Whether rows can be asked for by a part of a key alone: only `Told<true>` is implemented, by everything.
+/// A marker for key parts that can be selected without the parts after them. Only `Told<true>` is implemented, for all types.
 ///
-/// A part that is separated from what follows only by reading the key from its end shares every beginning with longer values: no range of
-/// keys holds the rows of one value, or of one prefix, and no others.
+/// A part whose end is only found by reading the key from its end shares prefixes with longer values, so no key range contains exactly the rows of
+/// one value or prefix.
 ///
 /// ```
 /// use table_core::selection::Told;
 ///
-/// /// The rows of one value of a part, which are one range where the text of the part ends itself.
+/// /// The rows of one value of a part, which are one range if the part is self-delimiting.
 /// fn rows_of<const ENDS: bool>() -> &'static str
 /// where
 ///     (): Told<ENDS>,
@@ -159,17 +159,16 @@ impl<R> InOrder<true> for R {}
 /// assert_eq!(rows_of::<true>(), "one range"); // `rows_of::<false>()` does not compile: T094
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T094] this part of the key cannot be asked for without the parts after it",
-    label = "the end of this part is found from the end of the key alone",
-    note = "the keys that begin with 'a_' are those of 'a' and those of 'a_b': a range of them would hold both",
-    note = "give the whole key, or write the part so that it ends itself: `without('_', field)` before \"_\", or `escaped(field)` before \"!\""
+    message = "[T094] this key part cannot be selected without the parts after it",
+    label = "its end can only be found by reading the key from the end",
+    note = "keys that start with 'a_' belong to 'a' and to 'a_b', so a range would contain both",
+    note = "give the whole key, or make the part self-delimiting: `without('_', field)` before \"_\", or `escaped(field)` before \"!\""
 )]
 pub trait Told<const ENDS: bool> {}
 
 impl<R> Told<true> for R {}
 
-/// A prefix of a part of a key that is a text: anything that is a `str`, for parts of type `String` whose codec `C` writes
-/// character by character.
+/// A prefix of a text in a key: any `str`, for parts of type `String` whose codec `C` writes character by character.
 ///
 /// ```
 /// use table_core::key::codec::Text;
@@ -177,19 +176,19 @@ impl<R> Told<true> for R {}
 ///
 /// let mut key = "name_".to_owned();
 /// KeyPrefix::<String, Text>::encode(&"Jo", &mut key)?;
-/// assert_eq!(key, "name_Jo"); // what the keys of Jones and Johnson begin with
+/// assert_eq!(key, "name_Jo"); // the prefix of the keys of Jones and Johnson
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T083] `{Self}` is not a prefix of this part of the key",
+    message = "[T083] `{Self}` is not a prefix of this key part",
     label = "only a `String` written as text has prefixes; this part is a `{T}`",
     note = "for a range of values use the method named after the field"
 )]
 pub trait KeyPrefix<T, C> {
-    /// Appends the text that all keys of this prefix have in common.
+    /// Appends the common prefix of all matching keys.
     ///
     /// # Errors
-    /// `KeyEncoding` if the prefix holds a character that the codec refuses.
+    /// `KeyEncoding` if the codec refuses a character of the prefix.
     fn encode(&self, out: &mut String) -> Result<()>;
 }
 

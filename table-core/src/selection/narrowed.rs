@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::query::KeyRange;
 use crate::selection::{Class, Selection};
 
-/// A value that is a selection already: `Employee::rows("Sales")`. Only generated code implements it, once for each of its types: so
-/// that rustc compares no two of them, as it would if each were turned into a [`Selection`] by a `From` of its own.
+/// A selection under construction: `Employee::rows("Sales")`. Generated code implements it once for each of its types. With `From` impls for
+/// [`Selection`] instead, rustc would compare all of them.
 #[doc(hidden)]
 pub trait Narrowed {
     /// The entity.
@@ -15,10 +15,10 @@ pub trait Narrowed {
     /// The source.
     type Source;
 
-    /// Which keys.
+    /// Returns the key ranges.
     ///
     /// # Errors
-    /// `KeyEncoding` if a value given has no text in its place.
+    /// `KeyEncoding` if a given value has no text.
     fn ranges(self) -> Result<Vec<KeyRange>>;
 }
 

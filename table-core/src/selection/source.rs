@@ -10,7 +10,7 @@ use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
-/// The source of a selection, as a type. Sealed: [`Primary`], or an index of the design.
+/// The source of a selection, as a type. Sealed: [`Primary`], or an index.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -29,7 +29,7 @@ use crate::schema::IndexSchema;
 /// # }
 /// use table_core::selection::{Copies, Primary, Source};
 ///
-/// /// The table that a source is read from, where it has one of its own.
+/// /// Returns the table of a source, if it differs from the entity's.
 /// fn table_of<S: Source>() -> Option<&'static str> {
 ///     S::INDEX.and_then(|index| index.table)
 /// }
@@ -40,11 +40,11 @@ use crate::schema::IndexSchema;
 pub trait Source: sealed::Sealed + 'static {
     /// The index; `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
-    /// Whether its rows are in step with the entities.
+    /// The consistency of its rows with the entities.
     type Consistency: Consistency;
 }
 
-/// The entities themselves, by their own keys.
+/// The entities, by their own keys.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -65,7 +65,7 @@ pub trait Source: sealed::Sealed + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primary {}
 
-/// The copies of the index `I`. Those in another partition can be behind the entities for a while (PAT-INTER-3).
+/// The copies of the index `I`. Copies in another partition may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -89,7 +89,7 @@ pub enum Primary {}
 /// ```
 pub struct Copies<I>(PhantomData<fn() -> I>);
 
-/// The lists of the index `I` (PAT-IX). No entity can be read from a list: it names those that are to be read.
+/// The lists of the index `I` (PAT-IX). A list contains the keys of entities, not the entities.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -113,7 +113,7 @@ pub struct Copies<I>(PhantomData<fn() -> I>);
 /// ```
 pub struct Lists<I>(PhantomData<fn() -> I>);
 
-/// Common traits of a source of any index: by hand, as the types of indexes have none of them.
+/// Implements common traits for the source of any index. Derives would require them of the index types.
 macro_rules! common_traits {
     ($($source:ident),+) => {$(
         impl<I> Clone for $source<I> {
@@ -165,7 +165,7 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source that what it holds can be read from as `T`: the entities as anything, copies as what they keep.
+/// A source whose rows can be read as `T`: entities as any of their types, copies as projections of their included fields.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -191,45 +191,45 @@ impl<I: Index> Source for Lists<I> {
 ///     age: i32,
 /// }
 ///
-/// /// Accepts a source that gives whole employees.
+/// /// Accepts a source of whole employees.
 /// fn whole<S: Reads<Employee>>() {}
-/// /// Accepts a source that gives ages.
+/// /// Accepts a source of ages.
 /// fn ages<S: Reads<Age>>() {}
 /// whole::<Primary>();
-/// ages::<Copies<EmployeeByEmail>>(); // which keeps the age, and not all of an employee
+/// ages::<Copies<EmployeeByEmail>>(); // which includes only the age
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T071] `{T}` cannot be read from `{Self}`",
-    label = "what is stored there is not enough for a `{T}`",
-    note = "copies of an index with `keep(…)` are read as a projection of what they keep: `get_as::<P>`, `query(…).project::<P>()`",
-    note = "an `index_entity` holds keys: no entity is read from it"
+    label = "the rows do not contain everything that `{T}` needs",
+    note = "read copies of an index with `keep(…)` as a projection of the included fields: `get_as::<P>`, `query(…).project::<P>()`",
+    note = "an `index_entity` stores keys only; no entity can be read from it"
 )]
 pub trait Reads<T>: Source {
-    /// The properties that are asked for (DQ-13).
+    /// Returns the properties to request (DQ-13).
     #[must_use]
     fn select() -> Select {
         Select::All
     }
 
-    /// Reads it, straight from the encoded row.
+    /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// Those of [`FromEntity::from_entity`].
+    /// The errors of [`FromEntity::from_entity`].
     fn read(entity: EntityRef<'_>) -> Result<T>;
 
-    /// Whether rows of declared others may lie among its own.
+    /// `true` if rows of other declared types may be among its rows.
     const IS_MIXED: bool = false;
 
-    /// The same for a row that may be of a type declared beside it, which gives `None`.
+    /// Reads a row, or returns `None` for a row of another declared type.
     ///
     /// # Errors
-    /// Those of [`FromEntity::read_own`].
+    /// The errors of [`FromEntity::read_own`].
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         Versioned::read_with(entity, Self::read).map(Some)
     }
 
-    /// The same over the one read before it, if there is one; `false` for a row that is passed over. The place is not shown then, nor
-    /// after an error: it holds parts of two entities.
+    /// Reads a row into the previous value, if there is one. Returns `false` if the row was skipped. The value must not be used then, nor after an
+    /// error, because it mixes two entities.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(

@@ -1,9 +1,8 @@
-//! Types that name one entity by its whole key.
+//! Types that name one entity by its complete key.
 
 use crate::selection::{Point, Selection};
 
-/// Names one entity of a table of `E`: a selection of which every part of both keys is given, or in a table without a design
-/// a key.
+/// The complete key of an entity of `E`: a selection with every part of both keys, or an [`EntityKey`](crate::EntityKey) in a table without a schema.
 ///
 /// ```
 /// use table_core::selection::{Point, WholeKey};
@@ -15,16 +14,16 @@ use crate::selection::{Point, Selection};
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T084] `{Self}` is not one whole key of `{E}`",
-    label = "every part of both keys is needed here",
-    note = "one entity is named by `{E}::key(…)`, or by a unique index",
-    note = "what a part of a key selects is many entities: `query(…)`"
+    message = "[T084] `{Self}` is not a complete key of `{E}`",
+    label = "every part of both keys is required",
+    note = "name one entity by `{E}::key(…)`, or by a unique index",
+    note = "part of a key selects many entities; use `query(…)`"
 )]
 pub trait WholeKey<E> {
     /// The source of the entity: a [`Source`](crate::selection::Source).
     type From;
 
-    /// The key as a point.
+    /// Returns the key as a point.
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 

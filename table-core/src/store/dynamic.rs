@@ -12,12 +12,12 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// Any [`TableStore`], shared, chosen at run time: each call costs one allocation more.
+/// Any [`TableStore`], shared and chosen at run time. Each call costs one more allocation.
 ///
 /// ```
 /// use table_core::{DynTableStore, TableStoreExt, embedded::Engine};
 ///
-/// // One type, whichever backend the configuration names.
+/// // One type for every backend that a configuration may name.
 /// let store = DynTableStore::new(Engine::in_memory());
 /// let table = store.untyped("Employee")?;
 /// assert_eq!(table.name()?.as_str(), "Employee");
@@ -27,7 +27,7 @@ use crate::transaction::Transaction;
 pub struct DynTableStore(Arc<dyn ErasedStore>);
 
 impl DynTableStore {
-    /// Hides which backend it is.
+    /// Wraps a store.
     #[must_use]
     pub fn new(store: impl TableStore + 'static) -> Self {
         Self(Arc::new(store))
@@ -46,7 +46,7 @@ impl Display for DynTableStore {
     }
 }
 
-/// [`TableStore`] with boxed futures, so that it can be a trait object.
+/// [`TableStore`] with boxed futures, usable as a trait object.
 trait ErasedStore: Send + Sync {
     fn fmt_debug(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     fn fmt_display(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
@@ -135,7 +135,7 @@ impl<S: TableStore> ErasedStore for S {
     }
 }
 
-/// Implements [`TableStore`] by the store at `$inner`.
+/// Implements [`TableStore`] by delegation to `$inner`.
 macro_rules! forward {
     ([$($generics:tt)*] $type:ty, $this:ident => $inner:expr) => {
         impl<$($generics)*> TableStore for $type {

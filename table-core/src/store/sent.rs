@@ -6,10 +6,10 @@ use std::fmt;
 use crate::error::Error;
 use crate::transaction::Transaction;
 
-/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, and the last answer to it (CON-11).
+/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, and the last response (CON-11).
 ///
-/// A backend that can lose answers makes it the source of such errors, so that the caller can decide: read the entities and compare
-/// them with what was sent, or leave the matter to a collector. What may have been done is never undone without reading.
+/// A backend that can lose responses makes it the source of such errors. The caller can then read the entities and compare them with what was sent,
+/// or leave that to a background worker. A write that may have been applied is never reverted without reading.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -32,25 +32,25 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// A transaction that was sent, and what the last attempt came to: a refusal, or no answer.
+    /// Creates the record of a transaction that was sent, with the error of the last attempt.
     #[must_use]
     pub const fn new(transaction: Transaction, last: Error) -> Self {
         Self { transaction, last }
     }
 
-    /// The transaction of the write that ended with this error, if its backend recorded it.
+    /// Returns the transaction behind an error, if its backend recorded it.
     #[must_use]
     pub fn of(error: &Error) -> Option<&Self> {
         error.source()?.downcast_ref()
     }
 
-    /// The transaction as it was sent, with the properties that the backend added.
+    /// Returns the transaction as it was sent, with the properties that the backend added.
     #[must_use]
     pub const fn transaction(&self) -> &Transaction {
         &self.transaction
     }
 
-    /// The error that says that the write may have been applied. It has the place of the last answer.
+    /// Returns the error for a write that may have been applied, with the location of the last response.
     #[must_use]
     pub fn into_error(self) -> Error {
         let last = &self.last;
@@ -70,7 +70,7 @@ impl fmt::Display for Sent {
             (self.transaction.operations().len(), self.transaction.partition_key());
         write!(
             f,
-            "sent were {operations} operations on partition '{partition_key}'; the last answer: {}",
+            "{operations} operations on partition '{partition_key}' were sent; the last response: {}",
             self.last
         )
     }

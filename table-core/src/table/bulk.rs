@@ -1,4 +1,4 @@
-//! Bulk writes: any number of entities in as many transactions as it takes, openly without atomicity (design promise 5).
+//! Bulk writes: any number of entities in as many transactions as needed, explicitly not atomic (design promise 5).
 
 mod plan;
 mod written;
@@ -25,15 +25,15 @@ use crate::store::TableStore;
 use crate::table::bulk::plan::{Chain, Window};
 use crate::table::{Table, request};
 
-/// Partitions that are written at once (IMP-5).
+/// Number of partitions that are written concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A bulk write under construction. Not atomic: each transaction is, the whole is not.
+/// A bulk write under construction. Each transaction is atomic, the whole is not.
 ///
-/// - Entities are taken in windows of 4,000 (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2,
-///   EGT-3), and written with up to 8 partitions at once. Within a partition the order given is kept.
-/// - After an error no further transaction of its partition and no further window is begun; [`BulkError::written`] then says
-///   exactly, by position, which entities have been written. [`resume`](Self::resume) skips these.
+/// - Entities are processed in windows of 4,000 (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2, EGT-3), and written
+///   with up to 8 partitions concurrently. The order within a partition is kept.
+/// - After an error, no further transaction of its partition and no further window starts. [`BulkError::written`] then contains the exact positions
+///   of the written entities, which [`resume`](Self::resume) skips.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -51,7 +51,7 @@ const CONCURRENCY: usize = 8;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a bulk write does nothing until it is given entities"]
+#[must_use = "a bulk write has no effect until it receives entities"]
 pub struct Bulk<'a, E, S> {
     table: &'a Table<E, S>,
     concurrency: usize,
@@ -60,7 +60,7 @@ pub struct Bulk<'a, E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Begins a bulk write, which is not atomic.
+    /// Starts a bulk write, which is not atomic.
     pub fn bulk(&self) -> Bulk<'_, E, S>
     where
         E: ToEntity,
@@ -70,17 +70,17 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
-    /// How many partitions are written at once; 8 by default, at least 1.
+    /// Sets the number of partitions that are written concurrently; 8 by default, at least 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
 
-    /// Is called for every transaction that has been committed.
+    /// Sets a callback for every committed transaction.
     pub fn on_progress(self, progress: impl FnMut(BulkProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Skips what an earlier run of the same input has written.
+    /// Skips the entities that an earlier run with the same input has written.
     pub fn resume(self, written: Written) -> Self {
         Self { done: written, ..self }
     }
@@ -88,7 +88,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     /// Inserts all entities.
     ///
     /// # Errors
-    /// The first error by position, `EntityAlreadyExists` among them, with what has been written.
+    /// The first error by position, such as `EntityAlreadyExists`, with the positions written so far.
     pub async fn insert_all<T: Borrow<E>>(
         self,
         entities: impl IntoIterator<Item = T>,
@@ -96,10 +96,10 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         self.put_all(entities, OperationKind::Insert).await
     }
 
-    /// Inserts or replaces all entities: safe to repeat as a whole.
+    /// Inserts or replaces all entities. Can be repeated safely as a whole.
     ///
     /// # Errors
-    /// The first error by position, with what has been written.
+    /// The first error by position, with the positions written so far.
     pub async fn insert_or_replace_all<T: Borrow<E>>(
         self,
         entities: impl IntoIterator<Item = T>,
@@ -109,10 +109,10 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         self.put_all(entities, OperationKind::InsertOrReplace).await
     }
 
-    /// Inserts or merges all entities: safe to repeat as a whole.
+    /// Inserts or merges all entities. Can be repeated safely as a whole.
     ///
     /// # Errors
-    /// The first error by position, with what has been written.
+    /// The first error by position, with the positions written so far.
     pub async fn insert_or_merge_all<T: Borrow<E>>(
         self,
         entities: impl IntoIterator<Item = T>,
@@ -124,18 +124,18 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         self.run(stream::iter(entities.into_iter().map(merge))).await
     }
 
-    /// Inserts what a stream yields; an error of the stream stops the write as one of the store does.
+    /// Inserts the entities of a stream. An error of the stream stops the write like an error of the store.
     ///
     /// # Errors
-    /// The first error by position, with what has been written.
+    /// The first error by position, with the positions written so far.
     pub async fn insert_stream(self, entities: impl Stream<Item = Result<E>>) -> Result<Written, BulkError> {
         self.run(entities.map(|entity| item(&entity?, OperationKind::Insert))).await
     }
 
-    /// Deletes all entities of these keys, of any version.
+    /// Deletes all entities with these keys, in any version.
     ///
     /// # Errors
-    /// The first error by position, `ResourceNotFound` among them, with what has been deleted.
+    /// The first error by position, such as `ResourceNotFound`, with the positions deleted so far.
     pub async fn delete_all(
         self,
         keys: impl IntoIterator<Item = Selection<E, Point>>,
@@ -178,7 +178,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
                 let written = std::mem::take(&mut self.done);
                 return Err(BulkError { written, ..BulkError::before_any(source) });
             }
-            // What precedes a broken entity is written before that is reported.
+            // Entities before an invalid one are written before its error is returned.
             self.write(table, window.into_chains(), failure).await?;
             if ended {
                 return Ok(self.done);
@@ -186,7 +186,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         }
     }
 
-    /// Writes a window and reports the first failure by position; `failure` came before anything was sent.
+    /// Writes a window and returns the first failure by position; `failure` occurred before anything was sent.
     async fn write(
         &mut self,
         table: &TableName,
@@ -223,12 +223,12 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     }
 }
 
-/// The write of one typed entity.
+/// Encodes the write of one typed entity.
 fn item<E: ToEntity>(entity: &E, kind: fn(Row) -> OperationKind) -> Result<(EntityKey, OperationKind)> {
     Ok((entity.entity_key()?, kind(entity.entity_row()?)))
 }
 
-/// Commits the transactions of one partition in order, up to the first that fails: its positions and its error.
+/// Commits the transactions of one partition in order. After a failure it returns the positions and the error.
 async fn write_chain<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! Decoding of a page, one entity at a time: rows of types that are declared beside it are passed over.
+//! Decoding of a page, one entity at a time. Rows of other declared types are skipped.
 
 use crate::entity::Versioned;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::name::TableName;
 use crate::query::Page;
 use crate::selection::Reads;
 
-/// Hands over the entities of a page one by one, at most so many; gives how many.
+/// Passes the entities of a page to a closure, up to a limit; returns their number.
 pub(super) fn hand_over<F: Reads<T>, T>(
     table: &TableName,
     page: &Page,
@@ -18,7 +18,7 @@ pub(super) fn hand_over<F: Reads<T>, T>(
         if handed == most {
             break;
         }
-        // Without `?` or `map_err`, and inlined on the way here: an entity that is moved twice more is a ninth of reading a page.
+        // Without `?` or `map_err`, and inlined: two more moves of an entity would take a ninth of reading a page.
         match F::read_own(row) {
             Ok(Some(entity)) => {
                 each(entity);
@@ -31,7 +31,7 @@ pub(super) fn hand_over<F: Reads<T>, T>(
     Ok(handed)
 }
 
-/// Lends the entities of a page one by one, each read into the place of the one before, at most so many; gives how many.
+/// Lends the entities of a page to a closure, each read into the memory of the previous one, up to a limit; returns their number.
 pub(super) fn lend<F: Reads<T>, T>(
     table: &TableName,
     page: &Page,
@@ -43,7 +43,7 @@ pub(super) fn lend<F: Reads<T>, T>(
         if handed == most {
             break;
         }
-        // By address: a page has the key of neighbours once.
+        // Compared by address, since a page stores the key of consecutive rows once.
         let is_same_partition = partition.is_some_and(|last| std::ptr::eq(last, row.partition_key));
         match F::read_own_again(&mut place, row, is_same_partition) {
             Ok(true) => {
@@ -65,7 +65,7 @@ pub(super) fn items<F: Reads<T>, T>(table: &TableName, page: &Page) -> Result<Ve
     Ok(items)
 }
 
-/// The entities of a page, each decoded when it is asked for.
+/// Returns an iterator that decodes the entities of a page lazily.
 pub(super) fn each<F: Reads<T>, T>(
     table: TableName,
     page: Page,

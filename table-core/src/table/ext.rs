@@ -10,7 +10,7 @@ use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
 
-/// Conveniences of every [`TableStore`], written once above it.
+/// Functions for every [`TableStore`].
 ///
 /// ```
 /// use futures_util::TryStreamExt;
@@ -26,14 +26,13 @@ use crate::table::{Table, list_tables, request};
 /// # }).unwrap();
 /// ```
 pub trait TableStoreExt: TableStore + Clone {
-    /// The table that the design of `E` names. Sends nothing; an illegal name is reported at the first use.
+    /// Returns the table that the schema of `E` names. Sends nothing; an invalid name is reported at first use.
     #[must_use]
     fn table<E: Entity>(&self) -> Table<E, Self> {
         Table::of_design(self.clone())
     }
 
-    /// The table that the members of a set live in, for writes of its values: each is written as its member is. A set of which a member
-    /// declares indexes or a feed is not written so, and does not compile.
+    /// Returns the table of a set's members, for writes of its values, each like its member. Does not compile if a member declares indexes or a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
@@ -76,23 +75,23 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_set(self.clone())
     }
 
-    /// A table of entities `E` under another name than the design's.
+    /// Returns a table of entities `E` with another name than the schema's.
     ///
     /// # Errors
-    /// Those of [`TableName::new`].
+    /// The errors of [`TableName::new`].
     fn table_named<E>(&self, name: &str) -> Result<Table<E, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }
 
-    /// A table without a design, whose entities are bags of properties.
+    /// Returns a table without a schema, whose entities are bags of properties.
     ///
     /// # Errors
-    /// Those of [`TableName::new`].
+    /// The errors of [`TableName::new`].
     fn untyped(&self, name: &str) -> Result<Table<TableEntity, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }
 
-    /// Creates a table unless it is there already; `true` if it was created.
+    /// Creates a table if it does not exist. Returns `true` if it was created.
     ///
     /// # Errors
     /// `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
@@ -100,9 +99,9 @@ pub trait TableStoreExt: TableStore + Clone {
         request::create_if_missing(self, table)
     }
 
-    /// The names of the tables that begin with `prefix`, in order, page after page (OPT-5, PAGE-12). Those that designs,
-    /// outboxes and feeds are kept in, [`LAYOUTS`](crate::table::LAYOUTS), [`OUTBOXES`](crate::table::OUTBOXES) and
-    /// [`FEEDS`](crate::table::FEEDS), are left out; [`TableStore::list_tables`] names them.
+    /// Streams the names of the tables that start with `prefix`, in order (OPT-5, PAGE-12). The tables of stored schemas, outboxes and feeds,
+    /// [`LAYOUTS`](crate::table::LAYOUTS), [`OUTBOXES`](crate::table::OUTBOXES) and [`FEEDS`](crate::table::FEEDS), are omitted;
+    /// [`TableStore::list_tables`] includes them.
     fn tables(&self, prefix: &str) -> impl Stream<Item = Result<TableName>> + Send + use<Self>
     where
         Self: Sized,

@@ -1,52 +1,52 @@
-//! The faults of the typed and the untyped table.
+//! Errors of typed and untyped tables.
 
 use crate::error::{ErrorCode, Fault};
 use crate::schema::Evolution;
 
-/// A call that cannot be carried out on its table.
+/// An invalid call on a table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TableFault {
     #[error(
-        "`{0}` does not bound the PartitionKey and would read the whole table: say so with `scan(\"why\")`, or add `PartitionKey eq …`"
+        "`{0}` does not bound the PartitionKey and would read the whole table; use `scan(\"the reason\")`, or add `PartitionKey eq …`"
     )]
     WholeTable(String),
     #[error(
-        "the scan for `{reason}` has read {read} entities, its max_rows is {max_rows}: raise it, or add an index"
+        "the scan for `{reason}` has read {read} entities, more than its max_rows of {max_rows}; raise it, or add an index"
     )]
     ScanTooLong { reason: String, read: u64, max_rows: u64 },
     #[error(
-        "the copies of the index `{index}` do not store `{name}`: keep it, or select by it if it is in the index's key"
+        "the copies of the index `{index}` do not store `{name}`; include it, or select by it if it is part of the index's key"
     )]
     NotInIndex { index: &'static str, name: String },
-    #[error("a merge cannot remove property `{0}`: use `update`, which replaces the entity")]
+    #[error("a merge cannot remove property `{0}`; use `update`, which replaces the entity")]
     MergeRemoves(&'static str),
-    #[error("the entity to update does not exist")]
+    #[error("the entity to update does not exist; insert it, or use `insert_or_replace`")]
     NothingToUpdate,
-    #[error("the entity has changed since it was read")]
+    #[error("the entity was modified since it was read; read it again and retry")]
     Changed,
-    #[error(
-        "the change altered the key of the entity: keys are fixed; insert under the new key, delete the old"
-    )]
+    #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
     KeyChanged,
-    #[error("the selection is not one partition: a transaction has exactly one")]
+    #[error(
+        "the selection is not a single partition, which a transaction requires; give the whole partition key"
+    )]
     NotOnePartition,
     #[error(
-        "the entity's design lives in table `{design}`, the transaction in `{table}`: a transaction has one table"
+        "the entity belongs to table `{design}`, the transaction to `{table}`; a transaction has one table"
     )]
     OtherTable { design: &'static str, table: String },
     #[error(
-        "the entity lies in partition '{entity}', the transaction in '{transaction}': a transaction has one partition"
+        "the entity is in partition '{entity}', the transaction in '{transaction}'; a transaction has one partition"
     )]
     OtherPartition { entity: String, transaction: String },
-    #[error("the transaction has no operations: add one, or do not commit")]
+    #[error("the transaction has no operations; add one, or do not commit it")]
     EmptyTransaction,
-    #[error("no layout is stored for the table: open it first, with `create_if_missing`")]
+    #[error("the table has no stored schema; open it first, with `create_if_missing`")]
     NoLayout,
-    #[error("the stored layout has another fingerprint than the one beside it: restore it, or delete it")]
+    #[error("the stored schema does not match its fingerprint; restore it, or delete it")]
     Fingerprint,
     #[error(
-        "the stored layout of `{entity}` is incompatible with the program's: {verdict}; if the old rows have the new layout \
-         already, accept it with `accept_layout`",
+        "the stored schema of `{entity}` is incompatible with the program's: {verdict}; if the rows have been rewritten \
+         already, call `accept_layout`",
         verdict = .evolution.verdict()
     )]
     Layout {
@@ -55,8 +55,8 @@ pub(crate) enum TableFault {
         evolution: Evolution,
     },
     #[error(
-        "a program of a newer layout of `{entity}`, generation {generation}, has opened the table, and this one would not keep what that \
-         declares: start the newer program, or go back with `accept_layout`"
+        "a program with a newer schema of `{entity}`, generation {generation}, has opened the table, and this program would not maintain what it \
+         declares; run the newer program, or return to this schema with `accept_layout`"
     )]
     OlderLayout {
         entity: String,
@@ -65,8 +65,8 @@ pub(crate) enum TableFault {
         evolution: Evolution,
     },
     #[error(
-        "a newer layout of `{0}` has properties that this program does not know, and would drop with a replace: use `update`, \
-         `merge` or `patch`, which keep them, or start the newer program"
+        "a newer schema of `{0}` has properties that this program does not know and that a replace would remove; use `update`, \
+         `merge` or `patch`, which keep them, or run the newer program"
     )]
     DropsProperties(String),
 }

@@ -11,10 +11,10 @@ use crate::store::TableStore;
 use crate::table::{Paging, Table};
 
 impl<E: Entity, S: TableStore + Clone> Table<E, S> {
-    /// One group: all that lies under the key of its owner, or in its partition, sorted into the fields of `G`.
+    /// Reads one group: all rows under the key of its owner, or in its partition, sorted into the fields of `G`.
     ///
-    /// One range query, whose bounds come from the types. Every row of the range lands in a field or is an error; none is
-    /// dropped (PAT-HET-6). A group of more than a page is not of one snapshot (CON-9).
+    /// Sends one range query, whose bounds follow from the types. Every row in the range is assigned to a field or is an error; none is dropped
+    /// (PAT-HET-6). A group of more than one page is not a snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};
@@ -50,7 +50,7 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows), and those of a query.
+    /// The errors of [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows), and of a query.
     pub async fn read_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<G> {
         let ranges = named.into_ranges().map(|ranges| ranges.into_iter().map(G::Named::range).collect());
         let pages: Vec<_> = self.source().pages(&Paging::new(ranges)).try_collect().await?;
@@ -58,10 +58,10 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
         G::from_rows(rows).map_err(|error| self.in_table(error))
     }
 
-    /// The plan of reading a group, computed without I/O: one range query (design promise 2).
+    /// Returns the plan of reading a group, one range query, computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a value given has no text in the key.
+    /// `KeyEncoding` if a given value has no text in the key.
     pub fn plan_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<Plan> {
         let queries: Vec<Query> =
             named.into_ranges()?.into_iter().map(|range| Query::new(G::Named::range(range))).collect();

@@ -1,6 +1,6 @@
-//! The stored design of a table, compared when it is opened.
+//! The stored schema of a table, compared when the table is opened.
 //!
-//! Designs are entities of an ordinary table, [`LAYOUTS`], so that every backend can keep them and any tool can show them.
+//! Schemas are entities of an ordinary table, [`LAYOUTS`], so every backend can store them and any tool can show them.
 
 mod admission;
 mod designs;
@@ -27,20 +27,20 @@ use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
 impl<E: Declared, S: TableStore> Table<E, S> {
-    /// Creates the table unless it is there already, compares the design of `E`, or of each member of a set, with the one stored with it,
-    /// and gives the handle back. A bag has no design, and none is compared.
+    /// Creates the table if it does not exist, compares the schema of `E`, or of each member of a set, with the stored one, and returns the handle. A
+    /// bag has no schema to compare.
     ///
-    /// - No design stored yet, the same one, or one whose [verdict](crate::schema::Verdict) is *compatible* or *needs backfill*:
-    ///   the design of `E` is stored, and what has to be built is noted in [`StoredLayout::pending`].
-    /// - *Needs acceptance*, *needs rewrite* or *refused*: an error, as long as the table holds an entity. Nothing is changed.
-    /// - A design that was stored before, and superseded by another one: this is an older program. It may go on where it lacks only properties that
-    ///   can be absent; else it is an error, and what is stored stays in any case.
+    /// - If no schema is stored, or the [verdict](crate::schema::Verdict) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
+    ///   and the work to do is recorded in [`StoredLayout::pending`].
+    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
+    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties; otherwise it is
+    ///   an error. The stored schema is not changed.
     ///
-    /// The handle, and its clones, ask again when they write and [five seconds](LEASE) have passed, so that a program stops writing when a newer
-    /// one has changed what is to be kept.
+    /// The handle and its clones check again when they write after [five seconds](LEASE), so a program stops writing once a newer one has changed the
+    /// derived rows.
     ///
-    /// A program whose design is incompatible with the rows stops before it reads or writes one. It costs a get beside the
-    /// creation, and an insert where the design changed; the first design of a store also makes the table [`LAYOUTS`].
+    /// A program with an incompatible schema fails here, before it reads or writes a row. Opening costs one get in addition to the creation, and an
+    /// insert if the schema changed; the first schema of a store also creates the table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -70,9 +70,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `LayoutMismatch` with the verdict, each change and what to do; its source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
-    /// `Corrupted` if the stored design is not to be read. `TableBeingDeleted` while an earlier table of this name is being
-    /// deleted (OPT-4).
+    /// `LayoutMismatch` with the verdict, each change and its remedy; the source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
+    /// `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
@@ -87,17 +86,17 @@ impl<E: Declared, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// [`create_if_missing`](Self::create_if_missing), by the name of what it does where the table is there.
+    /// Alias of [`create_if_missing`](Self::create_if_missing), named for an existing table.
     ///
     /// # Errors
-    /// Those of [`create_if_missing`](Self::create_if_missing).
+    /// The errors of [`create_if_missing`](Self::create_if_missing).
     pub async fn open(self) -> Result<Self> {
         self.create_if_missing().await
     }
 
-    /// Stores the design of `E` regardless of the verdict: to be called once old rows have been rewritten, or given up.
+    /// Stores the schema of `E` regardless of the verdict. Call it once old rows have been rewritten or abandoned.
     ///
-    /// The reason, the verdict and its rules are kept in [`StoredLayout::accepted`]. Rows are not touched.
+    /// The reason, the verdict and its rules are recorded in [`StoredLayout::accepted`]. Rows are not changed.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -116,29 +115,28 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     pub async fn accept_layout(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
-    /// The design that the table was last opened with for entities of this name; `None` if it never was.
+    /// Returns the schema that the table was last opened with for this entity type, or `None`.
     ///
     /// # Errors
-    /// `FormatTooNew` or `Corrupted` if it is not to be read; those of the store.
+    /// `FormatTooNew` or `Corrupted` if it cannot be read; the errors of the store.
     pub async fn stored_layout(&self) -> Result<Option<StoredLayout>> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Whether a write may begin at an instant, for handles that write past this one: an error if a program of a newer design has opened the
-    /// table, and this one would not keep what that declares. Asks the store once in [five seconds](LEASE), and nothing where the handle was not
-    /// opened.
+    /// Checks that a write may start now, for handles that bypass this one: a program with a newer schema must not have opened the table, unless this
+    /// program maintains everything it declares. Queries the store once in [five seconds](LEASE), and never for a handle that was not opened.
     ///
     /// # Errors
-    /// `LayoutMismatch`; those of the store.
+    /// `LayoutMismatch`; the errors of the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit(&self.store, self.name()?, now).await,
@@ -146,8 +144,8 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// The admission of entities of another design in a table of the same store, for handles that write these beside their own. The
-    /// stored design is asked for where that of this handle is: where this one was opened.
+    /// Returns the check for entities of another schema in a table of the same store, for handles that write them together with their own. It queries
+    /// the stored schema if this handle was opened.
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
     where
@@ -158,8 +156,8 @@ impl<E, S: TableStore> Table<E, S> {
         Admission { store: self.store.clone(), table, standing }
     }
 
-    /// Whether rows may be replaced as a whole: not where a newer design has properties that this one does not know, as
-    /// [`admit`](Self::admit) learned.
+    /// Checks that rows may be replaced as a whole, which would remove properties that only a newer schema knows. Uses the result of
+    /// [`admit`](Self::admit).
     ///
     /// # Errors
     /// `LayoutMismatch` (EVO-3).
@@ -170,10 +168,10 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Whether the stored design is that of this handle, asked anew; `None` if the handle was not opened, and so does not know.
+    /// Queries the store: returns `true` if the stored schema is this handle's, or `None` if the handle was not opened.
     ///
     /// # Errors
-    /// `LayoutMismatch` if it is one that this one cannot write beside; those of the store.
+    /// `LayoutMismatch` if this program cannot write together with the stored schema; the errors of the store.
     pub async fn is_current(&self) -> Result<Option<bool>> {
         match &self.standing {
             Some(standing) => standing.ask(&self.store, self.name()?).await.map(Some),
@@ -181,23 +179,23 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// The present instant, by the clock that it waits by.
+    /// Returns the current time of its clock.
     pub(super) fn now(&self) -> u64 {
         self.retry.as_ref().map_or_else(|| Pace::new().now(), |retry| retry.pace().now())
     }
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Changes what is noted beside the stored design: what is pending, disabled, and how far the work on it has come. The
-    /// design itself stays. `change` may run several times, each time on what is stored by then (CON-3).
+    /// Changes the record of the stored schema, such as pending and disabled parts and progress, but not the schema. `change` may run several times,
+    /// each time on the current record (CON-3).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no design is stored: open the table first; `UpdateConditionNotSatisfied` after several lost races.
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts.
     pub async fn note_layout(&self, change: impl Fn(&mut StoredLayout)) -> Result<StoredLayout> {
         let table = self.name()?;
         let key = record::key(table, E::SCHEMA.entity)?;
         let retry = self.retry.clone().unwrap_or_default();
-        let mut race = retry.race("the design that is stored");
+        let mut race = retry.race("the stored schema");
         loop {
             let Some(mut layout) = self.stored_layout().await? else {
                 return Err(Error::of(TableFault::NoLayout).with_table(table.as_str()));

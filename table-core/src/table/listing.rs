@@ -1,4 +1,4 @@
-//! All tables of a store as a stream.
+//! Stream of all tables of a store.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::name::TableName;
 use crate::store::TableStore;
 use crate::table::layout::LAYOUTS;
 
-/// The rest of a listing: names in hand, and the position of the next page.
+/// The state of a listing: the names read, and the position of the next page.
 struct Listing<S> {
     store: S,
     prefix: String,
@@ -25,14 +25,13 @@ enum Next {
     End,
 }
 
-/// The table that the patterns keep the registry of their outboxes in.
+/// The table in which patterns register outboxes.
 pub const OUTBOXES: &str = "TablesOutbox";
 
-/// The table that the patterns keep the registry of their change feeds in.
+/// The table in which patterns register change feeds.
 pub const FEEDS: &str = "TablesFeeds";
 
-/// The names of the program's tables that begin with `prefix`, in order, page after page (OPT-5, PAGE-12): all but
-/// [`LAYOUTS`], [`OUTBOXES`] and [`FEEDS`].
+/// Streams the names of the program's tables that start with `prefix`, in order (OPT-5, PAGE-12), without [`LAYOUTS`], [`OUTBOXES`] and [`FEEDS`].
 pub fn list_tables<S: TableStore>(
     store: S,
     prefix: &str,

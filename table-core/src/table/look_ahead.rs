@@ -1,4 +1,4 @@
-//! Prefetch of the next page of a stream.
+//! Prefetching of the next page of a stream.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,15 +8,15 @@ use futures_core::Stream;
 use crate::error::Result;
 use crate::query::Page;
 
-/// A stream of pages, polled once for the page after each before that one is handed over. At most one page waits.
+/// A stream of pages that polls the next page once before it yields the current one. It buffers at most one page.
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,
-    /// Entities that may still be wanted; `None` is all.
+    /// The number of entities that may still be needed; `None` for all.
     wanted: Option<usize>,
 }
 
-/// The item that the stream gave ahead of its turn.
+/// The item that the stream returned early.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),
@@ -24,7 +24,7 @@ enum Waiting {
 }
 
 impl<St> LookAhead<St> {
-    /// Looks ahead until pages with `limit` entities have been handed over; the rest is not wanted.
+    /// Creates the stream. It prefetches until pages with `limit` entities have been yielded.
     pub(super) fn new(pages: St, limit: Option<usize>) -> Self {
         Self { pages: Box::pin(pages), waiting: Waiting::Nothing, wanted: limit }
     }
@@ -76,7 +76,7 @@ mod tests {
     use crate::query::{EntityRef, Rows, Select};
     use crate::row::RowWriter;
 
-    /// The page of a number: it says so in `rows_read`, and holds two entities.
+    /// Returns a page with its number in `rows_read` and two entities.
     fn page(number: u64) -> Page {
         let row = RowWriter::new().finish();
         let mut rows = Rows::with_capacity(2, 0);
@@ -86,7 +86,7 @@ mod tests {
         Page { rows, continuation: None, rows_read: Some(number) }
     }
 
-    /// Pages from 1 to `last`, each asked for when it is counted.
+    /// Returns pages from 1 to `last`, each requested when it is counted.
     fn pages(asked: &Cell<u64>, last: u64) -> impl Stream<Item = Result<Page>> {
         stream::unfold(1, move |number| async move {
             asked.set(number);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn pages_that_are_not_ready_come_in_order_and_an_error_in_its_turn() {
-        /// Pending at every other poll.
+        /// A stream that is pending at every other poll.
         struct Slow<St>(Pin<Box<St>>, bool);
 
         impl<St: Stream> Stream for Slow<St> {

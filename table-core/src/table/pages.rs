@@ -1,4 +1,4 @@
-//! Pages of a query over one or several ranges of keys: in order, through empty pages, across ranges (PAGE rules).
+//! Pages of a query over one or several key ranges: in order, through empty pages, across ranges (PAGE rules).
 
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -13,23 +13,23 @@ use crate::store::TableStore;
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// Ranges of a fan-out that are asked at once (IMP-5).
+/// Number of ranges of a fan-out that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A query over ranges of keys, as a builder collects it.
+/// A query over key ranges, as a builder collects it.
 #[derive(Clone, Debug)]
 pub(crate) struct Paging {
-    /// The ranges, in key order; an error waits for the first request.
+    /// The ranges, in key order. An error is returned by the first request.
     pub(crate) ranges: Result<Vec<KeyRange>>,
-    /// The condition.
+    /// The filter.
     pub(crate) filter: Option<Filter>,
-    /// The properties wanted.
+    /// The requested properties.
     pub(crate) select: Select,
-    /// The most entities of a page.
+    /// Maximum number of entities in a page.
     pub(crate) top: Option<usize>,
-    /// The most entities in all.
+    /// Maximum number of entities in total.
     pub(crate) limit: Option<usize>,
-    /// Whether rows are passed over, so that a page has to hold more than is wanted.
+    /// `true` if rows may be skipped, so a page must contain more than the limit.
     pub(crate) is_mixed: bool,
 }
 
@@ -38,7 +38,7 @@ impl Paging {
         Self { ranges, filter: None, select: Select::All, top: None, limit: None, is_mixed: false }
     }
 
-    /// Narrows by one more condition.
+    /// Adds a condition.
     pub(crate) fn and(&mut self, filter: Filter) {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(filter),
@@ -46,7 +46,7 @@ impl Paging {
         });
     }
 
-    /// One query a range. A page need not hold more than is wanted in all.
+    /// Returns one query for each range. A page need not contain more than the limit.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -64,7 +64,7 @@ impl Paging {
     }
 }
 
-/// A store and a table to send a query to.
+/// The store and table of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct PageSource<S> {
     pub(crate) store: S,
@@ -76,7 +76,7 @@ impl<S: TableStore> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// One page, from the beginning or where an earlier one ended.
+    /// Returns one page, from the start or from the end of an earlier one.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         let table = self.table()?;
         let queries = paging.queries()?;
@@ -94,8 +94,8 @@ impl<S: TableStore> PageSource<S> {
 }
 
 impl<S: TableStore + Clone> PageSource<S> {
-    /// All pages in key order. Of a fan-out the first pages of several ranges are fetched at once, ahead of their turn; of a
-    /// store that [looks ahead](crate::store::Capabilities::looks_ahead) the next page is.
+    /// Streams all pages in key order. In a fan-out, the first pages of several ranges are requested concurrently; in a store that [looks
+    /// ahead](crate::store::Capabilities::looks_ahead), the next page is prefetched.
     pub(crate) fn pages(self, paging: &Paging) -> impl Stream<Item = Result<Page>> + Send + use<S> {
         let queries = self.table().cloned().and_then(|table| Ok((table, paging.queries()?)));
         let (queries, error) = match queries {
@@ -110,7 +110,7 @@ impl<S: TableStore + Clone> PageSource<S> {
     }
 }
 
-/// A range under way: a page in hand, and what is needed to ask for the next.
+/// A range being read: the current page, and the state for the next request.
 struct UnderWay<S> {
     store: S,
     table: TableName,
@@ -137,13 +137,13 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// The beginning of a range as a continuation: its partition without a row, which no page of the range ends at.
+/// Returns the start of a range as a continuation: its partition without a row, where no page of the range ends.
 fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
     let partition_key = query.keys.partition_key.single()?.to_owned();
     Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
 }
 
-/// The range that a continuation belongs to, and the continuation unless it represents the range's beginning.
+/// Returns the range that a continuation belongs to, and the continuation unless it is the start of the range.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

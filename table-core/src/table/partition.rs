@@ -6,7 +6,7 @@ use crate::key::PartitionKey;
 use crate::selection::{Partition, Selection};
 use crate::table::fault::TableFault;
 
-/// Names one partition of a table of `E`: a partition selection, a key, or an entity that lies in it.
+/// The partition of a transaction: a partition selection, a key, or an entity in it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -30,13 +30,13 @@ use crate::table::fault::TableFault;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T085] `{Self}` is not one whole partition of `{E}`",
-    label = "a transaction has exactly one partition (EGT-1)",
-    note = "give every part of the partition key: `{E}::partition(…)`; an entity that lies in the partition names it too: `&entity`",
-    note = "for entities of several partitions: `bulk()`, openly without atomicity"
+    message = "[T085] `{Self}` is not a complete partition key of `{E}`",
+    label = "a transaction is in exactly one partition (EGT-1)",
+    note = "give every part of the partition key: `{E}::partition(…)`, or an entity of the partition: `&entity`",
+    note = "to write to several partitions, without atomicity, use `bulk()`"
 )]
 pub trait InPartition<E> {
-    /// The partition.
+    /// Returns the partition.
     ///
     /// # Errors
     /// `KeyEncoding` if a value has no text in the key.

@@ -1,4 +1,4 @@
-//! Patches: single properties of a stored entity, set by typed columns and merged in one request (MRG rules).
+//! Patches: single properties of a stored entity, set through typed columns and merged in one request (MRG rules).
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 use crate::value::Value;
 
-/// New values for some properties of one stored entity; all others are kept (MRG-1).
+/// New values for some properties of one stored entity. All others are kept (MRG-1).
 ///
-/// These mistakes do not compile: to set a field of the key, which never changes (UPD-6), or a property that a declared
-/// index holds, whose old value it does not know. Two things are [`Table::update`]'s, which reads first: to remove a property
-/// (a merge cannot, MRG-3), and to make the new value of the old one, such as a count that goes up.
+/// Setting a key field, which never changes (UPD-6), or a property that an index depends on, whose old value is unknown, does not compile.
+/// [`Table::update`], which reads the entity first, can remove a property (a merge cannot, MRG-3) and compute a value from the old one, such as a
+/// counter.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -35,7 +35,7 @@ use crate::value::Value;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a patch does nothing until it is sent"]
+#[must_use = "a patch has no effect until it is sent"]
 pub struct Patch<'a, E, S> {
     table: &'a Table<E, S>,
     key: Selection<E, Point>,
@@ -44,17 +44,17 @@ pub struct Patch<'a, E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Begins a patch of one entity: a merge without reading it first.
+    /// Starts a patch of one entity: a merge without reading it first.
     pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> Patch<'_, E, S> {
         Patch { table: self, key: key.into_point(), values: Ok(Vec::new()), if_match: IfMatch::Any }
     }
 }
 
 impl<E, S: TableStore> Patch<'_, E, S> {
-    /// Sets a property. The last value counts if it is set twice.
+    /// Sets a property. If it is set twice, the last value counts.
     ///
-    /// A value that cannot be stored is an error of [`send`](Self::send); so is `None`, because a merge cannot remove a property
-    /// (MRG-3): [`Table::update`] can.
+    /// A value that cannot be stored is an error of [`send`](Self::send). So is `None`, because a merge cannot remove a property (MRG-3); use
+    /// [`Table::update`].
     pub fn set<C: Settable<E>>(mut self, column: C, value: impl Into<C::Value>) -> Self {
         let (name, value) = (column.property(), value.into());
         self.values = self.values.and_then(|mut values| {
@@ -66,15 +66,15 @@ impl<E, S: TableStore> Patch<'_, E, S> {
         self
     }
 
-    /// Only if the entity is of this version; without it, of any.
+    /// Makes the patch conditional on this version of the entity. The default is any version.
     pub fn if_match(self, if_match: impl Into<IfMatch>) -> Self {
         Self { if_match: if_match.into(), ..self }
     }
 
-    /// Sends the patch and gives the new version.
+    /// Sends the patch and returns the new version.
     ///
     /// # Errors
-    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); `EntityTooLarge` if the result would be (SIZE-6).
+    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); `EntityTooLarge` for the resulting entity (SIZE-6).
     pub async fn send(self) -> Result<ETag> {
         let (table, key) = (self.table.name()?, self.key.into_key()?);
         let in_place = |error: Error| self.table.in_table(error);

@@ -1,4 +1,4 @@
-//! Queries of typed entities: condition, projection, pages, streams.
+//! Queries of typed entities: filter, projection, pages, streams.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,14 +22,14 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 
 /// One page of entities.
 ///
-/// Only the continuation says whether more may come: a page may be short, or empty, and still have one (PAGE-4).
+/// Only the continuation tells whether there are more pages: a page may be short or empty and still have one (PAGE-4).
 ///
 /// ```
 /// use table_core::table::EntityPage;
 ///
-/// /// Whether a list shows a button for more.
+/// /// Returns `true` if a list needs a "more" button.
 /// fn has_more<T>(page: &EntityPage<T>) -> bool {
-///     page.continuation.is_some() // and not: page.items.len() == 1_000
+///     page.continuation.is_some() // not: page.items.len() == 1_000
 /// }
 /// # fn page(page: &EntityPage<u8>) -> bool { has_more(page) }
 /// ```
@@ -37,14 +37,14 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3).
     pub items: Vec<Versioned<T>>,
-    /// The position of the next page; `None` at the end. It holds no state of the store and may be kept (PAGE-7).
+    /// The position of the next page; `None` for the last one. It is independent of the store's state and may be stored (PAGE-7).
     pub continuation: Option<Continuation>,
-    /// How many entities were read to find these; `None` if the backend does not say.
+    /// The number of entities that were read; `None` if unknown.
     pub rows_read: Option<u64>,
 }
 
-/// A query of a table of `E` under construction, whose entities will be read from `F` as `T`. Sends nothing before it is asked
-/// for [`page`](Self::page), [`stream`](Self::stream) or one of the collecting verbs.
+/// A query of a table of `E` under construction, whose entities are read from `F` as `T`. Nothing is sent until [`page`](Self::page),
+/// [`stream`](Self::stream) or one of the `collect` functions is called.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -64,7 +64,7 @@ pub struct EntityPage<T> {
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a query reads nothing until it is asked for its page, stream or collection"]
+#[must_use = "a query has no effect until a page, a stream or a collection is requested"]
 pub struct EntityQuery<E, S, T = E, F = Primary> {
     source: PageSource<S>,
     paging: Paging,
@@ -74,10 +74,10 @@ pub struct EntityQuery<E, S, T = E, F = Primary> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Begins a query of a selection that is answered in pages: a range, a partition, a fan-out.
+    /// Starts a query of a selection with pages: a range, a partition, a fan-out.
     ///
-    /// A point is read by [`get`](Self::get); reading the whole table is another verb, [`scan`](Self::scan).
-    /// Rows of an index are read from its copies, in their table.
+    /// Read a point with [`get`](Self::get), and the whole table with [`scan`](Self::scan). Rows of an index are read from its copies, in their
+    /// table.
     pub fn query<C: Paged, F: Source>(
         &self,
         selection: impl Into<Selection<E, C, F>>,
@@ -111,19 +111,18 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
-    /// Reads all rows of the keys as the members of a set, each recognized by its key or its kind (PAT-HET-4); a row of no
-    /// member is kept as a bag (PAT-HET-6).
+    /// Reads all rows of the keys as members of a set, each recognised by key or kind (PAT-HET-4). A row of no member is read as a bag (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
     }
 }
 
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
-    /// Only entities that satisfy the condition; several conditions must all hold.
+    /// Adds a condition. All conditions must match.
     ///
-    /// It narrows the answer, not what is read: the class of the query stays (CLS-4).
+    /// A filter reduces the result, not the rows that are read, so the cost class is unchanged (CLS-4).
     ///
-    /// Of an index the condition is on what its copies store; where it is not, the query is refused (`InvalidInput`).
+    /// For an index, a condition on a property that its copies do not store is refused (`InvalidInput`).
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         let filter = condition.into_filter();
         if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
@@ -135,21 +134,20 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// At most this many entities a page, 1,000 by default (TOP-1). For a bound on the whole answer see
-    /// [`limit`](Self::limit).
+    /// Sets the maximum number of entities in a page; 1,000 by default (TOP-1). To limit the whole result, use [`limit`](Self::limit).
     pub const fn top(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self
     }
 
-    /// At most this many entities in all. Counts for what follows the pages ([`stream`](Self::stream) and the collecting
-    /// verbs), not for a single [`page`](Self::page).
+    /// Sets the maximum number of entities in total. It applies to [`stream`](Self::stream) and the `collect` functions, not to a single
+    /// [`page`](Self::page).
     pub const fn limit(mut self, entities: usize) -> Self {
         self.paging.limit = Some(entities);
         self
     }
 
-    /// Reads the entities as another type, which asks the store for its own properties only (DQ-13).
+    /// Reads the entities as another type, which requests only its own properties (DQ-13).
     pub fn project<P: ProjectionOf<E>>(self) -> EntityQuery<E, S, P, F>
     where
         F: Reads<P>,
@@ -167,13 +165,13 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
-    /// The cost class of the query (CLS-1).
+    /// Returns the cost class of the query (CLS-1).
     #[must_use]
     pub const fn class(&self) -> QueryClass {
         self.class
     }
 
-    /// The plan of the query, computed without I/O (design promise 2).
+    /// Returns the plan of the query, computed without I/O (design promise 2).
     ///
     /// # Errors
     /// `KeyEncoding` if a value of the selection has no text in a key.
@@ -181,11 +179,11 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(request::with_index::<F>(Plan::new(self.source.table()?, self.class, &self.paging.queries()?)))
     }
 
-    /// The first page.
+    /// Returns the first page.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection has no text in a key; `InvalidInput` for a `top`
-    /// out of range (TOP-2); `EntityMismatch` if what is stored is not a `T`.
+    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection has no text in a key; `InvalidInput` for a `top` out of range (TOP-2);
+    /// `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: Reads<T>,
@@ -193,10 +191,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.read(self.source.page(&self.paging, None).await?)
     }
 
-    /// The page that begins where an earlier one of the same query ended.
+    /// Returns the page after an earlier one of the same query.
     ///
     /// # Errors
-    /// Those of [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
+    /// The errors of [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
     pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
     where
         F: Reads<T>,
@@ -215,10 +213,9 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         })
     }
 
-    /// The entities one after another, page after page, through empty pages (PAGE-4), at most [`limit`](Self::limit).
+    /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing and holds no snapshot: each page is one of its own (CON-9). It holds one page at a time; an
-    /// entity is decoded when it is asked for.
+    /// The stream borrows nothing and is not a snapshot: each page is a separate one (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: Reads<T>,
@@ -231,11 +228,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
     }
 
-    /// Lends each entity to `each`, page after page, at most [`limit`](Self::limit); gives how many.
+    /// Lends each entity to `each`, at most [`limit`](Self::limit); returns their number.
     ///
-    /// One page is held at a time and one entity is decoded at a time, into the memory of the one before it, so that this is the way
-    /// with the least memory and time. To keep an entity, clone it, or take it from [`collect`](Self::collect) or
-    /// [`stream`](Self::stream).
+    /// It buffers one page and decodes one entity at a time, into the memory of the previous one, which makes it the fastest way with the least
+    /// memory. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -254,7 +250,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`page`](Self::page); what was handed over before has been.
+    /// The errors of [`page`](Self::page). Entities before an error have been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
     where
         F: Reads<T>,
@@ -268,7 +264,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(lent)
     }
 
-    /// Hands each page to `read` with the number of entities left; it gives how many it took.
+    /// Passes each page to `read` with the remaining limit; it returns the number of entities it used.
     async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
         let table = self.source.table()?.clone();
         let mut left = self.paging.limit.unwrap_or(usize::MAX);
@@ -281,10 +277,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(())
     }
 
-    /// All entities with their versions.
+    /// Returns all entities with their versions.
     ///
     /// # Errors
-    /// Those of [`page`](Self::page).
+    /// The errors of [`page`](Self::page).
     pub async fn collect_versioned(self) -> Result<Vec<Versioned<T>>>
     where
         F: Reads<T>,
@@ -295,10 +291,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// All entities.
+    /// Returns all entities.
     ///
     /// # Errors
-    /// Those of [`page`](Self::page).
+    /// The errors of [`page`](Self::page).
     pub async fn collect(self) -> Result<Vec<T>>
     where
         F: Reads<T>,
@@ -309,11 +305,11 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// The result of `read` for each stored row, with all its properties: for readers that want more than a `T`, such as
-    /// the key that an index found it by.
+    /// Returns the results of `read` for each stored row with all its properties, for readers that need more than a `T`, such as the key of the index
+    /// row.
     ///
     /// # Errors
-    /// Those of [`page`](Self::page) and of `read`.
+    /// The errors of [`page`](Self::page) and of `read`.
     pub async fn collect_with<R>(mut self, read: impl Fn(EntityRef<'_>) -> Result<R>) -> Result<Vec<R>> {
         let limit = self.paging.limit.unwrap_or(usize::MAX);
         self.paging.select = Select::All;
@@ -333,10 +329,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// The first entity in key order; `None` if there is none. Asks for pages of one.
+    /// Returns the first entity in key order, or `None`. Requests pages of one entity.
     ///
     /// # Errors
-    /// Those of [`page`](Self::page).
+    /// The errors of [`page`](Self::page).
     pub async fn first(self) -> Result<Option<Versioned<T>>>
     where
         F: Reads<T>,
@@ -359,7 +355,7 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
     }
 }
 
-/// The error of a condition on a property that the copies of an index do not store: it would match nothing, silently.
+/// Returns the error for a condition on a property that the copies of an index do not store, which would never match.
 fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
     let names = filter.terms().iter().filter_map(|term| match term {
         Term::Compare { name, .. } | Term::Flag(name) => Some(name.as_ref()),

@@ -1,4 +1,4 @@
-//! Look-ups of typed entities: one point, or many at once.
+//! Lookups of typed entities: one point, or many concurrently.
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -10,14 +10,14 @@ use crate::selection::{Class, Point, Reads, Selection, Source, WholeKey};
 use crate::store::TableStore;
 use crate::table::{Table, request};
 
-/// Point queries that [`Table::get_many`] keeps under way at once (IMP-5).
+/// Number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// The plan of a selection, computed without I/O (design promise 2).
+    /// Returns the plan of a selection, computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a value given has no text in the key.
+    /// `KeyEncoding` if a given value has no text in the key.
     pub fn plan<C: Class, F: Source>(&self, selection: impl Into<Selection<E, C, F>>) -> Result<Plan> {
         let selection = selection.into();
         let queries: Vec<Query> = selection.ranges()?.iter().cloned().map(Query::new).collect();
@@ -25,21 +25,20 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(request::with_index::<F>(Plan::new(&table, selection.class(), &queries)))
     }
 
-    /// One entity with its version; `None` if it is not there. One request (DQ-2).
+    /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// By a unique index it is the copy that is read, and the version is the copy's own: a conditional write of the entity
-    /// with it fails.
+    /// A unique index returns the copy with the copy's version, so a conditional write of the entity with that version fails.
     ///
     /// # Errors
-    /// `KeyEncoding` if a value given has no text in the key; `EntityMismatch` if what is stored is not an `E`.
+    /// `KeyEncoding` if a given value has no text in the key; `EntityMismatch` if the stored row is not an `E`.
     pub async fn get(&self, key: impl WholeKey<E, From: Reads<E>>) -> Result<Option<Versioned<E>>> {
         self.get_from(key.into_point()).await
     }
 
-    /// One entity read as a projection, which asks the store for its own properties only (DQ-13).
+    /// Returns one entity as a projection, which requests only its own properties (DQ-13).
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>>(
         &self,
         key: impl WholeKey<E, From: Reads<P>>,
@@ -59,7 +58,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         }
     }
 
-    /// The plan of [`get_many`](Self::get_many): a point query for each key.
+    /// Returns the plan of [`get_many`](Self::get_many): a point query for each key.
     ///
     /// ```
     /// # use table_core::query::{QueryClass, Requests};
@@ -75,7 +74,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`plan`](Self::plan).
+    /// The errors of [`plan`](Self::plan).
     pub fn plan_many<F: Source>(
         &self,
         keys: impl IntoIterator<Item = Selection<E, Point, F>>,
@@ -88,10 +87,10 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(request::with_index::<F>(Plan::new(&table, QueryClass::Point, &queries)))
     }
 
-    /// Many entities, in the order of the keys given: parallel point queries, at most 16 at once.
+    /// Returns many entities, in the order of the keys, with up to 16 concurrent point queries.
     ///
-    /// This is the plan for `RowKey eq '121' or RowKey eq '322'`, which the service would answer by a partition scan (DQ-7).
-    /// The entities are not of one snapshot (CON-9).
+    /// Use it in place of `RowKey eq '121' or RowKey eq '322'`, for which the service scans the partition (DQ-7). The entities are not a snapshot
+    /// (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -110,14 +109,14 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The first that one of the look-ups gives.
+    /// The first error of a lookup.
     pub async fn get_many(
         &self,
         keys: impl IntoIterator<Item = Selection<E, Point, impl Reads<E>>>,
     ) -> Result<Vec<Option<Versioned<E>>>> {
-        // Collected first: an iterator need not be Send, the future should be.
+        // Collected first, because the future must be `Send` even if the iterator is not.
         let keys: Vec<_> = keys.into_iter().collect();
-        // Boxed: what drives many futures is then compiled once for each entity, and not for each kind of key.
+        // Boxed, so that the code that drives many futures is compiled once for each entity and not for each kind of key.
         let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key).boxed()).collect();
         stream::iter(reads).buffered(CONCURRENCY).try_collect().await
     }

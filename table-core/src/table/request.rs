@@ -1,4 +1,4 @@
-//! Requests of typed and untyped tables: one span each, with their cost.
+//! Requests of typed and untyped tables, each with a tracing span and its cost.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::{entity::FromEntity, row::RowView};
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
         Ok(()) => Ok(true),
-        // By whom, after a lost answer, is not asked here: it is there.
+        // After a lost response it is unknown who created the table, but it exists.
         Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
             Ok(false)
         }
@@ -29,7 +29,7 @@ pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableNam
     }
 }
 
-/// One look-up.
+/// Sends one lookup.
 pub(crate) async fn get<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -46,7 +46,7 @@ pub(crate) async fn get<S: TableStore>(
     Ok(found)
 }
 
-/// Reads what a look-up found.
+/// Decodes the result of a lookup.
 pub(crate) fn read<T: FromEntity>(
     table: &TableName,
     key: &EntityKey,
@@ -55,7 +55,7 @@ pub(crate) fn read<T: FromEntity>(
     read_from::<Primary, T>(table, key, found)
 }
 
-/// Reads what a look-up found in a source.
+/// Decodes the result of a lookup in a source.
 #[inline]
 pub(crate) fn read_from<F: Reads<T>, T>(
     table: &TableName,
@@ -71,7 +71,7 @@ pub(crate) fn read_from<F: Reads<T>, T>(
     }
 }
 
-/// The table that a source lives in: an index's own, or that of the entities.
+/// Returns the table of a source: an index's own, or that of the entities.
 pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
     match F::INDEX.and_then(|index| index.table) {
         Some(table) => TableName::new(table).map(Cow::Owned),
@@ -79,7 +79,7 @@ pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, Tab
     }
 }
 
-/// A plan that says which index it reads.
+/// Adds the index to a plan.
 pub(crate) fn with_index<F: Source>(plan: Plan) -> Plan {
     match F::INDEX {
         Some(index) => plan.with_index(index.name),
@@ -87,7 +87,7 @@ pub(crate) fn with_index<F: Source>(plan: Plan) -> Plan {
     }
 }
 
-/// One page of a query, without the rows that patterns keep for themselves.
+/// Returns one page of a query, without the rows reserved for patterns.
 pub(crate) async fn page<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -105,7 +105,7 @@ pub(crate) async fn page<S: TableStore>(
     Ok(page)
 }
 
-/// One transaction. Its error has the key of the operation that failed, also where the backend reported the position only.
+/// Submits a transaction. Its error has the key of the failed operation, even if the backend only reported the position.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -132,7 +132,7 @@ pub(crate) async fn submit<S: TableStore>(
     })
 }
 
-/// One operation as a transaction of its own; the new version, `None` for a delete.
+/// Submits one operation as a transaction. Returns the new version, or `None` for a delete.
 pub(crate) async fn write<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! Table scans: every partition, for a stated reason and up to a stated bound (design promise 2, DQ-5).
+//! Table scans: all partitions, with a stated reason and limit (design promise 2, DQ-5).
 
 use std::fmt;
 use std::future::{Pending, pending};
@@ -18,7 +18,7 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, decode};
 
-/// A scan that has a reason and lacks its bound: [`max_rows`](Self::max_rows) makes it one that can run.
+/// A scan with a reason but without a limit. [`max_rows`](Self::max_rows) makes it runnable.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -36,11 +36,11 @@ use crate::table::{PageSource, Paging, Table, decode};
 /// assert_eq!(ages, 36);
 ///
 /// let error = employees.scan("monthly audit").max_rows(0).collect().await.unwrap_err();
-/// assert_eq!(error.rule(), Some("DQ-5")); // never a silent cut
+/// assert_eq!(error.rule(), Some("DQ-5")); // never truncated silently
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a scan reads nothing until it is bounded and run"]
+#[must_use = "a scan has no effect until it is limited and run"]
 pub struct TableScan<E, S> {
     source: PageSource<S>,
     paging: Paging,
@@ -48,18 +48,18 @@ pub struct TableScan<E, S> {
     of: PhantomData<fn() -> E>,
 }
 
-/// A scan of a table of `E` under construction, whose entities will be read as `T`.
+/// A scan of a table of `E` under construction, whose entities are read as `T`.
 ///
 /// ```
 /// use table_core::table::BoundedScan;
 /// use table_core::{FromEntity, Result, TableStore};
 ///
-/// /// All entities that an audit looks at.
+/// /// Returns the number of entities in an audit.
 /// async fn audited<E: FromEntity, S: TableStore + Clone>(scan: BoundedScan<E, S>) -> Result<usize> {
 ///     Ok(scan.collect().await?.len())
 /// }
 /// ```
-#[must_use = "a scan reads nothing until it is run"]
+#[must_use = "a scan has no effect until it is run"]
 pub struct BoundedScan<E, S, T = E> {
     source: PageSource<S>,
     paging: Paging,
@@ -69,7 +69,7 @@ pub struct BoundedScan<E, S, T = E> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Begins a scan of the whole table, for a reason in words: `employees.scan("monthly audit").max_rows(2_000_000)`.
+    /// Starts a scan of the whole table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
     pub fn scan(&self, why: impl Into<Selection<E, Scan>>) -> TableScan<E, S> {
         let selection = why.into();
         let reason = selection.reason().to_owned();
@@ -80,15 +80,15 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S> TableScan<E, S> {
-    /// The most entities that may be read before the scan fails: a bound on cost, counted before the filter where the
-    /// backend reports what it read, else after it.
+    /// Sets the number of entities after which the scan fails. It limits the cost: entities are counted before the filter if the backend reports
+    /// them, otherwise after it.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
     }
 }
 
-/// A scan with a bound. The verbs that run a scan require it, so that the compiler names it where it is missing.
+/// A scan with a limit. All functions that run a scan require it, so the compiler reports a missing one.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -105,21 +105,21 @@ impl<E, S> TableScan<E, S> {
 /// use table_core::table::Bounded;
 /// use table_core::TableStoreExt;
 ///
-/// /// Accepts a scan that cannot read without end.
+/// /// Accepts a scan with a limit.
 /// fn accept(_: &impl Bounded) {}
 /// let employees = Engine::in_memory().table::<Employee>();
 /// accept(&employees.scan("monthly audit").max_rows(2_000_000));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T093] this table scan has no bound",
-    label = "`max_rows` comes first",
-    note = "say how many rows it may read before it fails: `scan(\"monthly audit\").max_rows(2_000_000)`"
+    message = "[T093] this table scan has no limit",
+    label = "call `max_rows` first",
+    note = "state how many rows it may read before it fails: `scan(\"monthly audit\").max_rows(2_000_000)`"
 )]
 pub trait Bounded {}
 
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// The verbs of a scan without a bound, which only name what is missing.
+/// The functions of a scan without a limit, which only report that it is missing.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -139,47 +139,46 @@ impl<E, S> TableScan<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
-    /// Only entities that satisfy the condition; several conditions must all hold. Reads no fewer.
+    /// Adds a condition. All conditions must match. It does not reduce the rows that are read.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         self.paging.and(condition.into_filter());
         self
     }
 
-    /// Reads the entities as another type, which asks the store for its own properties only (DQ-13).
+    /// Reads the entities as another type, which requests only its own properties (DQ-13).
     pub fn project<P: ProjectionOf<E>>(self) -> BoundedScan<E, S, P> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         paging.select = P::select();
         BoundedScan { source, paging, reason, max_rows, of: PhantomData }
     }
 
-    /// The plan of the scan, computed without I/O, with its reason.
+    /// Returns the plan of the scan with its reason, computed without I/O.
     ///
     /// # Errors
-    /// Those of the table's name.
+    /// The errors of the table's name.
     pub fn plan(&self) -> Result<Plan> {
         let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
         Ok(plan.with_reason(self.reason.as_str()))
     }
 
-    /// Why the whole table is read.
+    /// Returns the reason for the scan.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// The entities one after another. Where the bound is exceeded the stream ends with an error that says so; it is never
-    /// cut silently.
+    /// Streams the entities. If the limit is exceeded, the stream ends with an error and is never truncated silently.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T> {
         self.pages()
             .map_ok(|(table, page)| stream::iter(decode::each::<Primary, T>(table, page)))
             .try_flatten()
     }
 
-    /// The pages within the bound, with the table that they are of.
+    /// Streams the pages within the limit, with their table.
     fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
-        // One more than allowed is enough to know that there are more.
+        // One more than allowed is enough to detect that there are more.
         let enough = usize::try_from(max_rows.saturating_add(1)).unwrap_or(usize::MAX);
         (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
         let table = source.table.clone();
@@ -191,11 +190,11 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         })
     }
 
-    /// Runs the scan and lends each entity to `each`; gives how many. To keep one, clone it, or take it from
-    /// [`collect`](Self::collect) or [`stream`](Self::stream).
+    /// Runs the scan and lends each entity to `each`; returns their number. To keep an entity, clone it, or use [`collect`](Self::collect) or
+    /// [`stream`](Self::stream).
     ///
     /// # Errors
-    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) were read; what was handed over before has been.
+    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities before the error have been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64> {
         let mut lent = 0;
         let mut each = |entity: &Versioned<T>| {
@@ -209,16 +208,16 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         Ok(lent)
     }
 
-    /// Runs the scan and collects what it finds.
+    /// Runs the scan and returns all entities.
     ///
     /// # Errors
-    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) were read.
+    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read.
     pub async fn collect(self) -> Result<Vec<T>> {
         self.stream().map_ok(Versioned::into_value).try_collect().await
     }
 }
 
-/// Adds a page to the rows read; the sum as an error if it exceeds the bound.
+/// Adds a page to the rows read. Returns the sum as an error if it exceeds the limit.
 fn count(read: &mut u64, page: &Page, max_rows: u64) -> std::result::Result<(), u64> {
     let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
     *read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));

@@ -1,4 +1,4 @@
-//! Typed entity group transactions: one partition, all or none, checked while they are built (EGT rules).
+//! Typed entity group transactions: one partition, atomic, checked while they are built (EGT rules).
 
 use std::any::type_name;
 use std::fmt;
@@ -15,11 +15,11 @@ use crate::table::fault::TableFault;
 use crate::table::{InPartition, Table, request};
 use crate::transaction::Transaction;
 
-/// Writes of entities of one partition, applied all or none by [`commit`](Self::commit) (EGT-9).
+/// Writes of entities in one partition, applied atomically by [`commit`](Self::commit) (EGT-9).
 ///
-/// Every verb checks at once what can be known before sending, and says the sizes: 100 operations (EGT-2), 4 MiB (EGT-3),
-/// one operation an entity (EGT-4), one partition (EGT-5), the limits of an entity. A refused operation leaves the
-/// transaction as it was. Entities of other types that live in the same table may join (PAT-CK-3). For more than fits, [`Table::bulk`] writes openly without atomicity.
+/// Every function checks immediately, before anything is sent: 100 operations (EGT-2), 4 MiB (EGT-3), one operation for each entity (EGT-4), one
+/// partition (EGT-5), the limits of an entity. A refused operation leaves the transaction unchanged. Entities of other types in the same table are
+/// allowed (PAT-CK-3). For larger writes, use [`Table::bulk`], which is not atomic.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -38,16 +38,16 @@ use crate::transaction::Transaction;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a transaction does nothing until it is committed"]
+#[must_use = "a transaction has no effect until it is committed"]
 pub struct EntityTransaction<E, S> {
     table: Table<E, S>,
     transaction: Transaction,
-    /// Whether an entity of the type of the table is replaced as a whole.
+    /// `true` if an entity of the table's type is replaced as a whole.
     has_whole: bool,
 }
 
 impl<E, S: TableStore + Clone> Table<E, S> {
-    /// Begins a transaction on one partition. Sends nothing.
+    /// Starts a transaction on one partition. Sends nothing.
     ///
     /// # Errors
     /// `KeyEncoding`, `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
@@ -75,24 +75,24 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert: the entity must not exist (INS-1).
     ///
     /// # Errors
-    /// Those that the docs of the type list.
+    /// The errors listed in the documentation of the type.
     pub fn insert<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put(entity, OperationKind::Insert)
     }
 
-    /// Adds a replace: the entity must exist, in this version (UPD-1).
+    /// Adds a replace: the entity must exist in this version (UPD-1).
     ///
     /// # Errors
-    /// Those that the docs of the type list.
+    /// The errors listed in the documentation of the type.
     pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
 
-    /// Adds a merge: the entity must exist, in this version (MRG-1).
+    /// Adds a merge: the entity must exist in this version (MRG-1).
     ///
     /// # Errors
-    /// Those that the docs of the type list.
+    /// The errors listed in the documentation of the type.
     pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.add(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
@@ -101,7 +101,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-replace (UPS-2).
     ///
     /// # Errors
-    /// Those that the docs of the type list.
+    /// The errors listed in the documentation of the type.
     pub fn insert_or_replace<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put_whole(entity, OperationKind::InsertOrReplace)
     }
@@ -109,15 +109,15 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-merge (UPS-2).
     ///
     /// # Errors
-    /// Those that the docs of the type list.
+    /// The errors listed in the documentation of the type.
     pub fn insert_or_merge<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
-    /// Adds a delete: the entity must exist, in this version (DEL-2).
+    /// Adds a delete: the entity must exist in this version (DEL-2).
     ///
     /// # Errors
-    /// Those that the docs of the type list.
+    /// The errors listed in the documentation of the type.
     pub fn delete<M: ToEntity>(
         &mut self,
         key: Selection<M, Point>,
@@ -154,7 +154,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.push(key, kind(row))
     }
 
-    /// A transaction has one table (EGT-1); its entities may be of several types that live there.
+    /// A transaction has one table (EGT-1), whose entities may have several types.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::design_table() else { return Ok(()) };
         let table = match E::design_table() {
@@ -174,30 +174,29 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         Ok(self)
     }
 
-    /// How many operations it holds.
+    /// Returns the number of operations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.transaction.operations().len()
     }
 
-    /// Whether it holds none.
+    /// Returns `true` if it has no operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The sum of the entities' sizes by the published formula (SIZE-2, ENG-17).
+    /// Returns the total size of the entities by the published formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.transaction.bytes()
     }
 
-    /// Applies all operations or none, and gives the new versions in order; `None` for a delete.
+    /// Applies all operations atomically and returns the new versions in order; `None` for a delete.
     ///
     /// # Errors
-    /// That of the first operation that cannot be applied, with its [position](Error::operation) and key (IMP-3, EGT-34);
-    /// `InvalidInput` for a transaction without operations (EGT-12). Nothing is then applied, unless the error
-    /// [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` for a transaction
+    /// without operations (EGT-12). Nothing is applied then, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.table.admit(self.table.now()).await?;
         if self.has_whole {
@@ -207,7 +206,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 }
 
-/// Adds an operation whose key has a partition of its own, which must be the transaction's (EGT-5).
+/// Adds an operation after checking that its partition is the transaction's (EGT-5).
 pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: OperationKind) -> Result<()> {
     if key.partition_key != *transaction.partition_key() {
         let fault = TableFault::OtherPartition {

@@ -13,7 +13,7 @@ use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
-/// The start of an update: an entity read before, whose version is tried first, or a key to read.
+/// The start of an update: an entity that was read, whose version is tried first, or a key to read.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -25,13 +25,13 @@ use crate::table::{Table, request};
 /// struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
 ///
 /// let from: UpdateFrom<Employee> = Employee::key("Sales", 223).into();
-/// assert!(matches!(from, UpdateFrom::Key(_))); // one request more than from an entity that was read
+/// assert!(matches!(from, UpdateFrom::Key(_))); // one more request than from an entity that was read
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// Read before: saves a request where no other writer wrote since.
+    /// An entity that was read. Saves a request if no other writer changed it.
     Read(Versioned<E>),
-    /// To be read.
+    /// A key to read.
     Key(Selection<E, Point>),
 }
 
@@ -53,19 +53,19 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// One version of the entity: typed, and all that is stored if it was read here.
+/// A version of the entity: typed, and as the stored row if it was read here.
 struct Version<E> {
     entity: Versioned<E>,
     stored: Option<Row>,
 }
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: read, `change`, write if no other writer wrote in between, else read again and repeat (CON-3).
+    /// Changes an entity: reads it, calls `change`, and writes it if no other writer changed it in between; otherwise it repeats (CON-3).
     ///
-    /// - `change` may run several times, each time on a freshly read entity; it must not change the key (UPD-6).
-    /// - Properties that `E` does not know are kept; a field set to `None` is removed.
-    /// - Gives the entity as written. On a backend whose `ETag`s are not Timestamps its
-    ///   [`timestamp`](Versioned::timestamp) is that of the version before.
+    /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
+    /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
+    /// - Returns the written entity. On a backend whose `ETag`s are not Timestamps, its [`timestamp`](Versioned::timestamp) is that of the previous
+    ///   version.
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -85,8 +85,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity is not there; `InvalidInput` if `change` changed the key;
-    /// `UpdateConditionNotSatisfied` after all attempts of the [policy](crate::retry::Retry) lost their race.
+    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` after conflicts in
+    /// all attempts of the [policy](crate::retry::Retry).
     pub async fn update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -102,10 +102,10 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         .await
     }
 
-    /// As [`update`](Self::update) with a change that may refuse: its error is given back and nothing is written.
+    /// Works like [`update`](Self::update), with a fallible `change`: its error is returned and nothing is written.
     ///
     /// # Errors
-    /// Those of [`update`](Self::update) and of `change`.
+    /// The errors of [`update`](Self::update) and of `change`.
     pub async fn try_update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -159,7 +159,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
-            // Only a replace removes (MRG-3): what E does not know must then be sent along.
+            // Only a replace removes properties (MRG-3), so it must include those that `E` does not declare.
             let stored = match current.stored {
                 Some(stored) => stored,
                 None => self.stored_at(table, key, &etag).await?,
@@ -176,7 +176,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         Ok(Versioned::new(entity, etag, stamp))
     }
 
-    /// All stored properties of a version that was read elsewhere.
+    /// Returns all stored properties of a version that was read elsewhere.
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),

@@ -9,12 +9,12 @@ use crate::selection::{Primary, WholeKey};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
-// The bound is that of each verb, so that the message for an entity that may not be written alone names the handle to use.
+// The bound is on each method, so that the message for an entity with derived rows names the right handle.
 impl<E, S: TableStore> Table<E, S> {
-    /// Inserts an entity and gives its version.
+    /// Inserts an entity and returns its version.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if the key is taken, and nothing changes (INS-1); every limit of an entity.
+    /// `EntityAlreadyExists` if the key exists, without any change (INS-1); the errors of an entity beyond its limits.
     pub async fn insert(&self, entity: &E) -> Result<ETag>
     where
         E: ToEntity,
@@ -22,12 +22,12 @@ impl<E, S: TableStore> Table<E, S> {
         self.put(entity, OperationKind::Insert).await
     }
 
-    /// Replaces the entity of this key: properties that `E` does not have are removed (UPD-1, IMP-1).
+    /// Replaces the entity with this key. Properties that `E` does not have are removed (UPD-1, IMP-1).
     ///
-    /// The condition is an [`ETag`], or [`IfMatch::Any`] for last writer wins (CON-4).
+    /// The condition is an [`ETag`], or [`IfMatch::Any`] for "last writer wins" (CON-4).
     ///
     /// # Errors
-    /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` if the version is another (UPD-3).
+    /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` for another version (UPD-3).
     pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag>
     where
         E: ToEntity,
@@ -36,8 +36,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match)).await
     }
 
-    /// Merges the entity into the one of this key: properties it does not have, and fields that are `None`, are kept
-    /// (MRG-1, MRG-3).
+    /// Merges the entity into the one with this key. Properties that it does not have, and fields that are `None`, are kept (MRG-1, MRG-3).
     ///
     /// # Errors
     /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2).
@@ -49,10 +48,10 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(entity, OperationKind::Merge(entity.merge_row()?, if_match)).await
     }
 
-    /// Inserts the entity, or replaces the one of this key of any version (UPS-2, UPS-6).
+    /// Inserts the entity, or replaces the one with this key in any version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// Every limit of an entity.
+    /// The errors of an entity beyond its limits.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag>
     where
         E: ToEntity,
@@ -60,10 +59,10 @@ impl<E, S: TableStore> Table<E, S> {
         self.put_whole(entity, OperationKind::InsertOrReplace).await
     }
 
-    /// Inserts the entity, or merges it into the one of this key of any version (UPS-2, UPS-6).
+    /// Inserts the entity, or merges it into the one with this key in any version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// Every limit of an entity.
+    /// The errors of an entity beyond its limits.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag>
     where
         E: ToEntity,
@@ -74,7 +73,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Deletes an entity.
     ///
     /// # Errors
-    /// `ResourceNotFound` if it is not there, whatever the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
+    /// `ResourceNotFound` if it does not exist, independent of the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
     pub async fn delete(
         &self,
         key: impl WholeKey<E, From = Primary>,

@@ -1,4 +1,4 @@
-//! Waivers of the author: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
+//! Waived lints of a declaration: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
 
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -12,35 +12,35 @@ use crate::symbol::{
     REASON, Symbol,
 };
 
-/// The rules of thumb that can be waived.
+/// The lints that can be waived.
 const WORDS: [Symbol; 5] =
     [LOW_CARDINALITY, HOT_PARTITION, MANY_BUCKETS, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY];
 
-/// The rules of thumb that a declaration waives.
+/// The lints that a declaration waives.
 #[derive(Default)]
 pub(crate) struct Allows {
     words: Vec<Ident>,
-    /// Whether some of them could not be read, so that a rule may be waived that is not named here.
+    /// `true` if an `allow` could not be read and may have waived more lints.
     partial: bool,
 }
 
 impl Allows {
-    /// The place where a rule is waived; `None` if it is not.
+    /// Returns the place where a lint is waived, or `None`.
     pub(crate) fn get(&self, word: Symbol) -> Option<&Ident> {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Whether a rule is waived, or may be once what is reported is mended.
+    /// Returns `true` if a lint is waived, or may be once the reported mistakes are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }
 
-    /// Says that an attribute that may hold waivers could not be read.
+    /// Records that an attribute which may contain waivers could not be read.
     pub(crate) fn unread(&mut self) {
         self.partial = true;
     }
 
-    /// Reads `(word, …, reason = "…")`, the word `allow` being read.
+    /// Parses `(word, …, reason = "…")` after the word `allow`.
     pub(crate) fn parse(&mut self, ctxt: &Ctxt, allow: &Ident, input: ParseStream) -> syn::Result<()> {
         let content;
         parenthesized!(content in input);
@@ -51,7 +51,7 @@ impl Allows {
             let word = input.call(Ident::parse_any)?;
             if word == REASON {
                 let text = grammar::value(input, <LitStr as Parse>::parse)?;
-                reason.set(ctxt, &word, text, "one reason answers for all words of the list");
+                reason.set(ctxt, &word, text, "one reason covers all words of the list");
             } else {
                 words += 1;
                 if !self.add(ctxt, word) {
@@ -62,7 +62,7 @@ impl Allows {
             Ok(())
         });
         self.partial |= !sound || unknown || words == 0;
-        let help = "the next reader of the table asks why: `allow(…, reason = \"…\")`";
+        let help = "tell the next reader why: `allow(…, reason = \"…\")`";
         match reason.take() {
             _ if !sound => {}
             _ if words == 0 => {
@@ -73,25 +73,25 @@ impl Allows {
                     symbol::known("", WORDS.map(|word| word.0)),
                 );
             }
-            // The unknown word may have meant the reason.
+            // The unknown word may be a misspelt `reason`.
             None if unknown => {}
-            None => ctxt.error("T006", allow, "this allows without a reason", help),
+            None => ctxt.error("T006", allow, "`allow` needs a `reason`", help),
             Some(empty) if empty.value().trim().is_empty() => {
-                ctxt.error("T006", empty, "this reason is empty", help);
+                ctxt.error("T006", empty, "the `reason` is empty", help);
             }
             Some(_) => {}
         }
         Ok(())
     }
 
-    /// Whether the word is known.
+    /// Adds a word; returns `false` if it is unknown.
     fn add(&mut self, ctxt: &Ctxt, word: Ident) -> bool {
         let known = WORDS.iter().any(|known| word == *known);
         if !known {
             let help = symbol::known(&word.to_string(), WORDS.map(|word| word.0));
             ctxt.error("T001", &word, format!("unknown word `{word}` in `allow`"), help);
         } else if self.words.contains(&word) {
-            ctxt.error("T002", &word, format!("duplicate `{word}`"), "allow it once, for one reason");
+            ctxt.error("T002", &word, format!("duplicate `{word}`"), "waive it once, for one reason");
         } else {
             self.words.push(word);
         }

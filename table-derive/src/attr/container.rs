@@ -1,4 +1,4 @@
-//! Attributes of the struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]` and its indexes.
+//! Attributes of the struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
 
 use quote::ToTokens;
 use syn::parse::Parse;
@@ -16,15 +16,15 @@ use crate::symbol::{
     ROW_KEY, SET, SLOTS, Symbol, TABLE,
 };
 
-/// A key as written: the attribute and its pieces.
+/// A key attribute and its pieces.
 pub(crate) struct KeyAttr {
     /// The whole attribute.
     pub(crate) original: Attribute,
-    /// Its pieces.
+    /// The pieces.
     pub(crate) list: PieceList,
 }
 
-/// What the attributes of the struct say.
+/// The parsed attributes of the struct.
 pub(crate) struct ContainerAttrs {
     /// `table = "…"`
     pub(crate) table: Option<LitStr>,
@@ -70,44 +70,41 @@ const WORDS: Words = Words {
         ("rename", "write `table = \"Company\"`"),
         (
             "rename_all",
-            "properties are named in Pascal case, `first_name` as `FirstName`; another name stands before its field: `#[property(\"Name\")]`",
+            "properties are named in Pascal case, `first_name` as `FirstName`; rename one with `#[property(\"Name\")]` on its field",
         ),
         ("tag", "write `kind = \"Employee\"`"),
         ("type_name", "write `kind = \"Employee\"`"),
-        ("partition_key", "a key is an attribute of its own: `#[partition_key(department)]`"),
-        ("row_key", "a key is an attribute of its own: `#[row_key(\"empid_\", id)]`"),
+        ("partition_key", "a key is a separate attribute: `#[partition_key(department)]`"),
+        ("row_key", "a key is a separate attribute: `#[row_key(\"empid_\", id)]`"),
         ("key", "write `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]` above the struct"),
         (
             "index",
-            "an index is an attribute of its own: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
+            "an index is a separate attribute: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
         ),
         ("allow_hot_partition", "write `allow(hot_partition, reason = \"…\")`"),
         ("allow_low_cardinality", "write `allow(low_cardinality, reason = \"…\")`"),
-        (
-            "timestamp",
-            "the store keeps the Timestamp of each entity: a read gives it with the entity, as `Versioned`",
-        ),
-        ("etag", "the store keeps the ETag of each entity: a read gives it with the entity, as `Versioned`"),
+        ("timestamp", "the store maintains the Timestamp of each entity; reads return it in `Versioned`"),
+        ("etag", "the store maintains the ETag of each entity; reads return it in `Versioned`"),
         (
             "ttl",
-            "entities do not expire: delete a table of each period (`table_patterns::periods`), or keep the time in the key",
+            "entities do not expire; use one table for each period (`table_patterns::periods`), or put the time into the key",
         ),
         (
             "version",
-            "a design has no number: changes of the struct are compared with the stored design when the table is opened",
+            "schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
         ),
         (
             "schema",
-            "a design has no number: changes of the struct are compared with the stored design when the table is opened",
+            "schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
         ),
         (
             "indexes",
-            "an index is an attribute of its own: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
+            "an index is a separate attribute: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
         ),
     ],
 };
 
-/// Reads all attributes of the struct that are ours.
+/// Parses the attributes of the struct that belong to this crate.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut table = Slot::empty(TABLE.0);
     let mut kind = Slot::empty(KIND.0);
@@ -127,16 +124,16 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             let sound = WORDS.read(ctxt, attr, |word, input| {
                 if word == TABLE {
                     let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                    table.set(ctxt, word, name, "an entity lives in one table");
+                    table.set(ctxt, word, name, "an entity is stored in one table");
                 } else if word == KIND {
                     let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                    kind.set(ctxt, word, name, "an entity is of one kind");
+                    kind.set(ctxt, word, name, "an entity has one kind");
                 } else if word == CRATE {
                     let path = grammar::value(input, Path::parse_mod_style)?;
                     runtime.set(ctxt, word, path, "write `crate = …` once");
                 } else if word == SET {
                     let path = grammar::value(input, Path::parse_mod_style)?;
-                    set.set(ctxt, word, path, "one set has all types of the table");
+                    set.set(ctxt, word, path, "one set contains all types of the table");
                 } else if word == GIVES {
                     let (paths, sound) = relations::parse(ctxt, word, "gives(Assignee)", input)?;
                     whole &= sound;
@@ -158,12 +155,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 } else if word == ALLOW {
                     allows.parse(ctxt, word, input)?;
                 } else {
-                    feed.set(
-                        ctxt,
-                        word,
-                        (),
-                        "an entity has one feed, that of its partition: write `feed` once",
-                    );
+                    feed.set(ctxt, word, (), "an entity has one feed, in its partition; write `feed` once");
                 }
                 Ok(())
             });
@@ -182,7 +174,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             foreign::refuse(ctxt, attr);
         }
     }
-    // A key in the wrong attribute is reported there, and not also as missing.
+    // A key inside the wrong attribute is reported there and does not count as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);
@@ -207,7 +199,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A key that is there but broken is not also reported as missing; what has no pieces is reported with the keys.
+    // A key that exists but is malformed does not count as missing. An empty key is reported by the rules of keys.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()
@@ -215,7 +207,7 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
         grammar::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
             .unwrap_or_else(|| PieceList::wrong(attr.meta.to_token_stream()))
     };
-    let help = format!("a key is declared once, with all its pieces in order, such as `{form}`");
+    let help = format!("declare a key once, with all its pieces in order, such as `{form}`");
     slot.set(ctxt, attr, KeyAttr { original: attr.clone(), list }, help);
 }
 
@@ -225,7 +217,7 @@ fn refuse_field_attribute(ctxt: &Ctxt, attr: &Attribute) {
         [(PROPERTY.0, "property(\"Name\")"), (SLOTS.0, "slots(\"Day\", 1..=366)"), (PART.0, "part(2)")];
     for (name, form) in of_codecs.chain(others.map(|(name, form)| (name, form.to_owned()))) {
         if attr.path().is_ident(name) {
-            let help = format!("write `#[{form}]` before the field it is for");
+            let help = format!("write `#[{form}]` above the field");
             ctxt.error("T003", attr, format!("`{name}` belongs on a field"), help);
         }
     }

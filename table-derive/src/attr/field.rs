@@ -10,29 +10,29 @@ use crate::symbol::{
     ALSO, CHUNKS, ENTITY, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, REST, ROW_KEY, Symbol,
 };
 
-/// What the attributes of one field say.
+/// The parsed attributes of one field.
 pub(crate) struct FieldAttrs {
-    /// How the field is written in keys, with the attribute that says so.
+    /// The codec of the field in keys, with its attribute.
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// The name of the property.
     pub(crate) name: Option<LitStr>,
     /// The word `json`.
     pub(crate) json: Option<Ident>,
-    /// The word `also`: a field of the key that is stored as a property, too.
+    /// The word `also`: a key field that is also stored as a property.
     pub(crate) also: Option<Ident>,
-    /// The word `rest`: what no other field is stored as.
+    /// The word `rest`: a map of all properties that no other field has.
     pub(crate) rest: Option<Ident>,
-    /// The word `chunks`: a value in several properties.
+    /// The word `chunks`: a value split over several properties.
     pub(crate) chunks: Option<Ident>,
 }
 
-/// What `#[property(…)]` says, as it is read.
+/// The slots of `#[property(…)]` while it is parsed.
 struct Read {
     name: Slot<LitStr>,
     flags: [(Symbol, Slot<Ident>); 4],
 }
 
-/// The words of `#[property(…)]`, which may also give a name.
+/// The words of `#[property(…)]`.
 const WORDS: Words = Words {
     of: PROPERTY,
     form: "#[property(\"Name\", json)]",
@@ -45,18 +45,18 @@ const WORDS: Words = Words {
         ("with", "write `json`"),
         (
             "skip",
-            "an entity stores all of its fields; a struct that leaves some out is read by `#[derive(Projection)]`",
+            "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
         ),
         (
             "ignore",
-            "an entity stores all of its fields; a struct that leaves some out is read by `#[derive(Projection)]`",
+            "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
         ),
-        ("nullable", "what may be absent has the type `Option<_>`"),
-        ("default", "a property that is absent is read as the `None` of an `Option<_>`"),
-        ("optional", "what may be absent has the type `Option<_>`"),
+        ("nullable", "a property that may be absent has the type `Option<_>`"),
+        ("default", "an absent property is read as the `None` of an `Option<_>`"),
+        ("optional", "a property that may be absent has the type `Option<_>`"),
         (
             "key",
-            "a key is declared above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
+            "declare keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
         ),
         ("type", "a property has the type of its field: `i32`, `String`, `DateTime<Utc>`"),
         (
@@ -69,13 +69,13 @@ const WORDS: Words = Words {
         ),
         (
             "flatten",
-            "a `BTreeMap<String, Value>` takes all properties that no other field is stored as: `#[property(rest)]`",
+            "a `BTreeMap<String, Value>` collects all properties that no other field has: `#[property(rest)]`",
         ),
-        ("required", "what is always there has a type that is not an `Option`: remove this"),
+        ("required", "a field whose type is not an `Option` is required; remove this"),
     ],
 };
 
-/// Reads all attributes of a field that are ours.
+/// Parses the attributes of a field that belong to this crate.
 pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
     let mut own = Slot::empty("codec");
     let mut read = Read {
@@ -84,7 +84,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
     };
     for attr in &field.attrs {
         if let Some(word) = codec::word_of(attr) {
-            let help = "a field has one codec of its own; another can be named in the key";
+            let help = "a field has one codec; name another one in the key itself";
             if let Some(codec) = codec::parse_attribute(ctxt, attr, word) {
                 own.set(ctxt, attr, (attr.clone(), codec), help);
             }
@@ -125,14 +125,14 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
 }
 
 fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute) {
-    let keys = "a key is a list of its pieces in order";
-    let index = "an index has a name and a key, which is a list of its pieces in order";
+    let keys = "a key lists its pieces in order";
+    let index = "an index has a name and a key, which lists its pieces in order";
     let words = [
         (PARTITION_KEY, "partition_key(department)", keys),
         (ROW_KEY, "row_key(\"empid_\", id)", keys),
         (INDEX, "index(ByEmail, unique, row_key(\"email_\", email))", index),
         (INDEX_ENTITY, "index_entity(ByName, at_most = 100, row_key(\"name_\", name))", index),
-        (ENTITY, "entity(table = \"Company\")", "it is about the whole entity"),
+        (ENTITY, "entity(table = \"Company\")", "it describes the whole entity"),
     ];
     for (word, form, reason) in words.iter().filter(|(word, ..)| attr.path() == word) {
         let help = format!("write `#[{form}]` above the struct: {reason}");

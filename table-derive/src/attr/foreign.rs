@@ -1,15 +1,15 @@
-//! Attributes of other libraries and guesses, which are known only to say what is meant here.
+//! Attributes of other libraries, recognised only to tell the user the right one.
 
 use syn::Attribute;
 
 use crate::ctxt::Ctxt;
 
-/// Each with what is written in its place.
+/// Each attribute, with the help that is shown.
 const FOREIGN: [(&str, &str); 23] = [
     ("table", "name the table above the struct: `#[entity(table = \"Company\")]`"),
     ("table_name", "name the table above the struct: `#[entity(table = \"Company\")]`"),
     ("kind", "name the kind above the struct: `#[entity(kind = \"Employee\")]`"),
-    ("feed", "ask for the feed above the struct: `#[entity(feed)]`"),
+    ("feed", "enable the feed above the struct: `#[entity(feed)]`"),
     (
         "key",
         "write both keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
@@ -36,11 +36,11 @@ const FOREIGN: [(&str, &str); 23] = [
         "inverted",
         "write it in the key, around the field: `#[row_key(inverted(9223372036854775807, unix(millis, at)))]`",
     ),
-    ("literal", "a text stands in the key itself: `#[row_key(\"empid_\", id)]`"),
+    ("literal", "a literal is part of the key itself: `#[row_key(\"empid_\", id)]`"),
     ("codec", "write it in the key, around the field: `#[row_key(codec(path::To, field))]`"),
 ];
 
-/// Reports an attribute that is not of ours.
+/// Reports an attribute of another library.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute) {
     if let Some((name, help)) = FOREIGN.iter().find(|(name, _)| attr.path().is_ident(name)) {
         ctxt.error("T009", attr, format!("`{name}` is not an attribute of entities"), help);

@@ -1,5 +1,4 @@
-//! Look-ups beside the key: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), keep(…), when = …)]` and
-//! `#[index_entity(…)]`.
+//! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), keep(…), when = …)]` and `#[index_entity(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -13,29 +12,29 @@ use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
 use crate::symbol::{self, AT_MOST, INDEX, INDEX_ENTITY, KEEP, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
 
-/// One index as written.
+/// A parsed index attribute.
 pub(crate) struct IndexAttr {
     /// The whole attribute.
     pub(crate) original: Attribute,
     /// Its name.
     pub(crate) name: Ident,
-    /// Whether it is an `index_entity`: a list of keys, no copies.
+    /// `true` for `index_entity`: a list of keys without copies.
     pub(crate) list: bool,
     /// The word `unique`.
     pub(crate) unique: Option<Ident>,
-    /// `at_most = 100`: the most keys of one list.
+    /// `at_most = 100`: the maximum number of keys in one list.
     pub(crate) at_most: Option<LitInt>,
     /// `table = "…"`
     pub(crate) table: Option<LitStr>,
     /// `when = path::to::function`
     pub(crate) when: Option<Path>,
-    /// The pieces of the copies' `PartitionKey`.
+    /// The pieces of the index rows' `PartitionKey`.
     pub(crate) partition_key: Option<PieceList>,
-    /// The pieces of the copies' `RowKey`.
+    /// The pieces of the index rows' `RowKey`.
     pub(crate) row_key: Option<PieceList>,
-    /// The fields that each copy keeps.
+    /// The fields that each copy includes.
     pub(crate) keep: Option<Vec<Ident>>,
-    /// Whether a word was wrong, reported and skipped: what seems to be missing may be what it meant.
+    /// `true` if a wrong word was reported and skipped; it may have meant something that now seems to be missing.
     pub(crate) broken: bool,
 }
 
@@ -64,7 +63,7 @@ const LISTS: Words = Words {
         (PARTITION_KEY, "partition_key(\"name_\", department)"),
         (ROW_KEY, "row_key(\"name_\", name)"),
         (WHEN, WHEN_FORM),
-        // Told with the lists.
+        // Reported by the rules of lists.
         (UNIQUE, "unique"),
     ],
     meant: MEANT,
@@ -86,15 +85,15 @@ const MEANT: &[(&str, &str)] = &[
     ("projection", "write `keep(first_name, last_name)`"),
     ("include", "write `keep(first_name, last_name)`"),
     ("index_key", "write `row_key(\"email_\", email)`"),
-    ("sparse", "remove it: an entity without a value of an `Option` field is not in the index"),
-    ("non_unique", "remove it: without `unique` an index is of many entities for a value"),
-    ("multi", "remove it: without `unique` an index is of many entities for a value"),
-    ("all", "remove it: without `keep(…)` a copy keeps the whole entity"),
+    ("sparse", "remove it; an entity whose `Option` field is `None` is not in the index"),
+    ("non_unique", "remove it; without `unique`, several entities may have one value"),
+    ("multi", "remove it; without `unique`, several entities may have one value"),
+    ("all", "remove it; without `keep(…)`, a copy includes the whole entity"),
     ("filter", WHEN_MEANT),
     ("where", WHEN_MEANT),
 ];
 
-/// Reads one `#[index(…)]` or `#[index_entity(…)]`; `None` if it has no name, which is reported.
+/// Parses one `#[index(…)]` or `#[index_entity(…)]`. Returns `None` if it has no name, which is reported.
 pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
     grammar::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
@@ -122,13 +121,13 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
             } else if word == AT_MOST {
                 let most = grammar::value(input, <LitInt as Parse>::parse)?;
-                at_most.set(ctxt, word, most, "a list has one bound");
+                at_most.set(ctxt, word, most, "a list has one limit");
             } else if word == TABLE {
                 let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                table.set(ctxt, word, name, "an index lives in one table");
+                table.set(ctxt, word, name, "an index is stored in one table");
             } else if word == WHEN {
                 let function = grammar::value(input, Path::parse_mod_style)?;
-                when.set(ctxt, word, function, "name one function, which may ask several things");
+                when.set(ctxt, word, function, "name one function, which may test several conditions");
             } else if word == KEEP {
                 let content;
                 parenthesized!(content in input);
@@ -138,13 +137,13 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
                         fields.push(input.call(Ident::parse_any)?);
                         Ok(())
                     });
-                keep.set(ctxt, word, fields, "name all kept fields in one list: `keep(a, b)`");
+                keep.set(ctxt, word, fields, "name all fields in one list: `keep(a, b)`");
             } else {
                 let content;
                 parenthesized!(content in input);
                 let pieces = piece::parse_list(ctxt, &content);
                 let slot = if word == ROW_KEY { &mut row_key } else { &mut partition_key };
-                let help = format!("a key is declared once, with all its pieces: `{word}(a, b)`");
+                let help = format!("declare a key once, with all its pieces: `{word}(a, b)`");
                 slot.set(ctxt, word, pieces, help);
             }
             Ok(())
@@ -165,7 +164,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     })
 }
 
-/// A name alone that is not like a word seems to be a field, which stands in a key.
+/// Reports a single name that resembles no word: it is probably a field, which belongs in a key.
 fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
@@ -175,16 +174,16 @@ fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     if is_word || !grammar::may_end(&ahead) {
         return Ok(());
     }
-    let help = format!("a field stands in the key: `row_key({name})`");
+    let help = format!("a field belongs in the key: `row_key({name})`");
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// The name that an index begins with.
+/// Parses the name at the start of an index.
 fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
     let whole = grammar::rest(input);
     let nameless = |tokens: TokenStream| {
-        let help = format!("it is that of a type and of functions: `{}`", words.form);
-        ctxt::mistake("T004", tokens, "an index begins with its name", help)
+        let help = format!("write the name first: `{}`", words.form);
+        ctxt::mistake("T004", tokens, "an index starts with its name", help)
     };
     let Ok(name) = input.parse::<Ident>() else { return Err(nameless(whole)) };
     let is_word = words.known.iter().any(|(word, _)| name == *word) || input.peek(Token![=]);

@@ -1,4 +1,4 @@
-//! Attributes of a type that stands in keys: `#[digits(6)]`, `#[key_part("name")]` of a variant, `#[key_part(crate = …)]`.
+//! Attributes of key types: `#[digits(6)]`, `#[key_part("name")]` on a variant, `#[key_part(crate = …)]`.
 
 use syn::{Attribute, LitStr, Path};
 
@@ -8,9 +8,9 @@ use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{CRATE, KEY_PART};
 
-/// What the attributes of the type say.
+/// The parsed attributes of the type.
 pub(crate) struct TypeAttrs {
-    /// How the value inside is written, with the attribute that says so.
+    /// The codec of the inner value, with its attribute.
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// `crate = …`
     pub(crate) runtime: Option<Path>,
@@ -22,12 +22,12 @@ const WORDS: Words = Words {
     form: "#[key_part(crate = path::to::table_core)]",
     known: &[(CRATE, "crate = path::to::table_core")],
     meant: &[
-        ("rename", "a name stands before its variant: `#[key_part(\"draft\")]`"),
-        ("rename_all", "a name stands before its variant: `#[key_part(\"draft\")]`"),
+        ("rename", "rename a variant with an attribute above it: `#[key_part(\"draft\")]`"),
+        ("rename_all", "rename a variant with an attribute above it: `#[key_part(\"draft\")]`"),
     ],
 };
 
-/// Reads the attributes of the type.
+/// Parses the attributes of the type.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
     let mut own = Slot::empty("codec");
     let mut runtime = Slot::empty(CRATE.0);
@@ -47,7 +47,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
     TypeAttrs { codec: own.take(), runtime: runtime.take() }
 }
 
-/// Reads the name that a variant has in keys, if it is given one.
+/// Parses the name of a variant in keys, if it is renamed.
 pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> {
     let mut name = Slot::empty("name");
     let form = "#[key_part(\"draft\")]";
@@ -61,17 +61,13 @@ pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> 
                 })
             });
         } else {
-            refuse_codec(
-                ctxt,
-                attr,
-                "a variant is written as its name: `#[key_part(\"draft\")]` gives it another one",
-            );
+            refuse_codec(ctxt, attr, "a variant is written as its name; `#[key_part(\"draft\")]` renames it");
         }
     }
     name.take()
 }
 
-/// Reports a codec that does not stand at the type.
+/// Reports a codec on a field or variant.
 pub(crate) fn refuse_codec(ctxt: &Ctxt, attr: &Attribute, help: &str) {
     for word in codec::attributes().filter(|word| attr.path().is_ident(word.name)) {
         ctxt.error("T003", attr, format!("`{}` belongs on the type", word.name), help);

@@ -15,7 +15,7 @@ const WORDS: Words = Words {
     meant: &[],
 };
 
-/// Reads the attributes of the struct: the path of the runtime, if it is given.
+/// Parses the attributes of the struct and returns the path of the runtime, if one is given.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {
@@ -23,19 +23,19 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
             paths(ctxt, attr, &WORDS, &mut [(CRATE, &mut runtime)]);
         } else if attr.path() == &BLOB {
             let help =
-                "write `#[blob]` before each field that holds an address: `#[blob] photo: Option<BlobRef>`";
+                "write `#[blob]` above each field that holds an address: `#[blob] photo: Option<BlobRef>`";
             ctxt.error("T003", attr, "`blob` belongs on a field", help);
         }
     }
     runtime.take()
 }
 
-/// Whether a field is marked as a blob.
+/// Returns `true` if a field is marked as a blob.
 pub(crate) fn is_blob(ctxt: &Ctxt, attrs: &[Attribute]) -> bool {
     let mut blob = Slot::empty(BLOB.0);
     for attr in attrs.iter().filter(|attr| attr.path() == &BLOB) {
         if attr.meta.require_path_only().is_err() {
-            let help = "write `#[blob]`; the property is named by `#[property(\"Name\")]`";
+            let help = "write `#[blob]`; name the property with `#[property(\"Name\")]`";
             ctxt.error("T004", attr, "`blob` takes no arguments", help);
         }
         blob.set(ctxt, attr, (), "a field holds the address of one blob");

@@ -8,7 +8,7 @@ use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{CRATE, ENTITY_GROUP, ENTITY_SET, FROM, OTHER, Symbol, UNDER, UPGRADE};
 
-/// What the attributes of a set or group say.
+/// The parsed attributes of a set or group.
 pub(crate) struct ContainerAttrs {
     /// `under = Employee`
     pub(crate) under: Option<Path>,
@@ -16,7 +16,7 @@ pub(crate) struct ContainerAttrs {
     pub(crate) runtime: Option<Path>,
 }
 
-/// What the attributes of a variant or field say.
+/// The parsed attributes of a variant or field.
 pub(crate) struct MemberAttrs {
     /// `#[other]`
     pub(crate) other: Option<Attribute>,
@@ -29,7 +29,7 @@ const SET: Words = Words {
     of: ENTITY_SET,
     form: "#[entity_set(crate = path::to::table_core)]",
     known: &[(CRATE, "crate = path::to::table_core")],
-    meant: &[("tag", "the kind is declared on each entity: `#[entity(kind = \"Employee\")]`")],
+    meant: &[("tag", "declare the kind on each entity: `#[entity(kind = \"Employee\")]`")],
 };
 
 /// `#[entity_group(under = Employee)]`
@@ -52,37 +52,37 @@ const UPGRADED: Words = Words {
     meant: &[("of", "write `from = OldEmployee`")],
 };
 
-/// Reads the attributes of a set.
+/// Parses the attributes of a set.
 pub(crate) fn parse_set(ctxt: &Ctxt, attrs: &[Attribute]) -> ContainerAttrs {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {
         if attr.path() == &ENTITY_SET {
             paths(ctxt, attr, &SET, &mut [(CRATE, &mut runtime)]);
         }
-        refuse_member_attribute(ctxt, attr, "the variant it is for");
+        refuse_member_attribute(ctxt, attr, "its variant");
     }
     ContainerAttrs { under: None, runtime: runtime.take() }
 }
 
-/// Reads the attributes of a group.
+/// Parses the attributes of a group.
 pub(crate) fn parse_group(ctxt: &Ctxt, attrs: &[Attribute]) -> ContainerAttrs {
     let (mut under, mut runtime) = (Slot::empty(UNDER.0), Slot::empty(CRATE.0));
     for attr in attrs {
         if attr.path() == &ENTITY_GROUP {
             paths(ctxt, attr, &GROUP, &mut [(UNDER, &mut under), (CRATE, &mut runtime)]);
         }
-        refuse_member_attribute(ctxt, attr, "the field it is for");
+        refuse_member_attribute(ctxt, attr, "its field");
     }
     ContainerAttrs { under: under.take(), runtime: runtime.take() }
 }
 
 fn refuse_member_attribute(ctxt: &Ctxt, attr: &Attribute, place: &str) {
     for word in [OTHER, UPGRADE].iter().filter(|word| attr.path() == *word) {
-        ctxt.error("T003", attr, format!("`{word}` belongs on a member"), format!("write it before {place}"));
+        ctxt.error("T003", attr, format!("`{word}` belongs on a member"), format!("write it above {place}"));
     }
 }
 
-/// Reads the attributes of a variant or field.
+/// Parses the attributes of a variant or field.
 pub(crate) fn parse_member(ctxt: &Ctxt, attrs: &[Attribute]) -> MemberAttrs {
     let (mut other, mut upgrades) = (Slot::empty(OTHER.0), Vec::new());
     for attr in attrs {
@@ -100,7 +100,7 @@ pub(crate) fn parse_member(ctxt: &Ctxt, attrs: &[Attribute]) -> MemberAttrs {
     MemberAttrs { other: other.take(), upgrades }
 }
 
-/// Reads `word = path, …`. `false` if something was wrong.
+/// Parses `word = path, …`. Returns `false` after a mistake.
 pub(super) fn paths(
     ctxt: &Ctxt,
     attr: &Attribute,

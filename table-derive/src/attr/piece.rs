@@ -1,4 +1,4 @@
-//! Pieces of a key as written: `"empid_"`, `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`.
+//! Parser of key pieces: `"empid_"`, `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -13,38 +13,38 @@ use crate::symbol::LITERAL;
 
 /// One piece of a key.
 pub(crate) enum PieceAttr {
-    /// A text that is always there.
+    /// A constant text.
     Literal(LitStr),
-    /// `literal("id")`: the same, whatever it looks like.
+    /// `literal("id")`: a constant text, even if it looks like a field.
     Meant(LitStr),
-    /// A field, written by a codec.
+    /// A field with its codec.
     Part {
-        /// The field's name, where it is written.
+        /// The name of the field.
         field: Ident,
-        /// How it is written.
+        /// The codec.
         codec: Codec,
     },
-    /// Something that is wrong and reported, with the names in it: one of them may be the field that is meant.
+    /// A piece that was reported, with the names in it. One of them may be the intended field.
     Wrong(Vec<Ident>),
 }
 
 /// The pieces between the parentheses of a key.
 #[derive(Default)]
 pub(crate) struct PieceList {
-    /// All of them, in order.
+    /// The pieces, in order.
     pub(crate) pieces: Vec<PieceAttr>,
-    /// Whether some are wrong.
+    /// `true` if some pieces are wrong.
     pub(crate) broken: bool,
 }
 
 impl PieceList {
-    /// What stands for a key that cannot be read, and is reported.
+    /// Creates the stand-in for a key that could not be parsed, which is reported.
     pub(crate) fn wrong(tokens: TokenStream) -> Self {
         Self { pieces: vec![PieceAttr::Wrong(names(tokens))], broken: true }
     }
 }
 
-/// Reads the pieces of a key, and goes on after one that is wrong.
+/// Parses the pieces of a key. After a wrong piece it continues with the next one.
 pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     let (mut pieces, mut broken) = (Vec::new(), false);
     grammar::list(ctxt, "key", "\"empid_\", id", input, |input| {
@@ -63,8 +63,8 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     PieceList { pieces, broken }
 }
 
-/// All names in tokens, the last ones first: a field stands behind what says how it is written. A keyword is the name of no field, and a
-/// field access of it would not be parsed.
+/// Returns all names in tokens, last one first, because a field follows its codec's arguments. Keywords are left out: a field cannot have such a
+/// name.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {
@@ -80,38 +80,39 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// What is not a piece of a key, with what it may mean.
+/// Returns the error for tokens that are not a piece, with a guess at the intended one.
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
     let help = if let Some(help) = called(whole.clone()).or_else(|| computed(whole.clone())) {
         help.to_owned()
     } else if meant.is_empty() {
-        "a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)".to_owned()
+        "a piece is a literal (`\"empid_\"`), a field (`id`) or a codec around a field (`digits(6, id)`)"
+            .to_owned()
     } else {
         format!(
-            "a piece is a text, a field or a codec of a field, with commas between: `{}`",
+            "a piece is a literal, a field or a codec around a field, separated by commas: `{}`",
             meant.join(", ")
         )
     };
     ctxt::mistake("T004", whole, "expected a piece of a key", help)
 }
 
-/// What is written in place of a value that is computed: a condition, a remainder.
+/// Returns the help for an expression, such as a condition or a remainder.
 fn computed(tokens: TokenStream) -> Option<&'static str> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) if word == "if" || word == "match" => Some(
-            "a key does not depend on a condition: declare two types and an `EntitySet` of both, or an enum with stored names as a part \
+            "a key does not depend on a condition; declare two types and an `EntitySet` of both, or use an enum with stored names as a part \
              (`#[derive(KeyPart)]`)",
         ),
         TokenTree::Punct(sign) if matches!(sign.as_char(), '%' | '*') => Some(
-            "a key is made of fields as they are: store the computed value as a field of its own; to spread keys write `bucket(id, 16)`",
+            "a key is made of plain fields; store the computed value as a field; to spread keys write `bucket(id, 16)`",
         ),
         _ => None,
     })
 }
 
-/// What is written in place of a function that is called: `year` of `at.year()`, `new_v4` of `Uuid::new_v4()`.
+/// Returns the help for a function call: `year` of `at.year()`, `new_v4` of `Uuid::new_v4()`.
 fn called(tokens: TokenStream) -> Option<&'static str> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     tokens.windows(3).find_map(|three| match three {
@@ -124,7 +125,7 @@ fn called(tokens: TokenStream) -> Option<&'static str> {
     })
 }
 
-/// The texts and fields of an expression: `"empid_", id` of `format!("empid_{}", self.id)`.
+/// Returns the literals and fields of an expression: `"empid_", id` for `format!("empid_{}", self.id)`.
 fn meant(tokens: TokenStream) -> Vec<String> {
     let mut meant = Vec::new();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
@@ -175,7 +176,7 @@ fn meant(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // A text with several places is not a list of its parts, in their order.
+    // The order of several placeholders and arguments is not known here.
     if holes > 1 { Vec::new() } else { meant }
 }
 
@@ -193,7 +194,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
         let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
-        // What is left unread would be reported once more.
+        // Unread tokens would be reported a second time.
         content.parse::<TokenStream>()?;
         return Err(wrong);
     }

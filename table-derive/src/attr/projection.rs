@@ -10,15 +10,15 @@ use crate::ctxt::Ctxt;
 use crate::grammar::Words;
 use crate::symbol::{CRATE, OF, PROJECTION};
 
-/// What the attributes of the struct say.
+/// The parsed attributes of the struct.
 pub(crate) struct ProjectionAttrs {
     /// `of = Employee`
     pub(crate) of: Option<Path>,
     /// `crate = …`
     pub(crate) runtime: Option<Path>,
-    /// Whether something was wrong, and reported: what seems to be missing may be what it meant.
+    /// `true` if something was reported that may have meant a missing word.
     pub(crate) broken: bool,
-    /// The type that a wrong attribute names.
+    /// A type named by a malformed attribute.
     pub(crate) meant: Option<Path>,
 }
 
@@ -33,7 +33,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// Reads the attributes of the struct.
+/// Parses the attributes of the struct.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
     let (mut of, mut runtime) = (Slot::empty(OF.0), Slot::empty(CRATE.0));
     let (mut broken, mut meant) = (false, None);
@@ -47,7 +47,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
     ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken, meant }
 }
 
-/// Whether a name is spelled as that of a type.
+/// Returns `true` if a name is spelled like a type.
 fn is_type(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }

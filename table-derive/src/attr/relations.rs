@@ -1,4 +1,4 @@
-//! Relations by which copies are kept, as a struct names them: `gives(Assignee)`, `holds(Owner, Reviewer)`.
+//! Relations of denormalised copies that a struct names: `gives(Assignee)`, `holds(Owner, Reviewer)`.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;
@@ -7,7 +7,7 @@ use syn::{Ident, Path, parenthesized};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar;
 
-/// Reads the types of relations behind a word, and whether all of them could be read. One that is named twice is reported.
+/// Parses the relation types after a word. Also returns `true` if all of them could be parsed. Duplicates are reported.
 pub(crate) fn parse(
     ctxt: &Ctxt,
     word: &Ident,

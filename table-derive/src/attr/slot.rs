@@ -6,7 +6,7 @@ use quote::ToTokens;
 
 use crate::ctxt::Ctxt;
 
-/// A value that may be given once. The second time is reported at the second place; no caller handles duplicates.
+/// A value that may be given once. A second value is reported where it is written, so callers need not handle duplicates.
 pub(crate) struct Slot<T> {
     word: &'static str,
     value: Option<T>,

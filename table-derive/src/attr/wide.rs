@@ -7,7 +7,7 @@ use crate::attr::Slot;
 use crate::ctxt::Ctxt;
 use crate::symbol::{PART, SLOTS};
 
-/// What the attributes of one field say of its place.
+/// The parsed attributes of one field.
 pub(crate) struct PlaceAttrs {
     /// `#[slots("Day", 1..=366)]`
     pub(crate) slots: Option<SlotsAttr>,
@@ -15,31 +15,31 @@ pub(crate) struct PlaceAttrs {
     pub(crate) part: Option<PartAttr>,
 }
 
-/// Slots as written.
+/// A parsed `slots` attribute.
 pub(crate) struct SlotsAttr {
     pub(crate) original: Attribute,
-    /// The word that their names begin with.
+    /// The prefix of the slot names.
     pub(crate) word: LitStr,
-    /// The number of the first one, and of the last.
+    /// The first and the last slot number.
     pub(crate) first: usize,
     pub(crate) last: usize,
 }
 
-/// The beginning of a part.
+/// A parsed `part` attribute.
 pub(crate) struct PartAttr {
     pub(crate) original: Attribute,
     /// Its number, from 1.
     pub(crate) number: usize,
 }
 
-/// Reads both attributes of a field.
+/// Parses both attributes of a field.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
     let (mut slots, mut part) = (Slot::empty(SLOTS.0), Slot::empty(PART.0));
     for attr in attrs {
         if attr.path() == &SLOTS {
             let Ok((word, first, last)) = attr.parse_args_with(range) else {
-                let help = "a word and the numbers of the first and the last slot: `#[slots(\"Day\", 1..=366)]` names `Day001` to `Day366`";
-                ctxt.error("T154", attr, "`slots` takes a word and a range of numbers", help);
+                let help = "a prefix and the first and last slot number: `#[slots(\"Day\", 1..=366)]` names `Day001` to `Day366`";
+                ctxt.error("T154", attr, "`slots` takes a prefix and a range of numbers", help);
                 continue;
             };
             let read = SlotsAttr { original: attr.clone(), word, first, last };
@@ -47,11 +47,11 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
         } else if attr.path() == &PART {
             let number = attr.parse_args::<LitInt>().and_then(|number| number.base10_parse());
             let Ok(number) = number else {
-                let help = "the number of the part that begins with this field: `#[part(2)]`";
+                let help = "the number of the part that starts with this field: `#[part(2)]`";
                 ctxt.error("T153", attr, "`part` takes a number", help);
                 continue;
             };
-            part.set(ctxt, attr, PartAttr { original: attr.clone(), number }, "a field begins one part");
+            part.set(ctxt, attr, PartAttr { original: attr.clone(), number }, "a field starts one part");
         }
     }
     PlaceAttrs { slots: slots.take(), part: part.take() }

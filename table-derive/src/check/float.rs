@@ -1,4 +1,4 @@
-//! Floats in the keys of indexes, reported by their word: by another name they are reported by the compiler, once for each use of them.
+//! Floats in index keys, recognised by name. A float behind an alias is reported by the compiler, once for each use.
 
 use syn::{GenericArgument, PathArguments, Type};
 
@@ -6,7 +6,7 @@ use crate::ctxt::Ctxt;
 use crate::model::Entity;
 use crate::model::key::Key;
 
-/// A float has no text that keeps its order and gives it back, unless a codec of one's own has one.
+/// Reports floats: their text does not sort, except with a custom codec.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let keys = entity.indexes.iter().flat_map(|index| index.keys(entity));
     let parts: Vec<_> = keys.flat_map(Key::parts).filter(|part| !part.codec.is_custom()).collect();
@@ -14,13 +14,13 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         let is_indexed = !entity.key_needs(at) && parts.iter().any(|part| part.field == at);
         if let Some(float) = float(field.ty).filter(|_| is_indexed) {
             let wrong = format!("`{float}` cannot be part of an index's key");
-            let help = "take an integer of the smallest unit, such as tenths, or a newtype of it with `#[derive(KeyPart)]`";
+            let help = "use an integer of the smallest unit, such as tenths, or a newtype around it with `#[derive(KeyPart)]`";
             ctxt.error("T026", field.ty, wrong, help);
         }
     }
 }
 
-/// `f64` of `f64` and of `Option<f64>`.
+/// Returns `f64` for `f64` and `Option<f64>`.
 fn float(ty: &Type) -> Option<&'static str> {
     let Type::Path(path) = ty else { return None };
     if let Some(float) = ["f32", "f64"].into_iter().find(|float| path.path.is_ident(float)) {

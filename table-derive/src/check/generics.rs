@@ -1,25 +1,26 @@
-//! Rules of generic entities: what their parameters may stand for.
+//! Rules of generic entities.
 
 use quote::ToTokens;
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
-/// Keys are the same for every type, and so are indexes.
+/// Reports keys and indexes that depend on a parameter.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     if entity.parameters.is_empty() {
         return;
     }
     for (_, field) in entity.fields.iter().enumerate().filter(|(at, _)| entity.key_needs(*at)) {
         if let Some(parameter) = entity.parameters.named_in(field.ty.to_token_stream()) {
-            let wrong = format!("the key is made of `{}`, whose type depends on `{parameter}`", field.ident);
-            let help = "the design of a key is one, and constant: parameters are for the types of properties; for keys of \
+            let wrong = format!("the key contains `{}`, whose type depends on `{parameter}`", field.ident);
+            let help = "a key's layout is constant; parameters are for the types of properties; for keys of \
                         several types write one struct for each";
             ctxt.error("T013", field.ty, wrong, help);
         }
     }
     if let Some(index) = entity.indexes.first() {
-        let help = "an index has a type of its own, which stands for one entity: write one struct for each concrete type";
+        let help =
+            "each index has a type, which belongs to one entity; write one struct for each concrete type";
         ctxt.error("T014", &index.attr.original, "a generic entity cannot have indexes", help);
     }
 }

@@ -1,12 +1,12 @@
-//! Rules of how a partition key spreads writes: not all in one place (PAT-ANTI-1), and not over more than reads can ask. Whether a
-//! field follows time is for its type to say, and so for the compiler.
+//! Rules about write distribution (PAT-ANTI-1): a constant partition key, and buckets that a read cannot enumerate. The compiler checks key fields of
+//! a time type.
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 use crate::model::key::Key;
 use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
 
-/// Partitions that a read of all may ask, one request or more each.
+/// Most buckets that a read of all should query, with one request or more each.
 const MOST_BUCKETS: u32 = 1_000;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -17,16 +17,16 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let allowed = entity.allows.get(HOT_PARTITION);
     if key.parts().next().is_none() && !entity.allows.may_waive(HOT_PARTITION) {
         let wrong = format!(
-            "the PartitionKey of `{}` is one constant: all its entities share one partition, which takes at most 2,000 \
+            "the PartitionKey of `{}` is constant: all its entities share one partition, which takes at most 2,000 \
              entities a second (PAT-ANTI-1)",
             entity.original.ident
         );
-        let help = "add a field that spreads them, or `bucket(field, 16)`; if they are few, answer for it: \
+        let help = "add a field that spreads them, or `bucket(field, 16)`; if there are few entities, say so: \
                     `#[entity(allow(hot_partition, reason = \"…\"))]`";
         ctxt.error("T046", &key.original, wrong, help);
     }
     if let Some(word) = allowed.filter(|_| key.parts().any(|part| part.codec.is_bucket())) {
-        let help = "remove it: a bucket spreads the writes already";
+        let help = "remove it; a bucket spreads the writes already";
         ctxt.error(
             "T007",
             word,
@@ -36,7 +36,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// A read of all buckets asks each of them.
+/// Reports more buckets than a read of all can query.
 fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
     let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);
@@ -44,9 +44,9 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let many = |count: &&syn::LitInt| count.base10_parse::<u32>().is_ok_and(|count| count > MOST_BUCKETS);
     let many: Vec<_> = counts.filter(many).collect();
     match entity.allows.get(MANY_BUCKETS) {
-        // A key that is wrong may yet have them.
+        // A key with mistakes may still have buckets.
         Some(word) if many.is_empty() && ctxt.is_sound() => {
-            let help = format!("remove it: it is for more than {MOST_BUCKETS} buckets");
+            let help = format!("remove it; it is for more than {MOST_BUCKETS} buckets");
             ctxt.error(
                 "T007",
                 word,
@@ -57,10 +57,10 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
         _ if entity.allows.may_waive(MANY_BUCKETS) => {}
         _ => {
             for count in many {
-                let wrong = format!("a read of all {count} buckets is as many requests, or more");
+                let wrong = format!("reading all {count} buckets needs at least as many requests");
                 let help = format!(
-                    "take as many as the writes need: each partition takes some 2,000 entities a second, so that 16 are for 32,000; if \
-                     every read names its value, answer for it: `#[entity(allow({MANY_BUCKETS}, reason = \"…\"))]`"
+                    "use as many as the writes need: a partition takes about 2,000 entities a second, so 16 buckets take 32,000; if \
+                     every read names the value, say so: `#[entity(allow({MANY_BUCKETS}, reason = \"…\"))]`"
                 );
                 ctxt.error("T047", count, wrong, help);
             }

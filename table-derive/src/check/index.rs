@@ -1,4 +1,4 @@
-//! Rules of the indexes.
+//! Rules of indexes.
 
 use syn::ext::IdentExt;
 use syn::{LitInt, LitStr};
@@ -22,17 +22,17 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     type_of_a_field(ctxt, entity);
 }
 
-/// Two indexes have two names.
+/// Reports duplicate index names.
 fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         let name = &index.attr.name;
         if entity.is_index_twice(at) {
-            ctxt.error("T061", name, format!("duplicate index `{name}`"), "each index has a name of its own");
+            ctxt.error("T061", name, format!("duplicate index `{name}`"), "give each index a different name");
         }
     }
 }
 
-/// An index says what its copies are found by.
+/// Reports an index without a `row_key`.
 fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let is_told =
         |index: &Index| index.attr.broken || index.partition_key.as_ref().is_some_and(|key| key.broken);
@@ -41,69 +41,74 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
         let word = if index.attr.list { "index_entity" } else { "index" };
         let help = if entity.fields.iter().any(|field| field.ident == name) {
             format!(
-                "an index begins with a name, and a field stands in its key: `#[{word}(By{}, row_key({name}))]`",
+                "an index starts with a name; a field belongs in its key: `#[{word}(By{}, row_key({name}))]`",
                 pascal_case(&name.unraw().to_string())
             )
         } else {
-            format!("say what its rows are found by: `#[{word}({name}, row_key(field))]`")
+            format!("name the fields to look up by: `#[{word}({name}, row_key(field))]`")
         };
         ctxt.error("T060", name, format!("the index `{name}` has no `row_key`"), help);
     }
 }
 
-/// What a copy keeps is a property that its key does not say: key fields can be read from the copy in any case (PAT-INTRA-6).
+/// Reports included fields that the copy's key already contains (PAT-INTRA-6).
 fn keep_is_stored(ctxt: &Ctxt, entity: &Entity<'_>) {
-    // After a mistake in the list it is not known which fields it was to hold.
+    // After a mistake in the list, the intended fields are unknown.
     for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
         for name in index.attr.keep.iter().flatten() {
             let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
             if entity.key_gives(at) {
-                let wrong = format!("`{name}` is part of the entity's key, which every copy keeps");
+                let wrong = format!("`{name}` is part of the entity's key, which every copy includes");
                 ctxt.error(
                     "T062",
                     name,
                     wrong,
-                    "remove it here: a projection of the copies may have it in any case",
+                    "remove it here; a projection of the copies can use it in any case",
                 );
             } else if index.gives(entity, at) {
                 let wrong =
-                    format!("`{name}` is part of the key of `{}`, from which it is read", index.attr.name);
-                ctxt.error("T062", name, wrong, "remove it here: a copy does not store what its key says");
+                    format!("`{name}` is part of the key of `{}` and is read from it", index.attr.name);
+                ctxt.error(
+                    "T062",
+                    name,
+                    wrong,
+                    "remove it here; a copy does not store the fields of its key",
+                );
             }
         }
     }
 }
 
-/// `keep` names a field once.
+/// Reports a field that `keep` names twice.
 fn keep_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     for keep in entity.indexes.iter().filter_map(|index| index.attr.keep.as_ref()) {
         for (at, name) in keep.iter().enumerate() {
             if keep.iter().take(at).any(|earlier| earlier == name) {
-                ctxt.error("T063", name, format!("`{name}` is kept twice"), "remove it here");
+                ctxt.error("T063", name, format!("`{name}` is included twice"), "remove it here");
             }
         }
     }
 }
 
-/// A list is of all that have a value (PAT-IX); a value that one has is what copies are for.
+/// Reports `unique` on a list (PAT-IX): a list holds all entities of a value.
 fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list) {
         if let Some(word) = &index.attr.unique {
             let name = &index.attr.name;
             let help = format!(
-                "remove it, or keep a copy instead, which one request reads: `#[index({name}, unique, …)]`"
+                "remove it, or use an index of copies, which one request reads: `#[index({name}, unique, …)]`"
             );
             ctxt.error(
                 "T064",
                 word,
-                format!("`{name}` is a list of all entities of a value, and cannot be unique"),
+                format!("`{name}` lists all entities of a value, so it cannot be unique"),
                 help,
             );
         }
     }
 }
 
-/// A list has a bound: it grows with every entity of its value, and one entity holds it (PAT-ANTI-3, PAT-IX-4).
+/// Reports a list without a limit: one row holds all keys of a value (PAT-ANTI-3, PAT-IX-4).
 fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list && !index.is_broken(entity)) {
         let name = &index.attr.name;
@@ -111,16 +116,16 @@ fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
         match &index.attr.at_most {
             None => {
                 let help = format!(
-                    "say how many keys a list may hold: `#[index_entity({name}, at_most = 100, …)]`; or keep copies, which \
-                     have no bound: `#[index({name}, …)]`"
+                    "declare the maximum number of keys: `#[index_entity({name}, at_most = 100, …)]`; or use copies, which \
+                     have no limit: `#[index({name}, …)]`"
                 );
                 let wrong = format!(
-                    "`{name}` is a list without a bound: one entity holds all keys of a value, and at most 1 MiB (PAT-IX-4)"
+                    "`{name}` is a list without a limit; one entity of at most 1 MiB holds all keys of a value (PAT-IX-4)"
                 );
                 ctxt.error("T068", name, wrong, help);
             }
             Some(bound) if is_zero(bound) => {
-                let wrong = format!("a list cannot be bounded by `{bound}`");
+                let wrong = format!("`{bound}` cannot be the limit of a list");
                 ctxt.error(
                     "T068",
                     bound,
@@ -133,7 +138,7 @@ fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Two entities of one value have two copies: their key says which entity it is of, or there can be one only (PAT-INTRA-5).
+/// Reports an index that is not unique and whose key leaves out part of the entity's key: the copies of two entities would collide (PAT-INTRA-5).
 fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if index.attr.list || index.attr.unique.is_some() || index.is_broken(entity) {
@@ -146,12 +151,12 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
         }
         let name = &index.attr.name;
         let wrong = format!(
-            "`{name}` is not unique and leaves `{}` of the entity's key out: two entities of one value would have one copy \
+            "`{name}` is not unique and its key leaves out `{}` of the entity's key, so two entities with one value would share one copy \
              (PAT-INTRA-5)",
             left_out.join("`, `")
         );
         let help = format!(
-            "end its `row_key` with {}: `row_key(…, \"_\", {})`; or, if one entity at most has a value, declare it: `#[index({name}, \
+            "end its `row_key` with {}: `row_key(…, \"_\", {})`; or, if at most one entity has each value, declare that: `#[index({name}, \
              unique, …)]`",
             if left_out.len() == 1 { "it" } else { "them" },
             left_out.join(", \"_\", "),
@@ -160,8 +165,7 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Rows of one kind are distinguished from rows of another, and read without them, by the text that their `RowKey`s begin with
-/// (PAT-HET-2).
+/// Reports rows of two kinds whose `RowKey`s start with texts that do not distinguish them (PAT-HET-2).
 fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (Some(partition_key), Some(row_key)) = (&entity.partition_key, &entity.row_key) else { return };
     let begin = |key: &Key| key.literal_from(0);
@@ -185,11 +189,11 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
         });
         if let Some((other, .., other_row)) = mixed {
             let wrong = format!(
-                "the rows of `{name}` would mix with those of {other} in one partition: their RowKeys begin with {row:?} and \
+                "the rows of `{name}` would mix with the rows of {other} in one partition; their RowKeys start with {row:?} and \
                  {other_row:?}"
             );
             let help = format!(
-                "begin each with a text of its own: `row_key(\"{}_\", …)`; or give `{name}` partitions of its own, \
+                "start each RowKey with a different literal: `row_key(\"{}_\", …)`; or give `{name}` separate partitions, \
                  `partition_key(\"{}_\", …)`, or a table: `table = \"…\"`",
                 index.method(),
                 index.method(),
@@ -200,25 +204,25 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// The types made for an index are not those that fields have.
+/// Reports a generated type whose name is the type of a field.
 fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if let Some((made, field)) = entity.type_made_twice(index) {
             let name = &index.attr.name;
-            let wrong = format!("`{name}` would make a type `{made}`, which the field `{field}` has");
-            let help = "give the index another name: the type is called as the entity and the index, `EmployeeByEmail`";
+            let wrong = format!("`{name}` would generate a type `{made}`, which the field `{field}` has");
+            let help = "give the index another name; the type is named after the entity and the index, `EmployeeByEmail`";
             ctxt.error("T073", name, wrong, help);
         }
     }
 }
 
-/// The functions made for an index have names of their own.
+/// Reports a generated function whose name is taken.
 fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         if let Some(name) = entity.method_made_twice(at) {
             let name_of = &index.attr.name;
-            let wrong = format!("`{name_of}` would make a function `{name}`, which is made already");
-            ctxt.error("T067", name_of, wrong, "give the index another name: `ByEmail` makes `by_email`");
+            let wrong = format!("`{name_of}` would generate a function `{name}`, which exists already");
+            ctxt.error("T067", name_of, wrong, "give the index another name; `ByEmail` generates `by_email`");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Rules of the keys.
+//! Rules of keys.
 
 use syn::LitStr;
 use syn::ext::IdentExt;
@@ -23,19 +23,19 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     shadowing_name(ctxt, entity);
 }
 
-/// Every key of the declaration, those of the indexes included.
+/// Iterates over all keys of the declaration, including those of indexes.
 fn keys<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
     let of_indexes = entity.indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]);
     [&entity.partition_key, &entity.row_key].into_iter().chain(of_indexes).flatten()
 }
 
-/// An entity has a `PartitionKey` and a `RowKey` (ENT-1).
+/// Reports a missing `PartitionKey` or `RowKey` (ENT-1).
 fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let example =
         entity.fields.first().map_or_else(|| "field".to_owned(), |field| field.ident.unraw().to_string());
     let report = |word: Symbol, what: &str| {
         let help = format!(
-            "{what}: `#[{word}({example})]`, or a text and fields: `#[{word}(\"{example}_\", {example})]`"
+            "{what}: `#[{word}({example})]`, or a literal and fields: `#[{word}(\"{example}_\", {example})]`"
         );
         ctxt.error(
             "T020",
@@ -44,67 +44,57 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             help,
         );
     };
-    // One that stands on a field is reported there.
+    // A key on a field is reported there.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let mut attributes = entity.fields.iter().flat_map(|field| &field.original.attrs);
         key.is_none() && !attributes.any(|attribute| *attribute.path() == word)
     };
     if is_missing(&entity.partition_key, PARTITION_KEY) {
-        report(PARTITION_KEY, "say what shares a partition, and so a transaction");
+        report(PARTITION_KEY, "name the field whose entities share a partition");
     }
     if is_missing(&entity.row_key, ROW_KEY) {
-        report(ROW_KEY, "say what tells entities of a partition apart and sorts them");
+        report(ROW_KEY, "name the field that identifies an entity within its partition");
     }
 }
 
-/// A key has a piece.
+/// Reports a key without pieces.
 fn empty_key(ctxt: &Ctxt, key: &Key) {
     if key.pieces.is_empty() && key.lost == 0 {
-        ctxt.error(
-            "T021",
-            &key.original,
-            "this key is empty",
-            "a key that is always empty is written `\"\"`",
-        );
+        ctxt.error("T021", &key.original, "this key is empty", "a constant empty key is written `\"\"`");
     }
 }
 
-/// A key holds a field once: a second time says nothing new. A bucket of it is another matter.
+/// Reports a field that a key contains twice. A bucket of the field does not count.
 fn field_twice(ctxt: &Ctxt, key: &Key) {
     let parts: Vec<_> = key.parts().filter(|part| part.codec.gives_back()).collect();
     for (at, part) in parts.iter().enumerate() {
         if parts.iter().take(at).any(|earlier| earlier.field == part.field) {
-            let help = "remove it here: the first place already decides the order";
+            let help = "remove it here; the first occurrence already decides the order";
             ctxt.error("T023", &part.name, format!("`{}` is in this key twice", part.name), help);
         }
     }
 }
 
-/// A literal holds no `/`, `\`, `#`, `?` or control character (KEY-3).
+/// Reports characters that no key may contain: `/`, `\`, `#`, `?` and control characters (KEY-3).
 fn illegal_literal(ctxt: &Ctxt, key: &Key) {
     for text in literals(key) {
         if let Some(character) = illegal(&text.value()) {
-            let wrong = format!("{character:?} may not stand in a key (KEY-3)");
+            let wrong = format!("a key cannot contain {character:?} (KEY-3)");
             ctxt.error("T024", text, wrong, "separate pieces with `_`, `-`, `:`, `!` or `|`");
         }
     }
 }
 
-/// A literal says something, unless it is the whole key (KEY-2).
+/// Reports an empty literal that is not the whole key (KEY-2).
 fn empty_literal(ctxt: &Ctxt, key: &Key) {
     if key.pieces.len() > 1 {
         for text in literals(key).filter(|text| text.value().is_empty()) {
-            ctxt.error(
-                "T022",
-                text,
-                "this literal is empty",
-                "remove it, or write the separator that belongs here",
-            );
+            ctxt.error("T022", text, "this literal is empty", "remove it, or write a separator");
         }
     }
 }
 
-/// What says less than its value is a whole piece: only what says still less is written around it.
+/// Reports a derived part, such as a bucket, inside another codec. Only a codec that loses still more may be around it.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
         let (mut outer, mut inner) = (&part.codec, part.codec.inner());
@@ -113,8 +103,8 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
             if let Some(word) = codec.word().filter(|_| !stays) {
                 let form = word.form.split('`').next().unwrap_or(word.form);
                 let around = outer.word().map_or("codec", |outer| outer.name);
-                let wrong = format!("`{}` cannot stand within `{around}`", word.name);
-                let help = format!("write `{form}` by itself, without a codec around it");
+                let wrong = format!("`{}` cannot be inside `{around}`", word.name);
+                let help = format!("write `{form}` without a codec around it");
                 ctxt.error("T032", &part.name, wrong, help);
                 break;
             }
@@ -123,7 +113,7 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// A codec attribute of a field speaks of keys, so the field is in one.
+/// Reports a codec attribute on a field that no key contains.
 fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         keys(entity).any(|key| key.broken) || entity.partition_key.is_none() || entity.row_key.is_none();
@@ -132,18 +122,18 @@ fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             && !broken
             && !keys(entity).any(|key| key.parts().any(|part| part.field == at))
         {
-            let wrong = format!("`{}` is in no key, and this says how it is written in keys", field.ident);
+            let wrong = format!("`{}` is not part of a key, so its codec has no effect", field.ident);
             ctxt.error(
                 "T025",
                 attr,
                 wrong,
-                "remove it, or put the field into `partition_key`, `row_key` or an index",
+                "remove the codec, or add the field to `partition_key`, `row_key` or an index",
             );
         }
     }
 }
 
-/// The methods made for the parts of the `RowKey`, for the levels and for the `PartitionKey` have different names.
+/// Reports generated methods with equal names.
 fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     let narrowed = entity.row_key.iter().map(|key| (key, &["_is", "_prefix"][..]));
     let partitions = entity
@@ -155,15 +145,15 @@ fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
         for (part, name) in key.parts().zip(&names) {
             let made = |other: &&String| suffixes.iter().any(|suffix| *name == format!("{other}{suffix}"));
             if let Some(other) = names.iter().find(made) {
-                let wrong = format!("`{name}` is also the name of a method made for `{other}`");
-                let help = "rename the field; the stored name is kept by `#[property(\"…\")]`";
+                let wrong = format!("`{name}` is also the name of a method generated for `{other}`");
+                let help = "rename the field; `#[property(\"…\")]` keeps its stored name";
                 ctxt.error("T033", &part.name, wrong, help);
             }
         }
     }
 }
 
-/// A field's constant and methods do not stand before what the traits of every entity have.
+/// Reports fields whose constant or method would hide an item that every entity has.
 fn shadowing_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     let constants = ["SCHEMA", "INDEXES"];
     let methods = ["clone", "into", "ranges"];
@@ -175,13 +165,13 @@ fn shadowing_name(ctxt: &Ctxt, entity: &Entity<'_>) {
         let constant = upper_case(&name);
         let ident = &entity.original.ident;
         let shadowed = if constants.contains(&constant.as_str()) {
-            format!("`{ident}::{constant}`, the design of the entity")
+            format!("`{ident}::{constant}`, the schema of the entity")
         } else if narrowed.contains(&at) && methods.contains(&name.as_str()) {
-            format!("`{name}` of the rows that are narrowed by it")
+            format!("`{name}` of the generated row selection")
         } else {
             continue;
         };
-        let help = "rename the field; a property keeps its stored name by `#[property(\"…\")]`";
+        let help = "rename the field; `#[property(\"…\")]` keeps its stored name";
         ctxt.error("T039", field.ident, format!("the field `{name}` would hide {shadowed}"), help);
     }
 }

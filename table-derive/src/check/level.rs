@@ -1,4 +1,4 @@
-//! Rules of the levels of a partition key.
+//! Rules of hierarchical partition keys.
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
@@ -15,42 +15,42 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     idle_allow(ctxt, entity);
 }
 
-/// There are at most three levels (HPK-2, HPK-42).
+/// Reports more than three levels (HPK-2, HPK-42).
 fn fourth_level(ctxt: &Ctxt, key: &Key) {
     if let Some(fourth) = key.parts().nth(MOST) {
-        let wrong = format!("`{}` is a fourth level: a partition key has at most three (HPK-2)", fourth.name);
+        let wrong = format!("`{}` is a fourth level; a partition key has at most three (HPK-2)", fourth.name);
         let help = format!(
-            "put `{0}` into the `row_key`, which sorts the entities of a partition, or join it to its neighbour by a field that \
-             holds both",
+            "move `{0}` to the `row_key`, or combine it with its neighbour in one field",
             fourth.name
         );
         ctxt.error("T040", &fourth.name, wrong, help);
     }
 }
 
-/// A bucket, and whatever else is made of a value and does not give it back: no query could ask for that level.
+/// Reports a derived part as a level: no query could name it.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     for part in key.parts().filter(|part| !part.codec.gives_back()) {
         let word = part.codec.word().map_or("part", |word| word.name);
         let help = format!(
-            "put a literal between the pieces, such as `{PARTITION_KEY}(…, \"_\", …)`: that is one key without levels"
+            "put a literal between the pieces, `{PARTITION_KEY}(…, \"_\", …)`, which makes one key without levels"
         );
         ctxt.error(
             "T041",
             &part.name,
-            format!("a {word} cannot be a level: the value cannot be read back from it"),
+            format!("a {word} cannot be a level: its value cannot be read back"),
             help,
         );
     }
 }
 
-/// What is allowed could be wrong.
+/// Reports a waiver without effect.
 fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
     if let (Some(word), Some(key)) = (entity.allows.get(LOW_CARDINALITY), &entity.partition_key)
         && !key.broken
         && key.first_level().is_none_or(|first| first.codec.is_bucket())
     {
-        let help = "remove it: few values are looked for where a field is the first level, or the only piece, of the partition key";
+        let help =
+            "remove it; it is for a field that is the first level, or the only piece, of the partition key";
         ctxt.error(
             "T007",
             word,

@@ -1,4 +1,4 @@
-//! Rules of the properties.
+//! Rules of properties.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ use crate::model::key::Key;
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
-/// Custom properties of one entity (ENT-2).
+/// Maximum number of custom properties of an entity (ENT-2).
 const MOST: usize = 252;
-/// UTF-16 code units of a name (PROP-2).
+/// Maximum length of a name in UTF-16 code units (PROP-2).
 const LONGEST_NAME: usize = 255;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -23,7 +23,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// The rules of each name by itself.
+/// Checks the rules of single names.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);
@@ -34,22 +34,22 @@ pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     illegal_name(ctxt, entity);
 }
 
-/// The word that names of slots begin with makes identifiers (PROP-3).
+/// Checks that a slot prefix starts an identifier (PROP-3).
 pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
     let name = word.value();
     if syn::Ident::parse_any.parse_str(&name).is_err() {
-        let wrong = format!("names of slots that begin with `{name}` are not identifiers (PROP-3)");
-        ctxt.error("T053", word, wrong, "a letter or `_`, then letters, digits and `_`");
+        let wrong = format!("slot names that start with `{name}` are not identifiers (PROP-3)");
+        ctxt.error("T053", word, wrong, "start with a letter or `_`, then use letters, digits and `_`");
     }
 }
 
-/// A field that is read back from the key is not stored again, so it has no property unless `also` says so; a copy under another key may
-/// store it as its text, under this name.
+/// Reports `#[property("Name")]` on a key field, which is not stored as a property without `also`. Copies of an index whose key does not contain the
+/// field do store it, under this name.
 fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_key = |field: &Field<'_>| field.property.is_none() && field.attrs.rest.is_none();
     for (at, field) in entity.fields.iter().enumerate().filter(|(_, field)| of_key(field)) {
         let wrong = format!("`{}` is part of the key and is not stored as a property", field.ident);
-        let help = "remove `#[property(…)]`: the value is read back from the key; or store it as a property, too, and have both kept equal: \
+        let help = "remove `#[property(…)]`, since the value is read from the key; or also store it as a property: \
                     `#[property(\"Name\", also)]`";
         let is_in_copies = entity.indexes.iter().any(|index| index.stores_key_field(entity, at));
         if let Some(name) = &field.attrs.name {
@@ -62,19 +62,19 @@ fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// `also` is for fields that the key gives: all others are properties.
+/// Reports `also` on a field that the key does not contain.
 fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         [&entity.partition_key, &entity.row_key].iter().any(|key| key.as_ref().is_none_or(|key| key.broken));
     for (at, field) in entity.fields.iter().enumerate() {
         if let Some(also) = field.attrs.also.as_ref().filter(|_| !broken && !entity.key_gives(at)) {
-            let wrong = format!("`{}` is a property already: no key gives it back", field.ident);
-            ctxt.error("T170", also, wrong, "remove `also`, which is for a field of the key");
+            let wrong = format!("`{}` is a property already, because no key contains its value", field.ident);
+            ctxt.error("T170", also, wrong, "remove `also`, which is for fields of the key");
         }
     }
 }
 
-/// One field holds the rest; it has no name, no form and no place in a key.
+/// Checks the rest: at most one field, without a name, a form or a place in a key.
 fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     let mut first = None;
     for (at, field) in entity.fields.iter().enumerate() {
@@ -84,48 +84,49 @@ fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
         let indexes = entity.indexes.iter().flat_map(|index| index.keys(entity));
         let own = [&entity.partition_key, &entity.row_key].into_iter().flatten();
         if let Some(first) = first.replace(field.ident) {
-            let wrong = format!("`{first}` holds the rest already");
-            ctxt.error("T172", rest, wrong, "one field holds all properties that no other one is stored as");
+            let wrong = format!("`{first}` already collects the remaining properties");
+            ctxt.error("T172", rest, wrong, "declare one `rest` field");
         } else if let Some(name) = name {
-            let help = "remove the name: each property of the rest has its own";
-            ctxt.error("T172", name, "the rest cannot have a name", help);
+            let help = "remove the name; each collected property has a name already";
+            ctxt.error("T172", name, "a `rest` field cannot have a name", help);
         } else if let Some(word) = [json, also, chunks].into_iter().flatten().next() {
-            ctxt.error("T172", word, format!("the rest is not stored as `{word}`"), "write `rest` alone");
+            ctxt.error("T172", word, format!("a `rest` field cannot be `{word}`"), "write `rest` alone");
         } else if own.chain(indexes).any(in_key) {
-            let help = "name the property: give it a field of its own, and put that into the key";
-            ctxt.error("T172", rest, "the rest cannot be part of a key", help);
+            let help = "declare a field for that property, and use it in the key";
+            ctxt.error("T172", rest, "a `rest` field cannot be part of a key", help);
         }
     }
 }
 
-/// Chunks are bytes or text as they are, outside of keys. They and the rest are in copies of the whole entity alone: a projection has
-/// no column for them.
+/// Checks chunked values: bytes or text, outside of keys. Only copies of the whole entity include them and the rest, because a projection has no
+/// column for them.
 fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, field) in entity.fields.iter().enumerate() {
         let FieldAttrs { json, chunks, rest, .. } = &field.attrs;
         if let (Some(chunks), Some(_)) = (chunks, json) {
-            let help = "remove one of them: JSON of more than 32,768 code units is text of one's own making, `String` with `chunks`";
-            ctxt.error("T175", chunks, format!("`{}` is stored as JSON or in chunks", field.ident), help);
+            let help = "remove one of them; for JSON of more than 32,768 code units, serialise it yourself into a `String` with `chunks`";
+            ctxt.error("T175", chunks, format!("`{}` cannot be both JSON and chunked", field.ident), help);
         }
         let in_key = |key: &Key| key.parts().any(|part| part.field == at);
         let keys = entity.indexes.iter().flat_map(|index| index.keys(entity));
         if let Some(chunks) = chunks.as_ref().filter(|_| keys.into_iter().any(in_key) || entity.key_needs(at))
         {
-            let help = "remove `chunks`: a key has at most 512 code units";
+            let help = "remove `chunks`; a key has at most 512 code units";
             ctxt.error("T175", chunks, format!("`{}` is part of a key", field.ident), help);
         }
         for name in entity.indexes.iter().filter_map(|index| index.attr.keep.as_ref()).flatten() {
             if name == field.ident && (chunks.is_some() || rest.is_some()) {
-                let wrong = format!("`{name}` is stored as several properties and cannot be kept by name");
-                let help = "remove `keep(…)`, so that each copy is of the whole entity; or remove this field from it, and read the entity \
-                            where the field is needed";
+                let wrong =
+                    format!("`{name}` is stored as several properties, so it cannot be included by name");
+                let help = "remove `keep(…)`, which makes each copy include the whole entity; or remove this field from it, and read the entity \
+                            when the field is needed";
                 ctxt.error("T175", name, wrong, help);
             }
         }
     }
 }
 
-/// The fields that are stored as properties, by the entity or by the copies of an index.
+/// Returns the fields that the entity or a copy stores as properties.
 fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)> {
     let fields = entity.fields.iter().enumerate();
     let stored = fields.filter_map(|(at, field)| {
@@ -139,7 +140,7 @@ fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)>
     stored.collect()
 }
 
-/// `PartitionKey`, `RowKey` and `Timestamp` have places of their own (PROP-4).
+/// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4).
 fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (field, property) in &stored(entity) {
         if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
@@ -150,7 +151,7 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// The kind says something, and `EntityType` is its place (PAT-HET-1).
+/// Checks the kind: it is not empty, and no field is stored as `EntityType` (PAT-HET-1).
 fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
     let Some(kind) = &entity.kind else { return };
     if kind.value().is_empty() {
@@ -168,24 +169,29 @@ fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// A name is an identifier of at most 255 code units (PROP-2, PROP-3).
+/// Reports names that are not identifiers of at most 255 code units (PROP-2, PROP-3).
 fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (_, property) in &stored(entity) {
         if syn::Ident::parse_any.parse_str(&property.name).is_err() {
             let wrong = format!("the property name `{}` is not an identifier (PROP-3)", property.name);
-            ctxt.error_at("T053", property.span, wrong, "a letter or `_`, then letters, digits and `_`");
+            ctxt.error_at(
+                "T053",
+                property.span,
+                wrong,
+                "start with a letter or `_`, then use letters, digits and `_`",
+            );
         } else if property.name.encode_utf16().count() > LONGEST_NAME {
             ctxt.error_at(
                 "T053",
                 property.span,
                 "this property name is too long (PROP-2)",
-                "at most 255 UTF-16 code units",
+                "use at most 255 UTF-16 code units",
             );
         }
     }
 }
 
-/// Two fields are stored under two names (PROP-6).
+/// Reports two fields stored under one name (PROP-6).
 fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     let properties = stored(entity);
     for (at, (field, property)) in properties.iter().enumerate() {
@@ -204,7 +210,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// An entity has at most 252 properties (ENT-2).
+/// Reports more than 252 properties (ENT-2).
 fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     let most = MOST - usize::from(entity.kind.is_some());
     let count = entity.properties().count();

@@ -1,4 +1,4 @@
-//! Rules of the tables.
+//! Rules of table names.
 
 use proc_macro2::Span;
 
@@ -7,25 +7,24 @@ use crate::model::Entity;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (name, span) = &entity.table;
-    let help =
-        "name the table with `#[entity(table = \"Company\")]`; without it the name of the struct is taken";
+    let help = "name the table: `#[entity(table = \"Company\")]`; the default is the name of the struct";
     table_name(ctxt, name, *span, help);
     for table in entity.indexes.iter().filter_map(|index| index.attr.table.as_ref()) {
-        let help = "name another table: `table = \"Directory\"`; without it the index is in the entity's own";
+        let help = "name another table: `table = \"Directory\"`; the default is the table of the entity";
         table_name(ctxt, &table.value(), table.span(), help);
     }
 }
 
-/// A table is named with 3 to 63 ASCII letters and digits, the first a letter, and not `tables` (TBL-1, TBL-3). Those of the service's
-/// measurements begin with `$Metrics`.
+/// Checks a table name: 3 to 63 ASCII letters and digits, starting with a letter, and not `tables` (TBL-1, TBL-3). The service's metrics tables,
+/// which start with `$Metrics`, are allowed.
 fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: &str) {
     let name = name.strip_prefix('$').filter(|rest| rest.starts_with("Metrics")).unwrap_or(name);
     let wrong = if !name.bytes().all(|byte| byte.is_ascii_alphanumeric())
         || name.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
     {
-        "is not made of ASCII letters and digits, the first a letter (TBL-1)"
+        "must consist of ASCII letters and digits and start with a letter (TBL-1)"
     } else if !(3..=63).contains(&name.len()) {
-        "does not have 3 to 63 characters (TBL-1)"
+        "must have 3 to 63 characters (TBL-1)"
     } else if name.eq_ignore_ascii_case("tables") {
         "is reserved (TBL-3)"
     } else {

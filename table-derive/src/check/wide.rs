@@ -6,7 +6,7 @@ use crate::check::{float, hot, key, level, property, table};
 use crate::ctxt::Ctxt;
 use crate::model::wide::{MOST_PARTS, ROOM, Wide};
 
-/// Checks every rule.
+/// Checks all rules.
 pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     let entity = &wide.entity;
     table::check(ctxt, entity);
@@ -17,7 +17,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
-    // What is in the parts is what is not in the key.
+    // The parts hold all fields outside of the key, which must be known.
     if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
         return;
     }
@@ -26,7 +26,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     full_part(ctxt, wide);
 }
 
-/// A range of slots has a first one, and not more than there is room for.
+/// Checks that a slot range is not empty and not too long.
 fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     for slots in wide.stored.iter().filter_map(|stored| stored.slots.as_ref()) {
         if slots.first > slots.last {
@@ -35,7 +35,7 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
                 "T154",
                 &slots.original,
                 wrong,
-                "the first number, then the last: `#[slots(\"Day\", 1..=366)]`",
+                "write the first number, then the last: `#[slots(\"Day\", 1..=366)]`",
             );
         } else if slots.count() == 0 {
             let count = (slots.last - slots.first).saturating_add(1);
@@ -46,7 +46,7 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Two properties have two names, slots too, and none is the pattern's own (PROP-6).
+/// Reports duplicate property names, slots included, and the name that the pattern uses (PROP-6).
 fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     for stored in &wide.stored {
@@ -58,7 +58,8 @@ fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
         };
         for name in names {
             if name == "WriteId" {
-                let wrong = format!("`{field}` is stored as `WriteId`, which all parts of one write share");
+                let wrong =
+                    format!("`{field}` is stored as `WriteId`, which every part of a wide entity has");
                 ctxt.error_at("T158", span, wrong, "store it under another name: `#[property(\"Name\")]`");
                 break;
             }
@@ -68,7 +69,7 @@ fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
                     "T054",
                     span,
                     wrong,
-                    "give one of them other names: another word for the slots, or `#[property(\"Name\")]`",
+                    "give one of them another name: another slot prefix, or `#[property(\"Name\")]`",
                 );
                 break;
             }
@@ -77,7 +78,7 @@ fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Parts are numbered from 1, in the order they are declared.
+/// Reports parts that are not numbered from 1 in the order of the fields.
 fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
     let mut current = 1;
     for (at, stored) in wide.stored.iter().enumerate() {
@@ -87,15 +88,14 @@ fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
             current = expected;
             continue;
         }
-        let wrong = format!("part {} does not follow part {current}", begins.number);
-        let help =
-            format!("parts are numbered in the order of their fields: here begins `#[part({expected})]`");
+        let wrong = format!("part {} cannot follow part {current}", begins.number);
+        let help = format!("number parts in the order of their fields; this one is `#[part({expected})]`");
         ctxt.error("T153", &begins.original, wrong, help);
         current = expected;
     }
 }
 
-/// The `RowKey`s of parts end with two digits, and all of them are one transaction (EGT-2).
+/// Reports more parts than two digits or one transaction allow (EGT-2).
 fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     let Some(first) = wide.parts.get(MOST_PARTS).and_then(|part| part.runs.first()) else { return };
     let Some(field) = wide.stored.get(first.stored).and_then(|stored| wide.ident(stored)) else { return };
@@ -104,7 +104,7 @@ fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     ctxt.error("T151", field, wrong, help_of_size());
 }
 
-/// A part that the declaration begins holds what it declares (ENT-2).
+/// Reports a declared part with more properties than an entity can have (ENT-2).
 fn full_part(ctxt: &Ctxt, wide: &Wide<'_>) {
     for (number, part) in (1..).zip(&wide.parts) {
         let room = if number == 1 { wide.entity.first_room() } else { ROOM };
@@ -122,8 +122,8 @@ fn full_part(ctxt: &Ctxt, wide: &Wide<'_>) {
             let wrong =
                 format!("part {number} has {} properties; a part has room for {room} (ENT-2)", part.count());
             let help = format!(
-                "begin part {} before it is full, and split slots into two fields; or leave every `#[part(…)]` out, and parts are cut where \
-                 they are full",
+                "start part {} earlier, and split slots into two fields; or remove every `#[part(…)]`, and full parts are split \
+                 automatically",
                 number + 1
             );
             ctxt.error("T152", field, wrong, help);
@@ -133,6 +133,6 @@ fn full_part(ctxt: &Ctxt, wide: &Wide<'_>) {
 
 fn help_of_size() -> String {
     format!(
-        "at most {MOST_PARTS} parts of {ROOM} properties, 4 MiB together: put what is read apart into an entity of its own, or a blob"
+        "at most {MOST_PARTS} parts of {ROOM} properties, 4 MiB in total; move data that is read separately into another entity, or a blob"
     )
 }

@@ -1,4 +1,4 @@
-//! Reading a part of a key: `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`, `codec(path::To, id)`.
+//! Parser of one key part: `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`, `codec(path::To, id)`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -12,7 +12,7 @@ use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC};
 
-/// A field and how it is written. `None` if a word is unknown, which is reported.
+/// Parses a field and its codec. Returns `None` if a word is unknown, which is reported.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let name = input.call(Ident::parse_any)?;
     if !input.peek(token::Paren) {
@@ -35,13 +35,13 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
     let part = part.and_then(end).map_err(|error| misread(&name, form, content, error));
     if part.is_err() {
-        // What is left unread would be reported once more.
+        // Unread tokens would be reported a second time.
         content.parse::<TokenStream>()?;
     }
     part
 }
 
-/// Words of other libraries, each with the help that says what is meant here.
+/// Words of other libraries, each with the help that is shown.
 const MEANT: [(&str, &str); 44] = [
     ("padded", "write `digits(6, id)`"),
     ("pad", "write `digits(6, id)`"),
@@ -52,8 +52,8 @@ const MEANT: [(&str, &str); 44] = [
     ("newest_first", "write `desc(at)`"),
     ("lowercase", "write `folded(lower, email)`"),
     ("uppercase", "write `folded(upper, email)`"),
-    ("concat", "texts and fields are pieces of their own: `\"empid_\", id`"),
-    ("prefix", "texts and fields are pieces of their own: `\"empid_\", id`"),
+    ("concat", "literals and fields are separate pieces: `\"empid_\", id`"),
+    ("prefix", "literals and fields are separate pieces: `\"empid_\", id`"),
     ("reversed", "write `desc(at)`"),
     ("lower", "write `folded(lower, email)`"),
     ("upper", "write `folded(upper, email)`"),
@@ -69,15 +69,15 @@ const MEANT: [(&str, &str); 44] = [
     ("seconds", "write `unix(seconds, at)`"),
     ("timestamp", "write `unix(seconds, at)`"),
     ("millis", "write `unix(millis, at)`"),
-    ("ticks", "an instant alone is written as its ticks: `at`"),
+    ("ticks", "a `DateTime<Utc>` is written as its ticks by default: `at`"),
     ("shard", "write `bucket(user, 16)`"),
     ("shards", "write `bucket(user, 16)`"),
     ("partition", "write `bucket(user, 16)`"),
     ("rev", "write `desc(at)`"),
-    ("level", "fields without a text between them are levels: `#[partition_key(tenant, user)]`"),
-    ("nameof", "a field stands alone: `id`"),
-    ("Some", "a part of a key is always there: the field stands alone, and its type is not an `Option`"),
-    ("optional", "a part of a key is always there: the field stands alone, and its type is not an `Option`"),
+    ("level", "fields without a literal between them are levels: `#[partition_key(tenant, user)]`"),
+    ("nameof", "write the field alone: `id`"),
+    ("Some", "a key part is always present; write the field alone, with a type that is not an `Option`"),
+    ("optional", "a key part is always present; write the field alone, with a type that is not an `Option`"),
     ("substring", CUT),
     ("left", CUT),
     ("take", CUT),
@@ -90,21 +90,20 @@ const MEANT: [(&str, &str); 44] = [
 ];
 
 const CUT: &str = "write `first(3, name)`";
-const END: &str =
-    "a key takes the beginning of a text: `first(3, name)`; store its end as a field of its own";
-const MADE: &str = "a key is made of fields alone: make the value where the entity is made";
+const END: &str = "a key can contain the start of a text: `first(3, name)`; for its end, store it as a field";
+const MADE: &str = "a key is made of fields; create the value together with the entity";
 
-/// What a word of another library, or a method, is written as here.
+/// Returns the help for a word of another library or a method name.
 pub(crate) fn meant(word: &Ident) -> Option<&'static str> {
     MEANT.iter().find(|(other, _)| word == other).map(|(_, meant)| *meant)
 }
 
-/// The word of `#[digits(6)]`; `None` if it is another attribute.
+/// Returns the codec word of an attribute such as `#[digits(6)]`, or `None`.
 pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
 }
 
-/// Reads `#[digits(6)]`, whose word is known; `None` if it is wrong, which is reported.
+/// Parses a codec attribute such as `#[digits(6)]`. Returns `None` after a reported mistake.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
     let form = format!("#[{}]", in_attribute(word));
     let arguments = if word.arguments.is_empty() {
@@ -130,7 +129,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     arguments.map(codec)
 }
 
-/// The form of an attribute: `digits(6)` of `digits(6, id)`.
+/// Returns the attribute form of a word: `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
     let whole = word.form.split('`').next().unwrap_or(word.form);
     match whole.rsplit_once(", ") {
@@ -142,8 +141,8 @@ pub(crate) fn in_attribute(word: &Word) -> String {
 fn parse_custom(input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let path = input.call(Path::parse_mod_style)?;
     if input.peek(Token![<]) {
-        let help = "give the type a name of its own, `type Day = Pattern<…>;`, and write `codec(Day, field)`";
-        return Err(mistake("T004", rest(input), "a codec is named without parameters", help));
+        let help = "define an alias, `type Day = Pattern<…>;`, and write `codec(Day, field)`";
+        return Err(mistake("T004", rest(input), "a codec is named without generic arguments", help));
     }
     input.parse::<Token![,]>()?;
     Ok(Some((input.call(Ident::parse_any)?, Codec::Custom(path))))
@@ -166,7 +165,7 @@ fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Resu
     Ok(Some((input.call(Ident::parse_any)?, written(None, arguments))))
 }
 
-/// The arguments as parameters of a type, and that which is a number; each with a comma after it if more comes.
+/// Parses the arguments: all of them as generic arguments, and the numeric one. A comma follows each if `more`.
 fn parse_arguments(
     word: &Word,
     input: ParseStream,
@@ -203,7 +202,7 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
-    // What is another literal is not read, so that the error stands there.
+    // Another literal is left unread, so that the error points at it.
     if input.peek(Lit) && !input.peek(LitInt) {
         return Err(input.error("expected a number"));
     }
@@ -213,8 +212,8 @@ fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn
     }
     let message = if word.gives == Gives::Bucket {
         format!(
-            "[T036] `bucket` takes a number of buckets from {least} to {most}\n\nhelp: so many partitions share the load, and each is one request more \
-             for all of them: `bucket(user, 16)`"
+            "[T036] `bucket` takes a number of buckets from {least} to {most}\n\nhelp: choose as many partitions as the write load needs; a read of all buckets \
+             sends one request for each: `bucket(user, 16)`"
         )
     } else if word.name == "digits" {
         "[T004] `digits` takes a number from 1 to 39\n\nhelp: the most digits that a value can have: `digits(6)` writes 223 as `000223`"
@@ -236,7 +235,7 @@ fn parse_one_of(word: &Word, words: &[(&str, &str)], input: ParseStream) -> syn:
     })
 }
 
-/// `{ __table::pattern("yyyy-MM-dd") }`, after a look at its letters: rustc would report them once for each use.
+/// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report them once for each use.
 fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
     let text: LitStr = input.parse()?;
     let value = text.value();
@@ -246,8 +245,8 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
         let Some(after) = words.iter().find_map(|word| rest.strip_prefix(word)) else {
             let letter: String = rest.chars().take(1).collect();
             let message = format!(
-                "[T008] `{letter}` is not a letter of a date pattern\n\nhelp: a pattern is made of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and `- _ \
-                 : . , T Z` or a blank between them: `pattern(\"yyyy-MM-dd\", day)`"
+                "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and the separators `- _ \
+                 : . , T Z` or a space: `pattern(\"yyyy-MM-dd\", day)`"
             );
             return Err(syn::Error::new_spanned(&text, message));
         };

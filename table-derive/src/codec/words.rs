@@ -1,47 +1,47 @@
-//! The words of codecs, one line each.
+//! The codec words, one line each.
 
-/// A word that says how a field is written.
+/// A codec word.
 pub(crate) struct Word {
-    /// As it is written.
+    /// The word itself.
     pub(crate) name: &'static str,
-    /// The type of the runtime.
+    /// The codec type of the runtime.
     pub(crate) codec: &'static str,
-    /// A whole example, for messages.
+    /// A complete example, for messages.
     pub(crate) form: &'static str,
-    /// What stands beside the field.
+    /// The arguments before or after the field.
     pub(super) arguments: &'static [Argument],
-    /// Whether it is written around a part, a field or another word, and not a field alone.
+    /// `true` if its operand may be another codec and not only a field.
     pub(super) around: bool,
-    /// Whether texts may have several lengths, though it is not a codec of texts.
+    /// `true` if its texts may differ in length, although it is not a codec of texts.
     pub(super) varies: bool,
-    /// What can be had of it.
+    /// The information that its text keeps.
     pub(crate) gives: Gives,
 }
 
-/// What a part gives.
+/// The information about a value that a codec's text keeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// The value.
+    /// The whole value.
     Value,
-    /// The value, a text with prefixes.
+    /// The whole value, as a text with prefixes.
     Text,
-    /// Less than the value: the field is a property.
+    /// Part of the value; the field is also a property.
     Derived,
-    /// Likewise, digits that are spread evenly.
+    /// A hash, spread evenly; the field is also a property.
     Hash,
-    /// Likewise, one of so many.
+    /// A bucket number; the field is also a property.
     Bucket,
 }
 
-/// An argument, which becomes a parameter of the type.
+/// An argument, which becomes a generic argument of the codec type.
 pub(super) enum Argument {
-    /// A number from and to.
+    /// A number within these bounds.
     Number(u128, u128),
     /// A character.
     Character,
-    /// The pattern of a date.
+    /// A date pattern.
     Pattern,
-    /// One of these words, for these tokens; the first may be left out if `true`.
+    /// One of these words, each with its tokens; `true` if the first one is the default.
     OneOf(&'static [(&'static str, &'static str)], bool),
 }
 
@@ -82,7 +82,7 @@ const HASHES: &[(&str, &str)] = &[
 ];
 const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
 
-/// All of them.
+/// All words.
 pub(super) const WORDS: &[Word] = &[
     word("digits", "Digits", "digits(6, id)", &[Number(1, 39)]),
     around("desc", "Desc", "desc(at)", &[]),
@@ -127,18 +127,18 @@ pub(super) const WORDS: &[Word] = &[
     },
 ];
 
-/// The word of this name.
+/// Returns the word with this name.
 pub(super) fn find(name: &syn::Ident) -> Option<&'static Word> {
     WORDS.iter().find(|word| name == word.name)
 }
 
-/// All words.
+/// Iterates over all words.
 #[cfg(test)]
 pub(crate) fn all() -> impl Iterator<Item = &'static Word> {
     WORDS.iter()
 }
 
-/// The words that may stand before a field: `#[digits(6)]`.
+/// Iterates over the words that may be attributes of a field: `#[digits(6)]`.
 pub(crate) fn attributes() -> impl Iterator<Item = &'static Word> {
     WORDS.iter().filter(|word| !word.around)
 }

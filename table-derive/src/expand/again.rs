@@ -1,4 +1,4 @@
-//! Reading a stored entity over another one, whose strings keep their memory.
+//! Reading into an existing entity, whose strings and vectors keep their memory.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -24,8 +24,8 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// Only where it pays, and only of designs that `from_entity` reads without comparing one place with another: each function costs the
-/// compiler, and what is provided reads a new value.
+/// Generated only where memory can be reused, and only for keys without comparisons between places: each function costs compile time, and the
+/// provided method reads a new value.
 pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
         return None;
@@ -53,7 +53,7 @@ pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     })
 }
 
-/// `reader.part_again("id", &mut self.id, <Digits<6> as KeyCodec<u32>>::decode_again)`, of each part.
+/// `reader.part_again("id", &mut self.id, <Digits<6> as KeyCodec<u32>>::decode_again)` for each part.
 fn parts(design: &Design<'_>, key: &Key) -> Vec<TokenStream> {
     let reader = local("reader");
     let fields = key.parts().filter_map(|part| design.field(part));
@@ -71,7 +71,7 @@ fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     quote!(<#ty as __table::Property>::read_again(&mut self.#ident, &mut #reader.search, #name))
 }
 
-/// Whether each field is read from one place, and is a part of a key or a property by itself.
+/// Returns `true` if each field is read from one place, as a key part or a property.
 fn is_plain(design: &Design<'_>) -> bool {
     let entity = design.entity;
     let keys = [design.partition_key, design.row_key];
@@ -85,7 +85,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
 }
 
-/// Whether a type is written as one whose memory is used again: `String`, `Vec<u8>`, or `Option` of them.
+/// Returns `true` if a type is spelled as one with reusable memory: `String`, `Vec<u8>`, or an `Option` of them.
 fn has_memory(ty: &Type) -> bool {
     let path = match ty {
         Type::Group(group) => return has_memory(&group.elem),

@@ -1,16 +1,16 @@
-//! Short aliases of types that an expansion repeats.
+//! Short aliases for types that an expansion repeats.
 
 use std::cell::RefCell;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-/// Types and their names, in the order of their first use.
+/// Types and their aliases, in the order of first use.
 #[derive(Default)]
 pub(super) struct Aliases(RefCell<Vec<(String, TokenStream)>>);
 
 impl Aliases {
-    /// The name of a type, which stands at a place.
+    /// Returns the alias of a type, with this span.
     pub(super) fn name(&self, ty: TokenStream, span: Span) -> Ident {
         let (mut types, text) = (self.0.borrow_mut(), ty.to_string());
         let at = types.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {

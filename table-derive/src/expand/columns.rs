@@ -17,7 +17,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
         let name = &property.name;
-        // A patch records nothing in a feed either, and changes no key.
+        // The column cannot be patched: a patch writes no feed record and changes no key.
         let is_patched_elsewhere =
             entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
@@ -51,7 +51,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
         let (vis, ty, column, name, decode) =
             (field.vis, field.ty, constant(field), &part.name, part.item("decode"));
         let line = format!("The field `{name}` of the key, for projections.");
-        // At the field's type: see `KeyField::item`.
+        // Spanned at the field's type; see `KeyField::item`.
         let value = quote_spanned! {ty.span()=>
             __table::KeyColumn::#of(#name, &#forms.forms, #place, #decode)
         };
@@ -63,7 +63,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// The same without meaning, after a mistake.
+/// The key columns without content, after a mistake.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().filter(|field| is_of_key_alone(field)).map(|field| {
         let (vis, ty, column) = (field.vis, field.ty, constant(field));
@@ -75,12 +75,12 @@ pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Whether the key alone gives a field.
+/// Returns `true` if a field is stored only in the key.
 fn is_of_key_alone(field: &Field<'_>) -> bool {
     field.property.is_none() && field.attrs.rest.is_none()
 }
 
-/// The name of a field's constant.
+/// Returns the name of a field's constant.
 pub(super) fn constant(field: &Field<'_>) -> Ident {
     Ident::new(&upper_case(&field.ident.unraw().to_string()), field.ident.span())
 }

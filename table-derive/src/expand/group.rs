@@ -1,4 +1,4 @@
-//! A group: `impl EntityGroup` that sorts the rows of a range into fields, and the proof that the range holds them.
+//! Entity groups: an `impl EntityGroup` that sorts the rows of a range into fields, and the proof that the range contains them.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -76,12 +76,12 @@ pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
     )
 }
 
-/// What names the group: one entity, or a partition.
+/// Returns the class of the selection that names the group: one entity, or a partition.
 fn named(group: &EntityGroup<'_>) -> TokenStream {
     if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) }
 }
 
-/// What becomes of a row of no member: the list, the statement, the field.
+/// Returns the code for rows of no member: the list, the statement, the field.
 fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     let entity = local("entity");
     let name = group.original.ident.unraw().to_string();
@@ -99,7 +99,7 @@ fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     )
 }
 
-/// That the members can be told apart, and that the range holds them; and whose selections name the group.
+/// Proves that the members can be told apart and that the range contains them, and names the selections that return the group.
 fn proofs(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let name = ident.unraw().to_string();
@@ -131,13 +131,13 @@ fn proofs(group: &EntityGroup<'_>) -> TokenStream {
     }
 }
 
-/// The design of a field's entity.
+/// Returns the schema of a field's entity.
 fn schema(member: &Member<'_>) -> TokenStream {
     let ty = member.ty;
     quote_spanned!(ty.span()=> <<#ty as __table::GroupField>::Member as __table::Entity>::SCHEMA)
 }
 
-/// The trait without meaning, after a mistake.
+/// Expands the trait without content, after a mistake.
 pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let named = named(group);

@@ -1,4 +1,4 @@
-//! The indexes: a type each, what an entity has in it, how that is read back, and the functions that select by it.
+//! Indexes: a type for each, the rows of an entity in it, how they are read, and the functions that select by it.
 
 mod reading;
 mod schema;
@@ -14,10 +14,10 @@ use crate::expand::{partitions, rows};
 use crate::model::index::Index;
 use crate::model::key::Key;
 
-/// What the indexes of an entity add to its expansion.
+/// The parts of an expansion that indexes add.
 #[derive(Default)]
 pub(super) struct Indexes {
-    /// Types beside the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
+    /// The types outside the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
     pub(super) types: TokenStream,
     /// `const INDEXES: &'static [IndexOf<Self>] = …;`
     pub(super) list: Option<TokenStream>,
@@ -27,12 +27,12 @@ pub(super) struct Indexes {
     pub(super) selections: TokenStream,
 }
 
-/// All of them.
+/// Expands all indexes.
 pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let mut list = Vec::new();
     for (at, index) in primary.entity.indexes.iter().enumerate() {
-        // What is made twice is reported.
+        // Duplicates are reported by the rules.
         let is_twice = primary.entity.is_index_twice(at)
             || primary.entity.method_made_twice(at).is_some()
             || primary.entity.type_made_twice(index).is_some();
@@ -61,7 +61,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
         types.extend(marker_type(&design, index));
         impls.extend(if primary.stub { stub(&design, index) } else { index_impl(&design, primary, index) });
         selections.extend(selections::look_up(&design, index));
-        // The rows of lists are of no use yet: no entity can be read from them.
+        // Lists have no row selection: no entity can be read from them.
         if !index.attr.list {
             if !primary.stub {
                 impls.extend(reading::copies(&design, primary, index));
@@ -85,7 +85,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow();
-    // At the name of the index: rustc shows it where the program has a type of this name.
+    // Spanned at the index's name, where rustc reports a type of the same name.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]
@@ -95,7 +95,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// The traits without meaning, after a mistake.
+/// Expands the traits without content, after a mistake.
 fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let consistency = consistency(index);
@@ -133,7 +133,7 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Whether its copies are in step with their entities: `InStep` or `Behind`.
+/// Returns the consistency of its copies: `InStep` or `Behind`.
 fn consistency(index: &Index) -> TokenStream {
     let in_step = index.attr.table.is_none() && index.attr.partition_key.is_none();
     if in_step { quote!(InStep) } else { quote!(Behind) }

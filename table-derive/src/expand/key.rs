@@ -1,4 +1,4 @@
-//! The parts of a key as tokens: types, codecs, arguments, the calls that build its text.
+//! Key parts as tokens: types, codecs, arguments, and the calls that build a key's text.
 
 use std::borrow::Cow;
 
@@ -13,48 +13,48 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// A design whose keys are known to be there: that of an entity, or of one of its indexes.
+/// A schema whose keys are known to exist: of an entity, or of one of its indexes.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
-    /// The types named so far.
+    /// The type aliases so far.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
-    /// The index, with its place among them; `None` is the entity itself.
+    /// The index and its position; `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
-    /// Whether the declaration has mistakes. Its functions have the same names and results then, take values of any type and do
-    /// nothing, so that their uses are not reported as well.
+    /// `true` if the declaration has mistakes. The generated functions then have the same names and results but accept any arguments and have no
+    /// bodies, which prevents follow-up errors.
     pub(super) stub: bool,
 }
 
 /// One field of a key.
 pub(super) struct KeyField<'e> {
     pub(super) field: &'e Field<'e>,
-    /// What is written: the field's type, or what is in it where an index may lack it.
+    /// The type that is written: the field's, or the type inside an `Option` if the index is sparse.
     pub(super) ty: Cow<'e, Type>,
-    /// Whether the value can be absent, which the compiler knows: see `IndexPart`.
+    /// `true` if the value may be absent, which the compiler decides; see `IndexPart`.
     pub(super) may_lack: bool,
-    /// The name as text, without `r#`.
+    /// The name without `r#`.
     pub(super) name: String,
-    /// The type of the codec.
+    /// The codec type.
     pub(super) codec: TokenStream,
-    /// The names of both types.
+    /// The aliases of both types.
     aliases: (Ident, TokenStream),
-    /// Whether prefixes of it may be asked for.
+    /// `true` if prefix queries may be possible.
     pub(super) may_be_text: bool,
     stub: bool,
     word: &'static str,
 }
 
 impl KeyField<'_> {
-    /// An item of the trait that writes this type: `<Digits<6> as KeyCodec<u32>>::encode`.
+    /// Returns an item of the codec for this type: `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
-    /// All tokens stand at the field's type, so that rustc says once, and there, what is wrong with it.
+    /// All tokens are spanned at the field's type, so that rustc reports a wrong type once, and there.
     pub(super) fn item(&self, name: &str) -> TokenStream {
         self.item_of(self.word, name)
     }
 
-    /// An item of another trait of the codec.
+    /// Returns an item of another trait of the codec.
     pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
         let span = self.ty.span();
         let (word, name) = (Ident::new(word, span), Ident::new(name, span));
@@ -62,7 +62,7 @@ impl KeyField<'_> {
         quote_spanned!(span=> <#codec as __table::#word<#ty>>::#name)
     }
 
-    /// A function of the runtime for the codec and its type: `place::<Digits<6>, u32>`.
+    /// Returns a function of the runtime for the codec and its type: `place::<Digits<6>, u32>`.
     pub(super) fn function(&self, name: &str) -> TokenStream {
         let span = self.ty.span();
         let name = Ident::new(name, span);
@@ -70,26 +70,26 @@ impl KeyField<'_> {
         quote_spanned!(span=> __table::#name::<#codec, #ty>)
     }
 
-    /// The argument that is a value of the field: `id: impl KeyArg<u32>`.
+    /// Returns the argument for a value of the field: `id: impl KeyArg<u32>`.
     pub(super) fn argument(&self) -> TokenStream {
         let (name, ty) = (self.field.ident, &self.ty);
         if self.stub {
             any()
         } else if self.may_lack {
-            // A type that is not part of a key is reported at the field, and not once more for each function.
+            // A type that cannot be a key part is reported at the field, and not once for each function.
             quote_spanned!(ty.span()=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
         }
     }
 
-    /// The same of an argument that is a reference already.
+    /// Returns the `append` call for an argument that is already a reference.
     fn append_borrowed(&self) -> TokenStream {
         let (argument, name, encode) = (self.field.ident, &self.name, self.item("encode"));
         quote_spanned!(self.ty.span()=> .part(#name, #argument, #encode))
     }
 
-    /// The call that appends the value of the argument of the field's name to a key: `.part("id", &id, …::encode)`.
+    /// Returns the call that appends the argument of the field's name to a key: `.part("id", &id, …::encode)`.
     pub(super) fn append(&self) -> TokenStream {
         let (argument, name, encode) = (self.field.ident, &self.name, self.item("encode"));
         quote_spanned!(self.ty.span()=> .part(#name, &#argument, #encode))
@@ -105,7 +105,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// The same at a place, for an item whose tokens are all there: rustc reports an item at its beginning.
+    /// Returns the visibility at a span. rustc reports an item at its first token, so that one needs the span as well.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {
@@ -116,7 +116,7 @@ impl<'e> Design<'e> {
         vis
     }
 
-    /// The tokens of a part; `None` cannot be, as names are resolved before.
+    /// Returns the field of a part. `None` cannot occur, because names are resolved earlier.
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
         let may_lack = self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
@@ -140,12 +140,12 @@ impl<'e> Design<'e> {
         Some(KeyField { field, ty, may_lack, name, codec, aliases, may_be_text, stub: self.stub, word })
     }
 
-    /// The type of a selection of this class.
+    /// Returns the selection type of this cost class.
     pub(super) fn selection(&self, class: &TokenStream) -> TokenStream {
         self.selection_at(Span::call_site(), class)
     }
 
-    /// The same with its tokens at a place.
+    /// Returns the selection type with its tokens at a span.
     pub(super) fn selection_at(&self, span: Span, class: &TokenStream) -> TokenStream {
         let ty = self.entity.ty();
         if self.index.is_none() {
@@ -155,7 +155,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::Selection<#ty, #class, #source>)
     }
 
-    /// Where the keys of the design are, as a type.
+    /// Returns the type that says where the rows are: the entity, copies or lists.
     pub(super) fn source(&self, span: Span) -> TokenStream {
         let Some((_, index)) = self.index else { return quote_spanned!(span=> __table::Primary) };
         let marker = index.marker(self.entity);
@@ -163,7 +163,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::#source<#marker>)
     }
 
-    /// The constant that holds the pieces of a key: `__ROW_KEY`.
+    /// Returns the constant with the pieces of a key: `__ROW_KEY`.
     pub(super) fn constant(&self, key: &str) -> Ident {
         match self.index {
             None => format_ident!("__{key}"),
@@ -171,7 +171,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// The constant that holds the pieces of the `PartitionKey`: an index without one has the entity's own.
+    /// Returns the constant with the pieces of the `PartitionKey`. An index without one uses the entity's.
     pub(super) fn partition_constant(&self) -> Ident {
         match self.index {
             Some((_, index)) if index.partition_key.is_none() => format_ident!("__PARTITION_KEY"),
@@ -179,7 +179,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// The function that rows are narrowed from, and the type that it gives: `rows` and `EmployeeRows`.
+    /// Returns the function that selects rows and the type that it returns: `rows` and `EmployeeRows`.
     pub(super) fn rows_names(&self) -> (Ident, Ident) {
         match self.index {
             None => (format_ident!("rows"), format_ident!("{}Rows", self.ident().unraw())),
@@ -189,9 +189,9 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// The fields that the values of these keys come from, each once: arguments of a function.
+    /// Returns the fields that the values of these keys come from, each once, as function arguments.
     ///
-    /// A field that a bucket alone holds stands where the bucket stands.
+    /// A field that only a bucket contains takes the place of the bucket.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
         let given = |part: &Part| keys.iter().any(|key| key.gives(part.field));
         let mut seen = Vec::new();
@@ -210,18 +210,18 @@ impl<'e> Design<'e> {
         arguments
     }
 
-    /// The argument of a function, or one of any type in a stub.
+    /// Returns the argument of a function; in a stub, an argument of any type.
     pub(super) fn takes(&self, argument: TokenStream) -> TokenStream {
         if self.stub { any() } else { argument }
     }
 
-    /// The body of a function, or none in a stub.
+    /// Returns the body of a function; in a stub, none.
     pub(super) fn body(&self, body: TokenStream) -> TokenStream {
         if self.stub { quote!(loop {}) } else { body }
     }
 
-    /// The text of the `PartitionKey` from arguments of the fields' names, as one function for all that select by it:
-    /// `fn __partition_key(department: &impl KeyArg<String>) -> KeyText`.
+    /// The function that returns the text of the `PartitionKey`, shared by all selections: `fn __partition_key(department: &impl KeyArg<String>) ->
+    /// KeyText`.
     pub(super) fn partition_text(&self) -> TokenStream {
         let fields = self.partition_fields();
         let arguments = fields.iter().map(|KeyField { field, ty, .. }| {
@@ -239,7 +239,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// The fields that the entity's `PartitionKey` is made of, each once.
+    /// Returns the fields of the entity's `PartitionKey`, each once.
     fn partition_fields(&self) -> Vec<KeyField<'e>> {
         let mut seen = Vec::new();
         let parts = self.partition_key.parts().filter(|part| {
@@ -250,7 +250,7 @@ impl<'e> Design<'e> {
         parts.filter_map(|part| self.field(part)).collect()
     }
 
-    /// The text of the `PartitionKey` that all functions of a design without buckets, or of one bucket, select by.
+    /// Returns the `PartitionKey` text that the functions select by, if no bucket is enumerated.
     pub(super) fn partition_of_arguments(&self) -> TokenStream {
         if self.index.is_some_and(|(_, index)| index.partition_key.is_some()) {
             return self.text(self.partition_key, false);
@@ -259,8 +259,8 @@ impl<'e> Design<'e> {
         quote!(__partition_key(#(&#names),*))
     }
 
-    /// The calls that build the text of a key from arguments of the fields' names. Buckets are `each` of them, or the
-    /// value's own.
+    /// Returns the calls that build the text of a key from arguments named like the fields. A bucket is enumerated if `each_bucket`, otherwise
+    /// computed from the value.
     pub(super) fn text(&self, key: &Key, each_bucket: bool) -> TokenStream {
         let start =
             if each_bucket { quote!(__table::KeyTexts::new()) } else { quote!(__table::KeyText::new()) };
@@ -280,24 +280,24 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Whether the partition cannot be named without a value that only its bucket holds.
+    /// Returns `true` if the partition can only be named by a value that nothing but its bucket contains.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))
     }
 }
 
-/// An argument of any type.
+/// Returns an argument of any type.
 fn any() -> TokenStream {
     quote!(_: impl ::core::marker::Sized)
 }
 
-/// The pieces of a key without their names, from its constant: `&__ROW_KEY.forms`.
+/// Returns the pieces of a key without their names, from its constant: `&__ROW_KEY.forms`.
 pub(super) fn forms(constant: &Ident) -> TokenStream {
     quote!(&#constant.forms)
 }
 
-/// A key for people: `` `"empid_" + id` ``.
+/// Formats a key for documentation: `` `"empid_" + id` ``.
 pub(super) fn spell(key: &Key) -> String {
     let pieces = key.pieces.iter().map(|piece| match piece {
         Piece::Literal(text) => format!("{:?}", text.value()),

@@ -1,4 +1,4 @@
-//! A user's key type: `impl KeyPart`.
+//! User-defined key types: `impl KeyPart`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -80,7 +80,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     )
 }
 
-/// An enum is a property, too: the name of its variant.
+/// Implements `Property` for an enum, which is stored as the name of its variant.
 fn property(ident: &Ident) -> TokenStream {
     quote! {
         impl __table::Property for #ident {
@@ -105,7 +105,7 @@ fn property(ident: &Ident) -> TokenStream {
     }
 }
 
-/// The traits without meaning, after a mistake.
+/// Expands the traits without content, after a mistake.
 pub(crate) fn stub(part: &KeyPart<'_>) -> TokenStream {
     let ident = &part.original.ident;
     let property = property(ident);

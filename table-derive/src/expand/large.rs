@@ -1,4 +1,4 @@
-//! The blobs of an entity: a constant each, and the list of them.
+//! Blobs of an entity: a constant for each, and the list of them.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -47,7 +47,7 @@ fn constant(blob: &Blob<'_>) -> TokenStream {
     let Blob { ident, ty, vis, property, constant } = blob;
     let (entity, address) = (local("entity"), local("address"));
     let doc = format!("The blob whose address is in `{}`.", ident.unraw());
-    // At the field's type: rustc says there, and once, what cannot hold an address.
+    // Spanned at the field's type, where rustc then reports a type that cannot hold an address.
     let get = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::get);
     let set = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::set);
     quote! {

@@ -10,7 +10,7 @@ use crate::expand::allow;
 use crate::expand::key::{Design, KeyField};
 use crate::model::property::pascal_case;
 
-/// `fn within(tenant: …) -> EventWithoutUserAndSession`, if there are levels.
+/// `fn within(tenant: …) -> EventWithoutUserAndSession`, for keys with levels.
 pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let levels = levels(design);
     let [first, missing @ ..] = levels.as_slice() else { return TokenStream::new() };
@@ -19,8 +19,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
     let argument = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));
     let body = design.body(quote!(#prefix(__table::LevelsOf::new()#level #holds)));
-    let doc =
-        format!("All partitions of a `{}`, a range of them, to be narrowed level by level.", first.name);
+    let doc = format!("All partitions of one `{}`: a range that can be narrowed level by level.", first.name);
     quote! {
         #[doc = #doc]
         #vis fn within(#argument) -> #prefix #given {
@@ -29,7 +28,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// A type for each proper prefix, named after the levels that it lacks, and its methods, which give the next one.
+/// A type for each proper prefix, named after the missing levels. Its methods return the next prefix.
 ///
 /// ```text
 /// pub struct EventWithoutUserAndSession(LevelsOf);
@@ -53,7 +52,7 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
     let (vis, ident, runtime) = (design.vis(), design.ident(), &design.entity.runtime);
     let prefix = name(design, missing);
     let doc = format!(
-        "Partitions of [`{ident}`] with {} given and {} not: a range of them, to be queried or narrowed. Made by \
+        "A range of partitions of [`{ident}`] with {} given and {} open, to be queried or narrowed. Returned by \
          [`{ident}::within`].",
         spell(given),
         spell(missing),
@@ -64,7 +63,7 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
     quote! {
         #[doc = #doc]
         #[automatically_derived]
-        #[must_use = "partitions are read when they are given to `query`"]
+        #[must_use = "partitions are only read when passed to `query`"]
         #allow
         #vis struct #prefix #parameters(#runtime::__private::LevelsOf #held);
     }
@@ -79,10 +78,10 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let unbound = holds.as_ref().map(|_| quote!(<#declared>));
     let (argument, ty, field, codec) = (next.field.ident, &next.ty, &next.name, &next.codec);
     let (encode, descending, form) = (next.item("encode"), next.item("DESCENDING"), next.item("FORM"));
-    // Levels and their ends take turns among the pieces.
+    // Pieces alternate between levels and their terminators.
     let at = given.len() * 2;
-    let range_doc = format!("Those whose `{field}` lies in a range.");
-    // At the field's type: see `KeyField::item`.
+    let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
+    // Spanned at the field's type; see `KeyField::item`.
     let range_call = quote_spanned!(ty.span()=> .range(#field, &range, #encode, #descending, #form));
     let level = append(next);
     let (is_type, is_body) = if after.is_empty() {
@@ -94,12 +93,12 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     };
     let is = format_ident!("{}_is", argument.unraw());
     let is_doc = if after.is_empty() {
-        format!("The one partition whose `{field}` is this.")
+        format!("Selects the one partition with this `{field}`.")
     } else {
-        format!("Those whose `{field}` is this.")
+        format!("Selects the partitions with this `{field}`.")
     };
     let begins = format_ident!("{}_prefix", argument.unraw());
-    let begins_doc = format!("Those whose `{field}` begins with this text.");
+    let begins_doc = format!("Selects the partitions whose `{field}` starts with this text.");
     let begins = next.may_be_text.then(|| {
         let prefix = design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec>));
         let body = quote_spanned!(ty.span()=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
@@ -153,13 +152,13 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     }
 }
 
-/// The call that gives a level the value of the argument of its name.
+/// Returns the call that appends the argument named like the level.
 fn append(level: &KeyField<'_>) -> TokenStream {
     let (argument, name, encode) = (level.field.ident, &level.name, level.item("encode"));
     quote_spanned!(level.ty.span()=> .level(#name, &#argument, #encode))
 }
 
-/// The levels in order; none where the partition key has a literal or one field.
+/// Returns the levels in order. A partition key with a literal or a single field has none.
 fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     let key = design.partition_key;
     if !key.levels {
@@ -168,7 +167,7 @@ fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     key.parts().filter_map(|part| design.field(part)).collect()
 }
 
-/// The type of the prefixes that lack these levels: `EventWithoutUserAndSession`.
+/// Returns the type of the prefixes without these levels: `EventWithoutUserAndSession`.
 fn name(design: &Design<'_>, missing: &[KeyField<'_>]) -> Ident {
     let missing: Vec<String> = missing.iter().map(|level| pascal_case(&level.name)).collect();
     format_ident!("{}Without{}", design.ident().unraw(), missing.join("And"))

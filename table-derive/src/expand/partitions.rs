@@ -1,4 +1,4 @@
-//! Ranges of partitions, where the partition key has no levels: `Log::partitions_by_minute(from..until)`.
+//! Ranges of partitions, for partition keys without levels: `Log::partitions_by_minute(from..until)`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,8 +9,7 @@ use crate::expand::key::{self, Design, KeyField};
 use crate::expand::rows;
 use crate::model::key::{Key, Part};
 
-/// A function for each field that the key is made of: what stands before it is given, it lies in a range, and what comes after it is
-/// anything.
+/// A function for each field of the key: the fields before it are arguments, it lies in a range, and the fields after it are open.
 ///
 /// ```text
 /// fn partitions_by_minute(range: impl KeyBounds<DateTime<Utc>> + InOrder<true>) -> Selection<Self, PartitionRange> {
@@ -43,8 +42,9 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     };
     if part.codec.is_hash() {
         let (method, form) = (method("_share"), field.item("FORM"));
-        let doc =
-            format!("One of so many equal shares of the partitions by the hash of `{name}`, from 0 on.");
+        let doc = format!(
+            "Selects share number `share`, from 0, of `of` equal shares of the partitions by the hash of `{name}`."
+        );
         let body =
             design.body(quote_spanned!(ty.span()=> __table::partitions_share(#begin, #form, share, of)));
         return quote_spanned! {ty.span()=>
@@ -57,7 +57,7 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let (range_method, prefix_method) = (method(""), method("_prefix"));
     let place = rows::place(field, part, at, design.partition_key);
     let encode = field.item("encode");
-    let doc = format!("The partitions whose `{name}` lies in a range.");
+    let doc = format!("Selects the partitions whose `{name}` is in a range.");
     let range = design.takes(quote_spanned! {ty.span()=>
         range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>
     });
@@ -70,7 +70,7 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
         }
     };
     let prefix = part.codec.may_be_text().then(|| {
-        let doc = format!("The partitions whose `{name}` begins with this text.");
+        let doc = format!("Selects the partitions whose `{name}` starts with this text.");
         let end = at + 1 == design.partition_key.pieces.len();
         let told = (!end).then(|| told(&forms, at));
         let prefix = design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
@@ -86,12 +86,12 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     quote!(#range #prefix)
 }
 
-/// The arguments for what stands before the range.
+/// Returns the arguments for the fields before the range.
 fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream> {
     let forms = key::forms(&design.partition_constant());
     before.ranged().filter_map(move |(at, part)| {
         let argument = design.field(part)?.argument();
-        // As in the rows: only what may vary is asked.
+        // Only codecs of variable length are checked, like for rows.
         let told = (!design.stub && part.codec.may_vary()).then(|| told(&forms, at));
         Some(quote!(#argument #told,))
     })

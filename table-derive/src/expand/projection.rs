@@ -1,4 +1,4 @@
-//! A projection: `impl FromEntity` that asks for its columns only.
+//! Projections: an `impl FromEntity` that requests only its columns.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -26,7 +26,7 @@ use crate::model::projection::Projection;
 /// { … }
 /// ```
 ///
-/// That the column or key field is there, and of the field's type, is for the compiler to find.
+/// The compiler checks that each column or key field exists and has the field's type.
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let Some(of) = &projection.of else { return TokenStream::new() };
@@ -46,7 +46,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let index = local("Index");
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // At the field: rustc points there where an index does not keep it. By method: a column has one type or another.
+        // Spanned at the field, where rustc reports one that an index does not include. A method resolves the two types of columns.
         quote_spanned! {field.ident.span()=>
             #index: __table::Keeps<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }
@@ -92,7 +92,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     )
 }
 
-/// The traits without meaning, after a mistake.
+/// Expands the traits without content, after a mistake.
 pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let of = projection

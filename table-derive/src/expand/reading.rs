@@ -1,4 +1,4 @@
-//! From the stored form to an entity: keys cut by their pieces, properties found in the order they are written.
+//! Reading an entity: keys are split by their pieces, properties are searched in the order they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -23,7 +23,7 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// A part that another place gives, a property too, and a bucket, is kept as text and compared once the value is known.
+/// A part whose value is also a property or in another part, and a bucket, are kept as text and compared once the value is known.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
     let mut reading = Reading::new(design, schema::shape(design.entity), true);
@@ -88,15 +88,15 @@ fn require(condition: &TokenStream) -> TokenStream {
     quote!(if !#condition { return #reader.fail(); })
 }
 
-/// Both keys of a design, read part by part.
+/// State of reading both keys, part by part.
 pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
-    /// The shape of the rows, a constant.
+    /// The constant with the shape of the rows.
     shape: TokenStream,
-    /// Whether every place that speaks of a value is compared with it.
+    /// `true` if all places that contain a value are compared.
     compares: bool,
     given: Vec<usize>,
-    /// The comparisons, to be made when all values are known.
+    /// The comparisons, made once all values are known.
     pub(super) compared: Vec<TokenStream>,
 }
 
@@ -105,14 +105,14 @@ impl<'d> Reading<'d> {
         Self { design, shape, compares, given: Vec::new(), compared: Vec::new() }
     }
 
-    /// Binds the fields that are wanted and that the keys give, to locals of their names.
+    /// Binds the wanted fields of the keys to locals of their names.
     pub(super) fn keys(&mut self, entity: &Ident, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
         let reader = local("reader");
         let partition_forms = key::forms(&self.design.partition_constant());
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
-        // A reference, so that its methods are found before those of a trait that everything has.
+        // A reference, so that its methods take precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
         quote! {

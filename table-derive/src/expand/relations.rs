@@ -1,4 +1,4 @@
-//! The relations of an entity: what keeps its copies, and its end of each.
+//! Relations of an entity: the handler that maintains its copies, and its side of each relation.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,13 +7,13 @@ use syn::spanned::Spanned;
 
 use crate::model::Entity;
 
-/// The constant that the handle on the entity reads. A crate that names a relation has the package of patterns as its runtime.
+/// The constant that `Entities` reads. A crate that names relations uses table-patterns as its runtime.
 pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     if !entity.has_copies() {
         return None;
     }
     let copies = copies(entity);
-    // All of a call stands where the relation is named, and so does what is wrong with it.
+    // All tokens of a call are spanned at the relation, where rustc reports errors.
     let gives = entity
         .gives
         .iter()
@@ -30,7 +30,7 @@ pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// That the entity declares its end of each relation: a relation whose ends do not declare it does not compile.
+/// Declares the entity's side of each relation. A relation that its entities do not declare does not compile.
 pub(super) fn ends(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let copies = copies(entity);

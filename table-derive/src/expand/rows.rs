@@ -1,4 +1,4 @@
-//! Rows of a partition, part by part: `Employee::rows("Sales").id(100..=199)`.
+//! Row selections, narrowed part by part: `Employee::rows("Sales").id(100..=199)`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -21,7 +21,8 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let literal = literal(&design.row_key.literal_from(0));
     let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
     let body = design.body(quote!(#rows(__table::RowsOf::new(#text)#literal #holds)));
-    let doc = format!("The rows {} of a partition, to be narrowed part by part.", spell(design.row_key));
+    let doc =
+        format!("Selects the rows {} of a partition, to be narrowed part by part.", spell(design.row_key));
     quote! {
         #[doc = #doc]
         #vis fn #entry(#(#arguments),*) -> #rows #given {
@@ -30,7 +31,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// The type that `rows` gives, and its methods: one `impl` a part of the `RowKey`, by the number of parts that are pinned.
+/// The type that `rows` returns, and its methods: one `impl` for each part of the `RowKey`, indexed by the number of pinned parts.
 ///
 /// ```text
 /// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
@@ -49,7 +50,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let (vis, ident, runtime) = (design.vis(), design.ident(), &design.entity.runtime);
     let (entry, rows) = design.rows_names();
     let doc = format!(
-        "Rows {} of a partition of [`{ident}`], the first `PINNED` parts given. Made by [`{ident}::{entry}`].",
+        "The rows {} of a partition of [`{ident}`], with the first `PINNED` parts given. Returned by [`{ident}::{entry}`].",
         spell(design.row_key)
     );
     let allow = allow();
@@ -61,7 +62,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let definition = quote! {
         #[doc = #doc]
         #[automatically_derived]
-        #[must_use = "rows are read when they are given to `query`"]
+        #[must_use = "rows are only read when passed to `query`"]
         #allow
         #vis struct #rows<#declared const PINNED: ::core::primitive::usize = 0>(#runtime::__private::RowsOf #held);
     };
@@ -87,7 +88,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         }
     });
     let name = rows.to_string();
-    // By hand: what `derive` makes of it costs the compiler more than the whole of the methods.
+    // Implemented directly: `derive` would cost more compile time than all the methods.
     let impls = quote! {
         impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
             fn clone(&self) -> Self {
@@ -116,15 +117,15 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&design.row_key.literal_from(at + 1));
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // Only codecs of a width that the compiler alone knows are asked, because each bound costs it.
+    // Only codecs whose width the compiler alone knows are checked, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary())
         .then(|| quote_spanned!(ty.span()=> + __table::Told<{ __table::is_told(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
-    // At the field's type: see `KeyField::item`.
+    // Spanned at the field's type; see `KeyField::item`.
     let range_call = quote_spanned! {ty.span()=>
         .range(#name, &range, #encode, #place)
     };
-    let range_doc = format!("Those whose `{name}` lies in a range.");
+    let range_doc = format!("Selects the rows whose `{name}` is in a range.");
     let range = design.takes(quote! {
         range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>
     });
@@ -136,7 +137,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         }
     };
     let is = format_ident!("{}_is", argument.unraw());
-    let is_doc = format!("Those whose `{name}` is this.");
+    let is_doc = format!("Selects the rows with this `{name}`.");
     let pinned = quote!(self.0 #append #literal);
     let (is_type, is_body) = match (last, design.is_spread()) {
         (true, true) => (design.selection(&quote!(__table::FanOut)), quote!(#pinned.select_points())),
@@ -156,8 +157,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     };
     let prefix = part.codec.may_be_text().then(|| {
         let method = format_ident!("{}_prefix", argument.unraw());
-        let doc = format!("Those whose `{name}` begins with this text.");
-        // At the field's type, all of it: rustc checks the bound of the signature too.
+        let doc = format!("Selects the rows whose `{name}` starts with this text.");
+        // Every token is spanned at the field's type, because rustc also checks the bound of the signature.
         let prefix =
             design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
         let body = quote_spanned!(ty.span()=> self.0.prefix(#name, &prefix, __table::KeyPrefix::encode));
@@ -172,7 +173,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Where a part stands in its key, for the texts of a range of its values.
+/// Returns the position of a part in its key, which determines the texts of a range.
 pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> TokenStream {
     let end = at + 1 == key.pieces.len();
     let until = key.literal_from(at + 1);
@@ -180,7 +181,7 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     quote_spanned!(field.ty.span()=> #place(#until, #end))
 }
 
-/// `EmployeeRows` and then `EmployeeRows<1>`: the first one by its default, because each number costs the compiler.
+/// `EmployeeRows`, then `EmployeeRows<1>`. The first one uses the default, because each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let given = design.entity.parameters.given();
     match stage {
@@ -190,12 +191,12 @@ fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     }
 }
 
-/// What it costs to read all rows of a stage: without a literal or a pinned part they are the partition.
+/// Returns the cost class of reading all rows of a stage: without a literal or a pinned part they are the partition.
 fn class(design: &Design<'_>, stage: usize) -> TokenStream {
     if design.is_spread() { quote!(__table::FanOut) } else { class_of_one(design, stage) }
 }
 
-/// The same in one partition.
+/// Returns the cost class of a stage within one partition.
 pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> TokenStream {
     if stage == 0 && design.row_key.literal_from(0).is_empty() {
         quote!(__table::Partition)
@@ -204,7 +205,7 @@ pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> TokenStream {
     }
 }
 
-/// The parts of a key with their places.
+/// Iterates over the parts of a key with their positions.
 pub(super) fn parts(key: &Key) -> impl Iterator<Item = (usize, &Part)> {
     key.pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
         Piece::Literal(_) => None,

@@ -1,4 +1,4 @@
-//! The design as constant data.
+//! Schemas as constants.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -11,11 +11,11 @@ use crate::model::property::Property;
 use crate::model::{Entity, Field};
 use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
-/// The pieces of both keys, and the proof that they make keys: `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`
+/// The pieces of both keys, with the proof that they are valid: `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`
 pub(super) fn keys(design: &Design<'_>) -> TokenStream {
     let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
-    // An index without a `PartitionKey` of its own has the entity's, which is proved already.
+    // An index without a `PartitionKey` uses the entity's, which is checked already.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
         keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
     }
@@ -29,7 +29,7 @@ pub(super) fn keys(design: &Design<'_>) -> TokenStream {
             }
         };
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
-        // At the attribute's name: rustc shows the place where the constant is computed.
+        // Spanned at the attribute's name, because rustc shows where the constant is evaluated.
         let at = key.original.path().span();
         let require = if key.levels {
             quote_spanned!(at=> const _: () = __table::require_levels(#constant, #levels_of);)
@@ -48,7 +48,7 @@ pub(super) fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#(#keys)* #cardinality #spread)
 }
 
-/// The proof that the partition key is made of more than time, unless the declaration answers for it (PAT-ANTI-1).
+/// The proof that the partition key contains more than time, unless the declaration waives it (PAT-ANTI-1).
 fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let key = design.partition_key;
     let is_hot = design.entity.allows.get(HOT_PARTITION).is_some();
@@ -62,7 +62,7 @@ fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         .then(|| quote_spanned!(at=> const _: () = __table::require_spread(&[#(#follow),*], #entity);))
 }
 
-/// The proof that the partition key begins with many values, unless the declaration answers for few (HPK-9).
+/// The proof that the partition key starts with a field of many values, unless the declaration waives it (HPK-9).
 fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let first = design.partition_key.first_level().filter(|part| part.codec.gives_back())?;
     if design.entity.allows.get(LOW_CARDINALITY).is_some() {
@@ -102,8 +102,8 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which the indexes take theirs from, and the shape
-/// of a row that has them all. A generic entity has neither: the types are known inside its `impl`s alone.
+/// `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which indexes share, and the shape of a row with all properties. A
+/// generic entity has neither, because its types are only known inside its `impl`s.
 pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     let properties = list(entity);
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
@@ -115,7 +115,7 @@ pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The shape of the entity's rows, empty where it is not known.
+/// Returns the shape of the entity's rows, empty if unknown.
 pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
     if entity.parameters.is_empty() { quote!(__SHAPE.bytes()) } else { quote!(&[]) }
 }
@@ -123,7 +123,7 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Last, so that the places of the others are those of their fields.
+    // Chunks come last, so that the positions of other properties match their fields.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });
@@ -131,7 +131,7 @@ fn list(entity: &Entity<'_>) -> TokenStream {
     quote!(&[#(#all),*])
 }
 
-/// One property of a schema; a chunk after the first may be absent.
+/// Returns one property of a schema. A chunk after the first may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
     let ty = property_type(field);
@@ -141,7 +141,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
             __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
         };
     }
-    // At the field's type: rustc shows the place where the constant is computed.
+    // Spanned at the field's type, because rustc shows where the constant is evaluated.
     quote_spanned! {field.ty.span()=>
         __table::property_schema(
             #name,
@@ -153,7 +153,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     }
 }
 
-/// The type that a field is stored as.
+/// Returns the type that a field is stored as.
 pub(super) fn property_type(field: &Field<'_>) -> TokenStream {
     let ty = field.ty;
     if field.attrs.json.is_some() { quote!(__table::Json<#ty>) } else { quote!(#ty) }
@@ -169,7 +169,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 form
             } else {
                 let fault = field.item("FAULT");
-                // At the field's type: rustc shows the place where the constant is computed.
+                // Spanned at the field's type, because rustc shows where the constant is evaluated.
                 quote_spanned!(field.ty.span()=> __table::require_sound(#fault, #form))
             };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
@@ -178,7 +178,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Whether the entity's own key has the same part, and so tells what is wrong with it.
+/// Returns `true` if the entity's key has the same part, where its mistakes are reported.
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

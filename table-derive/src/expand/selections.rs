@@ -1,4 +1,4 @@
-//! Typed selections of the whole key and of partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
+//! Typed selections of keys and partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use crate::expand::key::{Design, spell};
 use crate::expand::{levels, partitions, rows};
 
-/// The functions, with the struct's visibility.
+/// Expands the functions, with the struct's visibility.
 pub(super) fn selections(design: &Design<'_>) -> TokenStream {
     let key = key(design, &quote!(Self));
     let partitions = if design.is_spread() { spread(design) } else { partition(design) };
@@ -30,7 +30,8 @@ pub(super) fn key(design: &Design<'_>, of: &TokenStream) -> TokenStream {
     let arguments = design.arguments(&[design.partition_key, design.row_key], true);
     let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
     let body = design.body(quote!(__table::point(#partition_key, #row_key)));
-    let doc = format!("One entity by its key: {}, {}.", spell(design.partition_key), spell(design.row_key));
+    let doc =
+        format!("Selects one entity by its key: {}, {}.", spell(design.partition_key), spell(design.row_key));
     quote! {
         #[doc = #doc]
         #vis fn key(#(#arguments),*) -> __table::Selection<#of, __table::Point> {
@@ -45,8 +46,10 @@ fn partition(design: &Design<'_>) -> TokenStream {
     let arguments = design.arguments(&[design.partition_key], true);
     let text = design.partition_of_arguments();
     let body = design.body(quote!(__table::partition(#text)));
-    let doc =
-        format!("One whole partition, {}, whatever kinds of entity it holds.", spell(design.partition_key));
+    let doc = format!(
+        "Selects a whole partition, {}, with entities of every kind in it.",
+        spell(design.partition_key)
+    );
     quote! {
         #[doc = #doc]
         #vis fn partition(#(#arguments),*) -> __table::Selection<Self, __table::Partition> {
@@ -55,19 +58,23 @@ fn partition(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Where a bucket spreads the partition: one of the partitions, by the value that decides it, and all of them.
+/// The selections of a bucketed partition key: the partition of one value, and all partitions.
 fn spread(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let one_arguments = design.arguments(&[design.partition_key], true);
     let one = design.partition_of_arguments();
     let one = design.body(quote!(__table::partition(#one)));
-    let one_doc =
-        format!("The one partition, {}, that holds the entities of this value.", spell(design.partition_key));
+    let one_doc = format!(
+        "Selects the one partition, {}, that contains the entities of this value.",
+        spell(design.partition_key)
+    );
     let all_arguments = design.arguments(&[design.partition_key], false);
     let all = design.text(design.partition_key, true);
     let all = design.body(quote!(__table::partitions(#all)));
-    let all_doc =
-        format!("All partitions that {} spreads over, each asked for itself.", spell(design.partition_key));
+    let all_doc = format!(
+        "Selects all partitions that {} spreads over, with one request or more for each.",
+        spell(design.partition_key)
+    );
     quote! {
         #[doc = #one_doc]
         #vis fn partition_of(#(#one_arguments),*) -> __table::Selection<Self, __table::Partition> {
@@ -84,7 +91,7 @@ fn spread(design: &Design<'_>) -> TokenStream {
 fn scan(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let doc = format!(
-        "Every entity of the table `{}`, for a reason that plans and logs repeat.",
+        "Selects every entity of the table `{}`. Plans and logs repeat the reason.",
         design.entity.table.0
     );
     quote! {

@@ -1,4 +1,4 @@
-//! A set: `impl FromEntity` that finds each row's type, and the proof that it can be found.
+//! Entity sets: an `impl FromEntity` that finds the type of each row, and the proof that it can be found.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -76,7 +76,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Writes of the set's values: each is written as its member is, and its versions are kept by those that keep them.
+/// Writes of a set's values. Each member is written as itself, and keeps its version if its type has one.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     let table = set.members.first().map(|member| {
@@ -87,7 +87,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             }
         }
     });
-    // `for<'m>`, so that a member that may not be written alone is reported where the set is written, and not here.
+    // With `for<'m>`, a member that cannot be written alone is reported where the set is written.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
     let variants: Vec<_> =
@@ -145,13 +145,13 @@ fn member(member: &Member<'_>) -> TokenStream {
     }
 }
 
-/// The design of a type.
+/// Returns the schema of a type.
 fn schema(ty: impl ToTokens) -> TokenStream {
     let ty = ty.to_token_stream();
     quote_spanned!(ty.span()=> <#ty as __table::Entity>::SCHEMA)
 }
 
-/// The traits without meaning, after a mistake.
+/// Expands the traits without content, after a mistake.
 pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     wrapped(

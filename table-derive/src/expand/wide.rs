@@ -1,4 +1,4 @@
-//! A wide entity: the entity of its key, and `impl Wide` that puts each property into its part.
+//! Wide entities: the entity of the key, and an `impl Wide` that assigns each property to its part.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -103,7 +103,7 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     quote!(#definition #items)
 }
 
-/// The traits without meaning, after a mistake.
+/// Expands the traits without content, after a mistake.
 pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (ident, header_ident, runtime) =
         (&wide.entity.original.ident, &header.original.ident, &header.runtime);
@@ -146,10 +146,10 @@ pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     quote!(#definition #items)
 }
 
-/// The struct that has the key.
+/// The struct of the key.
 fn definition(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (vis, ident) = (&wide.entity.original.vis, &header.original.ident);
-    let doc = format!("The key of a [`{}`], which all its parts have.", wide.entity.original.ident.unraw());
+    let doc = format!("The key of a [`{}`], shared by all its parts.", wide.entity.original.ident.unraw());
     let fields = header.fields.iter().map(|Field { ident, ty, vis, .. }| {
         let line = format!("The field `{}` of the key.", ident.unraw());
         quote!(#[doc = #line] #vis #ident: #ty)
@@ -234,7 +234,7 @@ fn slots(runtime: &Path, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// What a patch sets: with the field's visibility and docs.
+/// The column of a field for patches, with the field's visibility and docs.
 fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let field = wide.entity.fields.get(stored.field)?;
     let (constant, ty, vis) = (columns::constant(field), field.ty, field.vis);
@@ -259,17 +259,17 @@ fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// That an array has a value for each slot.
+/// The proof that an array has one value for each slot.
 fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let slots = stored.slots.as_ref()?;
     let Field { ident, ty, .. } = wide.entity.fields.get(stored.field)?;
     let count = slots.count();
     let message = format!(
-        "[T156] `{}` is an array of another length than its {count} slots: write `[T; {count}]`, or change the range of `slots`",
+        "[T156] the length of `{}` is not its number of slots, {count}; write `[T; {count}]`, or change the range of `slots`",
         ident.unraw()
     );
     let values = quote!(<#ty as __wide::Slots>::COUNT);
-    // At the field's type: rustc shows the place where the constant is computed.
+    // Spanned at the field's type, because rustc shows where the constant is evaluated.
     Some(quote_spanned! {ty.span()=>
         const _: () = __wide::derived::require_slots(#values, #count, #message);
     })

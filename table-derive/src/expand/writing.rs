@@ -1,4 +1,4 @@
-//! From an entity to its stored form: key texts and row.
+//! Writing an entity: key texts and row.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -33,7 +33,7 @@ pub(super) fn encode_key(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// What appends the pieces of a key to `out`, one result each; `value` is where the value of a field is.
+/// Returns the calls that append the pieces of a key to `out`, one result for each; `value` returns the expression of a field's value.
 pub(super) fn encode(
     design: &Design<'_>,
     key: &Key,
@@ -88,7 +88,7 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// The call that appends a property to a row.
+/// Returns the call that appends a property to a row.
 pub(super) fn write_property(
     field: &Field<'_>,
     property: &Property,
@@ -107,7 +107,7 @@ pub(super) fn write_property(
     }
 }
 
-/// A local of generated code: hygienic, so that no field can have its name.
+/// Returns a local of generated code. It is hygienic, so no field can have its name.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

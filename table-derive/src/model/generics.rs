@@ -1,4 +1,4 @@
-//! The parameters of a generic entity: types and constants that its properties are made of.
+//! Parameters of a generic entity: types and constants that its properties depend on.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -6,15 +6,15 @@ use syn::{GenericParam, Generics, Ident, parse_quote};
 
 use crate::ctxt::Ctxt;
 
-/// The parameters, with the bounds that the declaration gives and those that an entity needs.
+/// The parameters, with the declared bounds and the bounds that an entity requires.
 pub(crate) struct Parameters(Generics);
 
 impl Parameters {
-    /// Reads them. `None` if there are lifetimes, which is reported.
+    /// Reads the parameters. Returns `None` if there are lifetimes, which is reported.
     pub(super) fn read(ctxt: &Ctxt, generics: &Generics) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
-            let help = "an entity is read from the store and outlives what it was read from: own the value, \
-                        as `String` owns a text";
+            let help = "an entity owns its values: use `String` in place of `&str`, or \
+                        `Vec<u8>` in place of `&[u8]`";
             ctxt.error("T011", lifetime, "an entity cannot have a lifetime parameter", help);
             return None;
         }
@@ -30,22 +30,22 @@ impl Parameters {
         self.0.params.is_empty()
     }
 
-    /// `<T: Property, const N: usize>`, as an `impl` begins.
+    /// `<T: Property, const N: usize>`, after `impl`.
     pub(crate) fn of_impl(&self) -> TokenStream {
         self.0.split_for_impl().0.to_token_stream()
     }
 
-    /// `<T, N>`, as the type is named.
+    /// `<T, N>`, after the name of the type.
     pub(crate) fn of_type(&self) -> TokenStream {
         self.0.split_for_impl().1.to_token_stream()
     }
 
-    /// `where T: 'static`, as an `impl` goes on.
+    /// `where T: 'static`, at the end of an `impl` header.
     pub(crate) fn of_where(&self) -> TokenStream {
         self.0.split_for_impl().2.to_token_stream()
     }
 
-    /// `T, const N: usize,`: without bounds, for a type beside the entity.
+    /// `T, const N: usize,`: without bounds, for a generated type.
     pub(crate) fn declared(&self) -> TokenStream {
         let declared = self.0.params.iter().map(|parameter| match parameter {
             GenericParam::Const(constant) => {
@@ -58,23 +58,23 @@ impl Parameters {
         declared.collect()
     }
 
-    /// `T, N,`: what stands for them where such a type is named.
+    /// `T, N,`: the arguments of such a type.
     pub(crate) fn given(&self) -> TokenStream {
         self.names().map(|name| quote!(#name,)).collect()
     }
 
-    /// `, PhantomData<fn() -> (T,)>`: the member that holds the types, if there are any parameters.
+    /// `, PhantomData<fn() -> (T,)>`: the field that holds the types, if there are parameters.
     pub(crate) fn held(&self) -> Option<TokenStream> {
         let types = self.0.type_params().map(|it| &it.ident);
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData<fn() -> (#(#types,)*)>))
     }
 
-    /// `, PhantomData`: its value.
+    /// `, PhantomData`: the value of that field.
     pub(crate) fn holds(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData))
     }
 
-    /// The parameter that tokens speak of.
+    /// Returns the first parameter that tokens contain.
     pub(crate) fn named_in(&self, tokens: TokenStream) -> Option<&Ident> {
         tokens.into_iter().find_map(|token| match token {
             TokenTree::Ident(ident) => self.names().find(|name| **name == ident),

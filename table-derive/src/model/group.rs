@@ -1,4 +1,4 @@
-//! A group: a struct of related entities that one range query reads.
+//! Entity groups: structs of related entities that one range query reads.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -14,11 +14,11 @@ pub(crate) struct EntityGroup<'a> {
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity that all keys of the group begin with; `None` reads the partition.
+    /// The entity whose key is the prefix of all keys in the group; `None` reads the partition.
     pub(crate) under: Option<Path>,
     /// The fields of entities.
     pub(crate) members: Vec<Member<'a>>,
-    /// The field that keeps what is of no member.
+    /// The field that collects rows of other types.
     pub(crate) other: Option<&'a syn::Field>,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> EntityGroup<'a> {
-    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    /// Reads a declaration. Returns `None` if it cannot be a group, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_group(ctxt, &input.attrs);
         let what = "an entity group";
-        let help = "write one field a type: `employee: One<Employee>, reviews: Many<Review>`";
+        let help = "write one field for each type: `employee: One<Employee>, reviews: Many<Review>`";
         let named = shape::named_fields(ctxt, input, what, help)?;
         shape::no_parameters(ctxt, input, what, "write one struct for each group")?;
         let (mut members, mut other) = (Vec::new(), None);
@@ -45,14 +45,19 @@ impl<'a> EntityGroup<'a> {
             let Some(ident) = &field.ident else { continue };
             let parsed = member::parse_member(ctxt, &field.attrs);
             if let Some((upgrade, _)) = parsed.upgrades.first() {
-                let help = "make an entity set of the versions, and read the range as it";
+                let help = "declare an entity set of the versions, and read the range as that set";
                 ctxt.error("T112", upgrade, "a field of a group has one version of an entity", help);
             }
             match parsed.other {
                 None => members.push(Member { ident, ty: &field.ty, entity: entity(&field.ty) }),
                 Some(_) if other.is_none() => other = Some(field),
                 Some(attr) => {
-                    ctxt.error("T002", attr, "duplicate `other`", "one field keeps all rows of other types");
+                    ctxt.error(
+                        "T002",
+                        attr,
+                        "duplicate `other`",
+                        "one field collects all rows of other types",
+                    );
                 }
             }
         }
@@ -75,14 +80,14 @@ impl<'a> EntityGroup<'a> {
         let types: Vec<_> = self.members.iter().map(|it| (it.ty, it.entity.to_string())).collect();
         for (at, (ty, text)) in types.iter().enumerate() {
             if types.iter().take(at).any(|(_, earlier)| earlier == text) {
-                let help = "one field takes all entities of a type: `Many<_>`";
+                let help = "one field collects all entities of a type: `Many<_>`";
                 ctxt.error("T102", ty, format!("`{text}` is in this group twice"), help);
             }
         }
     }
 }
 
-/// The innermost type argument: `Employee` of `Option<One<Employee>>`.
+/// Returns the innermost type argument: `Employee` for `Option<One<Employee>>`.
 fn entity(ty: &Type) -> TokenStream {
     if let Type::Path(path) = ty
         && let Some(last) = path.path.segments.last()

@@ -1,4 +1,4 @@
-//! A look-up beside the key: what its copies are found by and what they hold.
+//! Secondary lookups: the keys of their rows, and the fields that these include.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,18 +11,18 @@ use crate::model::key::Key;
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
-/// A look-up beside the key.
+/// A secondary lookup.
 pub(crate) struct Index {
     /// The attribute.
     pub(crate) attr: IndexAttr,
-    /// The copies' `PartitionKey`; `None` is the entity's own.
+    /// The index rows' `PartitionKey`; `None` for the entity's own.
     pub(crate) partition_key: Option<Key>,
-    /// The copies' `RowKey`; `None` if it is not declared.
+    /// The index rows' `RowKey`; `None` if it is missing.
     pub(crate) row_key: Option<Key>,
 }
 
 impl Index {
-    /// Resolves the names of an index. Those that name no field are reported.
+    /// Resolves the field names of an index. Unknown names are reported.
     pub(super) fn read(ctxt: &Ctxt, fields: &[Field<'_>], attr: IndexAttr) -> Self {
         let read_key = |list| Key::read(ctxt, fields, &attr.original, list);
         let partition_key = attr.partition_key.as_ref().map(read_key).map(Key::into_levels);
@@ -30,13 +30,13 @@ impl Index {
         Self { attr, partition_key, row_key }
     }
 
-    /// The keys of the copies, as far as they are declared.
+    /// Iterates over the keys of the index rows that are declared.
     pub(crate) fn keys<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
         let partition_key = self.partition_key.as_ref().or(entity.partition_key.as_ref());
         [partition_key, self.row_key.as_ref()].into_iter().flatten()
     }
 
-    /// Whether a name is missing or wrong in it, and reported.
+    /// Returns `true` if a name is missing or was reported.
     pub(crate) fn is_broken(&self, entity: &Entity<'_>) -> bool {
         self.attr.broken
             || !entity.parameters.is_empty()
@@ -46,19 +46,19 @@ impl Index {
             || entity.row_key.as_ref().is_none_or(|key| key.broken)
     }
 
-    /// Whether the value of a field can be read back from the key of a copy.
+    /// Returns `true` if the value of a field can be read from an index row's key.
     pub(crate) fn gives(&self, entity: &Entity<'_>, field: usize) -> bool {
         self.keys(entity).any(|key| key.gives(field))
     }
 
-    /// Whether a copy stores a field of the entity's own key, because its own key does not say it. One that is a property as well is
-    /// stored as that, any other one as its text.
+    /// Returns `true` if a copy stores a field of the entity's key, because the copy's key does not contain it. If the field is also a property, the
+    /// copy stores that, otherwise the field's key text.
     pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
         entity.key_gives(field) && !self.gives(entity, field)
     }
 
-    /// Whether a copy has a field that is stored, in its row or in its key. What the entity's own key is made of is always kept, so
-    /// that the entity can be found. The rest and chunks are in copies of the whole entity alone: a projection has no column for them.
+    /// Returns `true` if a copy contains a stored field, in its row or key. The fields of the entity's key are always included, so that the entity
+    /// can be found. Only copies of the whole entity include the rest and chunks, because a projection has no column for them.
     pub(crate) fn has(&self, entity: &Entity<'_>, at: usize, field: &Field<'_>) -> bool {
         if field.attrs.rest.is_some() || field.property.as_ref().is_some_and(|property| property.chunks) {
             return self.is_whole();
@@ -70,12 +70,12 @@ impl Index {
         field.property.is_some() && (is_kept || self.gives(entity, at) || entity.key_needs(at))
     }
 
-    /// Whether a copy is of the whole entity, because the declaration does not say what it keeps.
+    /// Returns `true` if a copy includes the whole entity, which is the default.
     fn is_whole(&self) -> bool {
         self.attr.keep.is_none() && !self.attr.list
     }
 
-    /// What a copy stores, or a member of a list: fields of the entity's own key, then those kept, then the rest.
+    /// Returns the fields that a copy or list entry stores: those of the entity's key, those included, then the rest.
     pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
         let fields = || entity.fields.iter().enumerate();
         let own = fields()
@@ -87,12 +87,12 @@ impl Index {
         own.chain(kept).chain(rest.into_iter().map(|(at, field)| (at, field, Stored::Rest))).collect()
     }
 
-    /// The name of the functions that select by it: `by_email` for `ByEmail`.
+    /// Returns the name of the selecting functions: `by_email` for `ByEmail`.
     pub(crate) fn method(&self) -> String {
         snake_case(&self.attr.name.unraw().to_string())
     }
 
-    /// The type that stands for it: `EmployeeByEmail`.
+    /// Returns the name of its type: `EmployeeByEmail`.
     pub(crate) fn marker(&self, entity: &Entity<'_>) -> Ident {
         let name = format!("{}{}", entity.original.ident.unraw(), self.attr.name.unraw());
         Ident::new(&name, self.attr.name.span())
@@ -100,7 +100,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// The function that an index would make, and that is made already: for the entity itself, or for an earlier index of another name.
+    /// Returns the function name of an index that the entity, or an earlier index with another name, already generates.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -112,14 +112,14 @@ impl Entity<'_> {
         methods(index).into_iter().find(|name| others.contains(name))
     }
 
-    /// The type that an index would make, and the field that has a type of this name.
+    /// Returns the generated type name of an index and the field that has a type of this name.
     pub(crate) fn type_made_twice(&self, index: &Index) -> Option<(String, &Ident)> {
         let marker = index.marker(self).to_string();
         let made = [format!("{marker}Rows"), marker];
         self.fields.iter().find_map(|field| Some((named_in(field.ty.to_token_stream(), &made)?, field.ident)))
     }
 
-    /// Whether an earlier index has the same name.
+    /// Returns `true` if an earlier index has the same name.
     pub(crate) fn is_index_twice(&self, at: usize) -> bool {
         let name = |index: &Index| index.attr.name.clone();
         self.indexes
@@ -128,7 +128,7 @@ impl Entity<'_> {
     }
 }
 
-/// What an entity makes of itself, and what no function can be called.
+/// Names that the entity generates or that no function can have.
 const MADE: [&str; 10] = [
     "key",
     "rows",
@@ -142,7 +142,7 @@ const MADE: [&str; 10] = [
     "crate",
 ];
 
-/// The first of these names that tokens have.
+/// Returns the first of these names that tokens contain.
 fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(ident) => names.iter().find(|name| ident == name.as_str()).cloned(),
@@ -151,13 +151,13 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     })
 }
 
-/// How a copy stores a field.
+/// The form in which a copy stores a field.
 pub(crate) enum Stored {
-    /// A field of the entity's own key, as its text there, under this name.
+    /// As its text in the entity's key, under this name.
     KeyText(String),
     /// As the entity stores it.
     Property,
-    /// Every property that no field is stored as.
+    /// All properties that no field has.
     Rest,
 }
 

@@ -1,4 +1,4 @@
-//! A key: its pieces in order, each a literal or a field with the codec that writes it.
+//! Keys: pieces in order, each a literal or a field with its codec.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr};
@@ -11,24 +11,24 @@ use crate::model::{Field, nearest, resolve};
 /// A `PartitionKey` or a `RowKey`.
 #[derive(Clone)]
 pub(crate) struct Key {
-    /// The attribute it is declared by.
+    /// The attribute that declares it.
     pub(crate) original: Attribute,
     /// The pieces in order.
     pub(crate) pieces: Vec<Piece>,
-    /// Whether a piece was wrong, and reported.
+    /// `true` if a piece was reported as wrong.
     pub(crate) broken: bool,
-    /// How many pieces were, of which no field can be guessed.
+    /// The number of reported pieces for which no field can be guessed.
     pub(crate) lost: usize,
-    /// Whether the parts are levels, each with its end after it.
+    /// `true` if the parts are levels, each followed by its terminator.
     pub(crate) levels: bool,
-    /// Whether its text is not read, because two values may have one: its fields are properties.
+    /// `true` if its text is not read, because two values may share one. Its fields are properties.
     pub(crate) unread: bool,
 }
 
 /// One piece.
 #[derive(Clone)]
 pub(crate) enum Piece {
-    /// A text that is always there.
+    /// A constant text.
     Literal(LitStr),
     /// A field.
     Part(Part),
@@ -39,21 +39,21 @@ pub(crate) enum Piece {
 pub(crate) struct Part {
     /// The position of the field in the struct.
     pub(crate) field: usize,
-    /// The name, where the key says it.
+    /// The field's name, spanned in the key.
     pub(crate) name: Ident,
-    /// How it is written.
+    /// The codec.
     pub(crate) codec: Codec,
 }
 
 impl Part {
-    /// The name of the function that gives partitions by this part, with a word after it: `partitions_by_minute`.
+    /// Returns the name of the function that selects partitions by this part: `partitions_by_minute`.
     pub(crate) fn partitions_method(&self, suffix: &str) -> String {
         format!("partitions_by_{}{suffix}", self.name.unraw())
     }
 }
 
 impl Key {
-    /// Resolves the names of a key. Those that name no field are reported; what comes nearest to them stands in their place.
+    /// Resolves the field names of a key. Unknown names are reported and replaced by the nearest field.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
         let mut key = Self {
             original: original.clone(),
@@ -93,7 +93,7 @@ impl Key {
         key
     }
 
-    /// What stands for a key that is missing, which is reported.
+    /// Creates the stand-in for a missing key, which is reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
         Self {
             original: original.clone(),
@@ -105,7 +105,7 @@ impl Key {
         }
     }
 
-    /// A piece that is wrong, for the functions that are made nevertheless: perhaps the field that is meant.
+    /// Adds a stand-in for a wrong piece, so that functions can be generated: the intended field, if it can be guessed.
     fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
         self.broken = true;
         let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
@@ -118,7 +118,7 @@ impl Key {
         }
     }
 
-    /// The fields in the key, in order.
+    /// Iterates over the fields in the key, in order.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Literal(_) => None,
@@ -126,7 +126,7 @@ impl Key {
         })
     }
 
-    /// The parts that a function asks for in turn, with their places: each field once, without buckets.
+    /// Iterates over the parts that functions narrow by, with their positions: each field once, without buckets.
     pub(crate) fn ranged(&self) -> impl Iterator<Item = (usize, &Part)> {
         let mut seen = Vec::new();
         self.pieces.iter().enumerate().filter_map(move |(at, piece)| {
@@ -137,17 +137,17 @@ impl Key {
         })
     }
 
-    /// What stands before a piece.
+    /// Returns the key up to a piece.
     pub(crate) fn before(&self, piece: usize) -> Self {
         Self { pieces: self.pieces.iter().take(piece).cloned().collect(), ..self.clone() }
     }
 
-    /// Whether the value of a field can be read back from the key.
+    /// Returns `true` if the value of a field can be read from the key.
     pub(crate) fn gives(&self, field: usize) -> bool {
         !self.unread && self.parts().any(|part| part.field == field && part.codec.gives_back())
     }
 
-    /// The text that always stands from a place up to the next part or the end; it may be empty.
+    /// Returns the constant text from a position to the next part or the end. It may be empty.
     pub(crate) fn literal_from(&self, piece: usize) -> String {
         let literals = self.pieces.iter().skip(piece).map_while(|piece| match piece {
             Piece::Literal(text) => Some(text.value()),
@@ -157,7 +157,7 @@ impl Key {
     }
 }
 
-/// The first character that no key may hold: `/`, `\`, `#`, `?` and control characters (KEY-3).
+/// Returns the first character that no key may contain: `/`, `\`, `#`, `?` and control characters (KEY-3).
 pub(crate) fn illegal(text: &str) -> Option<char> {
     let is_illegal =
         |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');

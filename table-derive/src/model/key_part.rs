@@ -1,4 +1,4 @@
-//! A type that stands in keys: a newtype or a fieldless enum.
+//! User-defined key types: newtypes and fieldless enums.
 
 use syn::ext::IdentExt;
 use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Ident, Member, Path, Type};
@@ -9,25 +9,25 @@ use crate::ctxt::Ctxt;
 use crate::model::key::illegal;
 use crate::model::shape;
 
-/// A type of the user's for keys.
+/// A user-defined key type.
 pub(crate) struct KeyPart<'a> {
     /// The whole type.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// What it is.
+    /// Its shape.
     pub(crate) kind: Kind<'a>,
 }
 
-/// What can stand in keys.
+/// The shapes of key types.
 pub(crate) enum Kind<'a> {
-    /// A struct of one field, written as that field.
+    /// A struct with one field, written as that field.
     Newtype {
         /// The field: `0` or its name.
         member: Member,
         /// Its type.
         ty: &'a Type,
-        /// How it is written.
+        /// Its codec.
         codec: Codec,
     },
     /// An enum, written as the name of its variant.
@@ -35,11 +35,11 @@ pub(crate) enum Kind<'a> {
 }
 
 impl<'a> KeyPart<'a> {
-    /// Reads a declaration. `None` if it is neither kind, which is reported.
+    /// Reads a declaration. Returns `None` if it is neither shape, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = key_part::parse(ctxt, &input.attrs);
-        let help = "write one type for each use: a key's layout is fixed";
-        shape::no_parameters(ctxt, input, "a type for keys", help)?;
+        let help = "write one type for each use; the layout of a key is fixed";
+        shape::no_parameters(ctxt, input, "a key type", help)?;
         let kind = match &input.data {
             Data::Struct(data) => newtype(ctxt, input, data, &attrs),
             Data::Enum(data) => variants(ctxt, input, data, &attrs),
@@ -47,7 +47,7 @@ impl<'a> KeyPart<'a> {
                 ctxt.error(
                     "T034",
                     &input.ident,
-                    "a union cannot stand in a key",
+                    "a union cannot be part of a key",
                     "write a struct of one field, or an enum",
                 );
                 None
@@ -66,11 +66,11 @@ fn newtype<'a>(
     let mut members = data.fields.members().zip(&data.fields);
     let (Some((member, field)), None) = (members.next(), members.next()) else {
         let help = "list several fields in the key itself: `#[row_key(a, \"_\", b)]`";
-        ctxt.error("T034", &input.ident, "a struct in a key has one field", help);
+        ctxt.error("T034", &input.ident, "a struct in a key must have one field", help);
         return None;
     };
     for attr in &field.attrs {
-        let help = "write it above the type: it says how the value inside is written";
+        let help = "write it above the type; it describes the value inside";
         key_part::refuse_codec(ctxt, attr, help);
     }
     let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| codec.clone());
@@ -83,15 +83,15 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
             "T034",
             attr,
             "an enum is written as the name of its variant",
-            "remove this; a newtype can have a codec",
+            "remove this; only a newtype can have a codec",
         );
     }
     if data.variants.is_empty() {
         ctxt.error(
             "T034",
             &input.ident,
-            "an enum in a key has variants",
-            "add a variant: a key writes the name of one",
+            "an enum in a key must have variants",
+            "add a variant; a key contains the name of one",
         );
         return None;
     }
@@ -106,11 +106,11 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
         if let Some(text) = &given
             && let Some(character) = illegal(&text.value())
         {
-            let wrong = format!("{character:?} may not stand in a key (KEY-3)");
+            let wrong = format!("a key cannot contain {character:?} (KEY-3)");
             ctxt.error("T024", text, wrong, "give the variant a name without it: `#[key_part(\"name\")]`");
         }
         if let Some((earlier, _)) = names.iter().find(|(_, earlier)| *earlier == name) {
-            let wrong = format!("`{earlier}` and `{}` are both written `{name}`", variant.ident);
+            let wrong = format!("`{earlier}` and `{}` are both written as `{name}`", variant.ident);
             ctxt.error(
                 "T035",
                 &variant.ident,

@@ -1,4 +1,4 @@
-//! An entity with blobs: the fields that hold their addresses.
+//! Entities with blobs: the fields that hold the addresses.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -16,7 +16,7 @@ pub(crate) struct Large<'a> {
     pub(crate) original: &'a DeriveInput,
     /// Its parameters.
     pub(crate) parameters: Parameters,
-    /// The path of the runtime, which is that of the patterns.
+    /// The path of the runtime, table-patterns.
     pub(crate) runtime: Path,
     /// The blobs, in declaration order.
     pub(crate) blobs: Vec<Blob<'a>>,
@@ -32,12 +32,12 @@ pub(crate) struct Blob<'a> {
     pub(crate) vis: &'a Visibility,
     /// The property it is stored as.
     pub(crate) property: String,
-    /// The name of the constant that stands for the blob.
+    /// The name of the blob's constant.
     pub(crate) constant: Ident,
 }
 
 impl<'a> Large<'a> {
-    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    /// Reads a declaration. Returns `None` if it cannot have blobs, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = large::parse(ctxt, &input.attrs);
         let help = "its blobs are fields: `#[blob] photo: Option<BlobRef>`";
@@ -51,14 +51,14 @@ impl<'a> Large<'a> {
         });
         let blobs: Vec<_> = blobs.collect();
         if blobs.is_empty() {
-            let help = "mark the fields that hold addresses: `#[blob] photo: Option<BlobRef>`; without blobs leave `Large` out";
+            let help = "mark the fields that hold addresses: `#[blob] photo: Option<BlobRef>`; without blobs remove `Large`";
             ctxt.error("T141", &input.ident, format!("`{}` has no `#[blob]`", input.ident), help);
         }
         Some(Self { original: input, parameters, runtime: named.unwrap_or_else(runtime), blobs })
     }
 }
 
-/// The name that the entity's derive gives the field, which also reports what is wrong with its attributes.
+/// Returns the name that `derive(Entity)` gives the property. That derive also reports mistakes in its attributes.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field)).name;

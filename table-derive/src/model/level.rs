@@ -8,11 +8,11 @@ use crate::model::key::{Key, Part, Piece};
 /// Levels of a partition key (HPK-2, HPK-42).
 pub(crate) const MOST: usize = 3;
 
-/// What ends every level, the last one too: a level that begins with another one is never taken for it.
+/// The terminator of every level, including the last: it prevents one level from being a prefix of another.
 const END: &str = "!";
 
 impl Key {
-    /// The same as a partition key: several fields and no literal are levels, each with its end.
+    /// Converts a partition key of several fields without a literal into levels, each with its terminator.
     pub(crate) fn into_levels(mut self) -> Self {
         if self.pieces.len() < 2 || self.pieces.iter().any(|piece| matches!(piece, Piece::Literal(_))) {
             return self;
@@ -31,7 +31,7 @@ impl Key {
         self
     }
 
-    /// The field that a partition key begins with where it is written by itself: as the first level or the only field.
+    /// Returns the field that starts a partition key alone: as the first level or the only field.
     pub(crate) fn first_level(&self) -> Option<&Part> {
         match self.pieces.as_slice() {
             [Piece::Part(only)] => Some(only),

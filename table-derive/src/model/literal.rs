@@ -1,4 +1,4 @@
-//! Literals of a key that look like fields: `"id"` and `"empid_{id}"` in place of `id`.
+//! Literals that look like fields: `"id"` and `"empid_{id}"` in place of `id`.
 
 use syn::LitStr;
 use syn::ext::IdentExt;
@@ -10,8 +10,8 @@ use crate::ctxt::Ctxt;
 use crate::model::Field;
 use crate::symbol::LITERAL;
 
-/// Reports literals that spell a field of the struct which no key of their row holds, or that have the place of one in braces: every
-/// entity would have one and the same text there. Such a `PartitionKey` is broken: it is not judged as a constant too.
+/// Reports literals that spell a field which no key of their row contains, or that contain a placeholder: every entity would have the same text
+/// there. Such a `PartitionKey` is marked broken, so it is not also reported as constant.
 pub(super) fn check(
     ctxt: &Ctxt,
     fields: &[Field<'_>],
@@ -36,7 +36,7 @@ pub(super) fn check(
     }
 }
 
-/// The fields in the keys of one row.
+/// Returns the fields in the keys of one row.
 fn parts(keys: [Option<&PieceList>; 2]) -> Vec<String> {
     let pieces = keys.into_iter().flatten().flat_map(|list| &list.pieces);
     let field = |piece: &PieceAttr| match piece {
@@ -46,7 +46,7 @@ fn parts(keys: [Option<&PieceList>; 2]) -> Vec<String> {
     pieces.filter_map(field).collect()
 }
 
-/// Whether a literal of the key is reported.
+/// Returns `true` if a literal of the key was reported.
 fn check_list(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], list: &PieceList) -> bool {
     let mut wrong = false;
     for piece in &list.pieces {
@@ -65,22 +65,22 @@ fn check_literal(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], text: &Lit
     let braces = || placeholder(&value, is_field);
     let (wrong, right) = if let Some(name) = wanted {
         (
-            format!("this is the text \"{name}\", and not the field `{name}`"),
+            format!("this is the text \"{name}\", not the field `{name}`"),
             format!("write the field without quotes: `{name}`"),
         )
     } else if let Some((_, inside, _)) = braces() {
         let right = pieces(&value, is_field);
-        let wrong = format!("a literal is not a format string: `{{{inside}}}` stands in the key as it is");
-        (wrong, format!("texts and fields are pieces of their own: `{}`", right.join(", ")))
+        let wrong = format!("a literal is not a format string; `{{{inside}}}` would be written as it is");
+        (wrong, format!("literals and fields are separate pieces: `{}`", right.join(", ")))
     } else {
         return false;
     };
-    let help = format!("{right}; if the text itself is meant, write `{LITERAL}({value:?})`");
+    let help = format!("{right}; if you mean the text itself, write `{LITERAL}({value:?})`");
     ctxt.error("T038", text, wrong, help);
     true
 }
 
-/// The texts and fields that a format string is made of.
+/// Returns the literals and fields of a format string.
 fn pieces(text: &str, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, inside, after)) = placeholder(rest, is_field) {
@@ -91,7 +91,7 @@ fn pieces(text: &str, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
     pieces
 }
 
-/// The text before the first `{…}` that a format would fill, what is in it, and the text after it.
+/// Returns the text before the first placeholder, its content, and the text after it.
 fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (inside, after) = rest.split_once('}')?;

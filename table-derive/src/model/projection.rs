@@ -1,4 +1,4 @@
-//! A projection: some of an entity's properties as a struct.
+//! Projections: subsets of an entity's properties as a struct.
 
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type};
@@ -14,7 +14,7 @@ pub(crate) struct Projection<'a> {
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity; `None` if it is not named, which is reported.
+    /// The entity; `None` if it is missing, which is reported.
     pub(crate) of: Option<Path>,
     /// Its fields.
     pub(crate) fields: Vec<Field<'a>>,
@@ -31,17 +31,12 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    /// Reads a declaration. Returns `None` if it cannot be a projection, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = projection::parse(ctxt, input);
         if attrs.of.is_none() && !attrs.broken {
             let help = "name the entity: `#[projection(of = Employee)]`";
-            ctxt.error(
-                "T120",
-                &input.ident,
-                format!("`{}` does not say what it is a projection of", input.ident),
-                help,
-            );
+            ctxt.error("T120", &input.ident, format!("`{}` does not name its entity", input.ident), help);
         }
         let what = "a projection";
         let help = "each field has the name and type of a field of the entity";

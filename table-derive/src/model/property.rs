@@ -1,4 +1,4 @@
-//! A property: its stored name and type.
+//! Properties: stored name and type.
 
 use proc_macro2::Span;
 use syn::Ident;
@@ -11,19 +11,19 @@ use crate::attr::field::FieldAttrs;
 pub(crate) struct Property {
     /// The name in the store.
     pub(crate) name: String,
-    /// Where the name is written: the attribute's text or the field.
+    /// The span of the name: the attribute's text or the field.
     pub(crate) span: Span,
-    /// Whether it is stored as JSON.
+    /// `true` if it is stored as JSON.
     pub(crate) json: bool,
-    /// Whether it is the first of several chunks.
+    /// `true` if it is the first of several chunks.
     pub(crate) chunks: bool,
 }
 
-/// The chunks of a value: as the runtime has it.
+/// The maximum number of chunks; the runtime has the same constant.
 const MOST_CHUNKS: usize = 16;
 
 impl Property {
-    /// The property of a field.
+    /// Returns the property of a field.
     pub(crate) fn of(field: &Ident, attrs: &FieldAttrs) -> Self {
         let (name, span) = match &attrs.name {
             Some(name) => (name.value(), name.span()),
@@ -32,20 +32,20 @@ impl Property {
         Self { name, span, json: attrs.json.is_some(), chunks: attrs.chunks.is_some() }
     }
 
-    /// All names that it is stored under.
+    /// Iterates over all names that it is stored under.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         std::iter::once(self.name.clone()).chain(self.more_chunks())
     }
 
-    /// The names of the chunks after the first: `Data1`, `Data2` and so on; none if it is not a chunk.
+    /// Iterates over the names of the chunks after the first: `Data1`, `Data2` and so on.
     pub(crate) fn more_chunks(&self) -> impl Iterator<Item = String> {
         let count = if self.chunks { MOST_CHUNKS } else { 1 };
         (1..count).map(|at| format!("{}{at}", self.name))
     }
 }
 
-/// `first_name` becomes `FirstName`. Only `_` before a letter goes: `hour_00` becomes `Hour00`, `a_1_1` stays apart from
-/// `a_11` as `A1_1`.
+/// Converts `first_name` to `FirstName`. Only an `_` before a letter is removed: `hour_00` becomes `Hour00`, and `a_1_1` becomes `A1_1`, which
+/// differs from `a_11`.
 pub(crate) fn pascal_case(name: &str) -> String {
     let mut pascal = String::with_capacity(name.len());
     let mut begins = true;
@@ -69,7 +69,7 @@ pub(crate) fn pascal_case(name: &str) -> String {
     pascal
 }
 
-/// `first_name` becomes `FIRST_NAME`, the name of the typed column.
+/// Converts `first_name` to `FIRST_NAME`, the name of the typed column.
 pub(crate) fn upper_case(name: &str) -> String {
     name.to_uppercase()
 }

@@ -1,4 +1,4 @@
-//! A set: an enum over the entities of one table.
+//! Entity sets: enums over the entities of one table.
 
 use quote::ToTokens;
 use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
@@ -15,7 +15,7 @@ pub(crate) struct EntitySet<'a> {
     pub(crate) runtime: Path,
     /// The variants that are entities.
     pub(crate) members: Vec<Member<'a>>,
-    /// The variant that keeps what is of no member; `None` if it is not declared.
+    /// The variant for rows of other types; `None` if it is missing.
     pub(crate) other: Option<(&'a Ident, &'a Type)>,
 }
 
@@ -25,18 +25,17 @@ pub(crate) struct Member<'a> {
     pub(crate) ident: &'a Ident,
     /// The entity.
     pub(crate) ty: &'a Type,
-    /// Earlier versions of the entity, read and converted.
+    /// Earlier versions of the entity, which are converted when read.
     pub(crate) upgrades: Vec<Path>,
 }
 
 impl<'a> EntitySet<'a> {
-    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    /// Reads a declaration. Returns `None` if it cannot be a set, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_set(ctxt, &input.attrs);
         let Data::Enum(data) = &input.data else {
-            let help =
-                "write one variant a type: `enum Staff { Employee(Employee), #[other] Other(TableEntity) }`";
-            ctxt.error("T010", &input.ident, "an entity set is an enum", help);
+            let help = "write one variant for each type: `enum Staff { Employee(Employee), #[other] Other(TableEntity) }`";
+            ctxt.error("T010", &input.ident, "an entity set must be an enum", help);
             return None;
         };
         shape::no_parameters(ctxt, input, "an entity set", "write one enum for each table")?;
@@ -66,16 +65,16 @@ impl<'a> EntitySet<'a> {
                 continue;
             };
             if let Some((upgrade, _)) = upgrades.first() {
-                let wrong = "`upgrade` cannot stand at `#[other]`: rows of unknown type do not have an earlier version";
+                let wrong = "`upgrade` cannot be on `#[other]`: rows of unknown type have no earlier version";
                 ctxt.error(
                     "T112",
                     upgrade,
                     wrong,
-                    "write `#[upgrade(…)]` before the variant of the new version",
+                    "write `#[upgrade(…)]` above the variant of the new version",
                 );
             }
             if other.is_some() {
-                ctxt.error("T002", attr, "duplicate `other`", "one variant keeps all rows of other types");
+                ctxt.error("T002", attr, "duplicate `other`", "one variant collects all rows of other types");
             } else {
                 other = Some((ident, ty));
             }
@@ -85,7 +84,7 @@ impl<'a> EntitySet<'a> {
         Some(set)
     }
 
-    /// The types of the members and of their earlier versions, in the order of their tests.
+    /// Iterates over the types of the members and of their earlier versions, in the order they are tested.
     pub(crate) fn types(&self) -> impl Iterator<Item = &dyn ToTokens> {
         self.members.iter().flat_map(|member| {
             let upgrades = member.upgrades.iter().map(|from| from as &dyn ToTokens);
@@ -96,8 +95,8 @@ impl<'a> EntitySet<'a> {
     fn check(&self, ctxt: &Ctxt, lacks_member: bool, lacks_other: bool) {
         let ident = &self.original.ident;
         if lacks_other {
-            let help = "add a variant that keeps them: `#[other] Other(TableEntity)`";
-            let wrong = format!("`{ident}` does not have a variant for entities of unknown type (PAT-HET-6)");
+            let help = "add a variant for them: `#[other] Other(TableEntity)`";
+            let wrong = format!("`{ident}` has no variant for entities of unknown type (PAT-HET-6)");
             ctxt.error("T100", ident, wrong, help);
         }
         if lacks_member {

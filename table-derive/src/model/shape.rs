@@ -1,10 +1,10 @@
-//! Shape of a declaration, checked before its parts are read.
+//! Checks of a declaration's shape, before its parts are read.
 
 use syn::{Data, DataStruct, DeriveInput, Fields, FieldsNamed};
 
 use crate::ctxt::Ctxt;
 
-/// The fields of a struct with named ones. What has none is reported: no `what`, such as `an entity group`.
+/// Returns the fields of a struct with named fields. Other shapes are reported; `what` is the subject, such as `an entity group`.
 pub(super) fn named_fields<'a>(
     ctxt: &Ctxt,
     input: &'a DeriveInput,
@@ -12,13 +12,13 @@ pub(super) fn named_fields<'a>(
     help: &str,
 ) -> Option<&'a FieldsNamed> {
     let Data::Struct(DataStruct { fields: Fields::Named(named), .. }) = &input.data else {
-        ctxt.error("T010", &input.ident, format!("{what} is a struct with named fields"), help);
+        ctxt.error("T010", &input.ident, format!("{what} must be a struct with named fields"), help);
         return None;
     };
     Some(named)
 }
 
-/// Nothing, if a declaration has no parameters; `None` if it has, which is reported.
+/// Returns `None` if a declaration has generic parameters, which is reported.
 pub(super) fn no_parameters(ctxt: &Ctxt, input: &DeriveInput, what: &str, help: &str) -> Option<()> {
     if !input.generics.params.is_empty() {
         ctxt.error("T011", &input.generics, format!("{what} cannot have generic parameters"), help);

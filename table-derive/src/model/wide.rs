@@ -1,4 +1,4 @@
-//! A wide entity: its key, its properties and slots, and which of them are in which part.
+//! Wide entities: key, properties and slots, and their assignment to parts.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -11,45 +11,45 @@ use crate::model::property::Property;
 use crate::model::{Entity, shape};
 use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
 
-/// Properties of one part: an entity has 252 (ENT-2), and one is the pattern's own.
+/// Maximum number of properties of one part: an entity has 252 (ENT-2), and the pattern uses one.
 pub(crate) const ROOM: usize = 251;
-/// Parts of one wide entity: their numbers have two digits.
+/// Maximum number of parts of a wide entity: part numbers have two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
 /// A wide entity.
 pub(crate) struct Wide<'a> {
-    /// The declaration as that of an entity; a field of slots has no property.
+    /// The declaration as an entity. Fields of slots have no property.
     pub(crate) entity: Entity<'a>,
-    /// What is stored, in declaration order.
+    /// The stored fields, in declaration order.
     pub(crate) stored: Vec<Stored>,
     /// The parts, in order.
     pub(crate) parts: Vec<Part>,
 }
 
-/// A field that is not a field of the key.
+/// A field outside of the key.
 pub(crate) struct Stored {
     /// Its position in the struct.
     pub(crate) field: usize,
-    /// Its slots; `None` if it is one property.
+    /// Its slots; `None` for a single property.
     pub(crate) slots: Option<SlotsAttr>,
-    /// Where it begins a part.
+    /// The attribute, if it starts a part.
     pub(crate) begins: Option<PartAttr>,
 }
 
 /// One part.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// What is in it, in order.
+    /// Its contents, in order.
     pub(crate) runs: Vec<Run>,
 }
 
-/// Neighbouring properties of one field.
+/// Consecutive properties of one field.
 pub(crate) struct Run {
     /// The position among the stored fields.
     pub(crate) stored: usize,
-    /// The first of the field's properties that is here, from 0.
+    /// The index of the field's first property in this run, from 0.
     pub(crate) from: usize,
-    /// How many of them.
+    /// The number of properties in this run.
     pub(crate) count: usize,
 }
 
@@ -60,20 +60,20 @@ impl Part {
 }
 
 impl Stored {
-    /// How many properties it is.
+    /// Returns the number of properties.
     pub(crate) fn count(&self) -> usize {
         self.slots.as_ref().map_or(1, SlotsAttr::count)
     }
 }
 
 impl SlotsAttr {
-    /// How many slots there are; 0 if the range is not right, which is reported elsewhere.
+    /// Returns the number of slots; 0 for an invalid range, which is reported elsewhere.
     pub(crate) fn count(&self) -> usize {
         let count = self.last.saturating_add(1).saturating_sub(self.first);
         if count > MOST_PARTS * ROOM { 0 } else { count }
     }
 
-    /// The names of all slots, as `slot_names!` makes them.
+    /// Iterates over the names of all slots, as `slot_names!` generates them.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         let (word, width) = (self.word.value(), self.last.to_string().len());
         (self.first..self.first + self.count()).map(move |number| format!("{word}{number:0width$}"))
@@ -81,12 +81,12 @@ impl SlotsAttr {
 }
 
 impl<'a> Wide<'a> {
-    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    /// Reads a declaration. Returns `None` if it cannot be a wide entity, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
         let mut entity = Entity::read(ctxt, input, runtime)?;
         for index in entity.indexes.drain(..) {
-            let help = "an index keeps copies of one row: declare it on an entity beside it, and write both in one unit, by `put_wide`";
+            let help = "index a separate entity, and write both in one unit with `put_wide`";
             ctxt.error("T159", &index.attr.original, "a wide entity cannot have indexes", help);
         }
         let mut stored = Vec::new();
@@ -97,15 +97,15 @@ impl<'a> Wide<'a> {
             misplaced(ctxt, field.ident, in_key, &place);
             let FieldAttrs { also, rest, chunks, .. } = &field.attrs;
             if let Some(word) = [also, rest, chunks].into_iter().flatten().next() {
-                let help = "remove it: the parts of a wide entity hold one property for each field or slot";
+                let help = "remove it; the parts of a wide entity hold one property for each field or slot";
                 ctxt.error("T177", word, format!("`{word}` cannot be used in a wide entity"), help);
             }
             if place.slots.is_some() {
                 field.property = None;
                 let name = field.attrs.name.take().map(|name| name.span());
                 if let Some(span) = name.or(field.attrs.json.take().map(|json| json.span())) {
-                    let help = "slots are named by their attribute, each a property: remove `#[property(…)]`";
-                    ctxt.error_at("T157", span, "slots have no other name and no other form", help);
+                    let help = "remove `#[property(…)]`; slots are named by their attribute";
+                    ctxt.error_at("T157", span, "slots cannot have another name or form", help);
                 }
             }
             if !in_key {
@@ -120,7 +120,7 @@ impl<'a> Wide<'a> {
         Some(Self { entity, stored, parts })
     }
 
-    /// The declaration of the entity that has the key, and nothing but the key.
+    /// Returns the declaration of an entity that has only the key.
     pub(crate) fn header_input(&self) -> DeriveInput {
         let mut header = self.entity.original.clone();
         header.ident = format_ident!("{}Key", self.entity.original.ident.unraw());
@@ -137,7 +137,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// That entity. What is wrong with it has been reported for the whole.
+    /// Reads that entity. Its mistakes have been reported for the whole declaration.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let told = Ctxt::new();
         let header = Entity::read(&told, input, || self.entity.runtime.clone());
@@ -149,37 +149,36 @@ impl<'a> Wide<'a> {
         })
     }
 
-    /// The property of a stored field; `None` if it is slots.
+    /// Returns the property of a stored field; `None` for slots.
     pub(crate) fn property(&self, stored: &Stored) -> Option<&Property> {
         self.entity.fields.get(stored.field)?.property.as_ref()
     }
 
-    /// The name of a stored field.
+    /// Returns the name of a stored field.
     pub(crate) fn ident(&self, stored: &Stored) -> Option<&Ident> {
         self.entity.fields.get(stored.field).map(|field| field.ident)
     }
 }
 
 impl Entity<'_> {
-    /// How many properties the first part has room for: the kind stands there, and fields that the key is made of and does not
-    /// give back.
+    /// Returns the number of properties that fit into the first part. It also stores the kind, and key fields that cannot be read from the key.
     pub(crate) fn first_room(&self) -> usize {
         let beside = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
         ROOM.saturating_sub(beside + usize::from(self.kind.is_some()))
     }
 }
 
-/// A field of the key is in every part, by its key.
+/// Reports part and slot attributes on a key field.
 fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs) {
     let attrs =
         place.slots.iter().map(|slots| &slots.original).chain(place.part.iter().map(|part| &part.original));
     for attr in attrs.filter(|_| in_key) {
-        let wrong = format!("`{ident}` is part of the key, which all parts have");
-        ctxt.error("T157", attr, wrong, "remove it: parts and slots are of the other fields");
+        let wrong = format!("`{ident}` is part of the key, which all parts share");
+        ctxt.error("T157", attr, wrong, "remove it; only fields outside of the key have parts and slots");
     }
 }
 
-/// The parts as the declaration says where they begin.
+/// Returns the declared parts.
 fn told(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {
@@ -194,7 +193,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
     parts
 }
 
-/// Parts that are full, and a last one.
+/// Fills parts one after the other.
 fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;

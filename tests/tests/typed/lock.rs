@@ -100,7 +100,7 @@ fn file(text: Option<&str>) -> File {
 fn the_text_never_changes() {
     let file = file(None);
     let error = check(&file.path, &first(), Update::Never).unwrap_err();
-    assert!(error.to_string().contains("is not there yet"), "{error}");
+    assert!(error.to_string().contains("does not exist"), "{error}");
     check(&file.path, &first(), Update::Allowed).unwrap();
     assert_eq!(fs::read_to_string(&file.path).unwrap(), GOLDEN);
     check(&file.path, &first(), Update::Never).unwrap();

@@ -1,4 +1,4 @@
-//! Comparison of one stored value with one constant (FIL-14 to FIL-17).
+//! Comparison of a stored value with a constant (FIL-14 to FIL-17).
 
 use std::cmp::Ordering;
 
@@ -11,12 +11,12 @@ use crate::value::{Value, ValueRef};
 const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
-/// NaN on one side (FIL-17).
+/// NaN on either side (FIL-17).
 const UNORDERED: u8 = 8;
-/// Another type, and no widening (FIL-16).
+/// Different types without widening (FIL-16).
 const MISMATCH: u8 = 16;
 
-/// The outcomes that make an operator true: the rules as a table. A missing property has no outcome (FIL-11).
+/// Returns the outcomes for which an operator is true. A missing property has no outcome (FIL-11).
 pub(super) const fn accepted(operator: Comparison) -> u8 {
     match operator {
         Comparison::Eq => EQUAL,
@@ -28,7 +28,7 @@ pub(super) const fn accepted(operator: Comparison) -> u8 {
     }
 }
 
-/// A constant, in each type that it may be compared in.
+/// A constant, in each type that it can be compared as.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     String(Box<str>),
@@ -58,10 +58,10 @@ impl Constant {
     }
 }
 
-/// The comparison of the stored value with the constant: one of the outcomes above.
+/// Compares a stored value with a constant and returns one of the outcomes above.
 pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
-        // Equality is settled by the bytes, in any order.
+        // Equality is decided on bytes, independent of the order.
         (ValueRef::String(stored), Constant::String(constant)) if *stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),

@@ -1,6 +1,6 @@
-//! Sets of characters as constants: which characters a codec's text can hold.
+//! Sets of characters as constants: the characters that a codec's text may contain.
 
-/// A set of characters: any of ASCII, and either none or all of the rest.
+/// A set of characters: any subset of ASCII, and either none or all other characters.
 ///
 /// ```
 /// use table_core::key::codec::Alphabet;
@@ -18,7 +18,7 @@ pub struct Alphabet {
 impl Alphabet {
     /// No character.
     pub const EMPTY: Self = Self { ascii: 0, beyond_ascii: false };
-    /// Every character that a key may hold (KEY-3). Beyond ASCII it also contains U+0080 to U+009F, which are not legal.
+    /// Every character that a key may contain (KEY-3), and also U+0080 to U+009F, which are illegal.
     pub const LEGAL: Self = {
         let mut ascii = 0;
         let mut code = 0x20;
@@ -33,7 +33,7 @@ impl Alphabet {
     /// `0` to `9`.
     pub const DIGITS: Self = Self::of("0123456789");
 
-    /// The characters of an ASCII text; a byte beyond ASCII adds all that is beyond ASCII.
+    /// Creates the set of an ASCII text's characters. A non-ASCII character adds all non-ASCII characters.
     #[must_use]
     pub const fn of(characters: &str) -> Self {
         let bytes = characters.as_bytes();
@@ -50,7 +50,7 @@ impl Alphabet {
         set
     }
 
-    /// The set and one more character.
+    /// Returns the set with another character.
     #[must_use]
     pub const fn with(self, character: char) -> Self {
         if character.is_ascii() {
@@ -60,7 +60,7 @@ impl Alphabet {
         }
     }
 
-    /// The set without an ASCII character; characters beyond ASCII cannot be taken out one by one.
+    /// Returns the set without an ASCII character. Non-ASCII characters cannot be removed individually.
     #[must_use]
     pub const fn without(self, character: char) -> Self {
         if character.is_ascii() {
@@ -70,31 +70,31 @@ impl Alphabet {
         }
     }
 
-    /// Whether the character is in the set.
+    /// Returns `true` if the set contains the character.
     #[must_use]
     pub const fn contains(self, character: char) -> bool {
         if character.is_ascii() { self.ascii & (1 << character as u32) != 0 } else { self.beyond_ascii }
     }
 
-    /// The characters of either set.
+    /// Returns the union of two sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self { ascii: self.ascii | other.ascii, beyond_ascii: self.beyond_ascii || other.beyond_ascii }
     }
 
-    /// Whether no character is in both sets.
+    /// Returns `true` if the sets have no common character.
     #[must_use]
     pub(crate) const fn is_disjoint(self, other: Self) -> bool {
         self.ascii & other.ascii == 0 && !(self.beyond_ascii && other.beyond_ascii)
     }
 
-    /// Whether every character of the set is in the other one.
+    /// Returns `true` if the set is a subset of the other.
     #[must_use]
     pub(crate) const fn is_within(self, other: Self) -> bool {
         self.ascii & !other.ascii == 0 && (!self.beyond_ascii || other.beyond_ascii)
     }
 
-    /// The first and the last character in the order of keys; `None` if there are none, or some beyond ASCII.
+    /// Returns the first and last character in key order, or `None` if the set is empty or not ASCII.
     ///
     /// ```
     /// use table_core::key::codec::Alphabet;
@@ -112,7 +112,7 @@ impl Alphabet {
         Some((first as char, last as char))
     }
 
-    /// Whether every character of the set sorts after `character`, which must be ASCII.
+    /// Returns `true` if all characters sort after `character`, which must be ASCII.
     #[must_use]
     pub(crate) const fn all_after(self, character: char) -> bool {
         character.is_ascii() && {

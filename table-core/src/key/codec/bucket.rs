@@ -1,4 +1,4 @@
-//! `Bucket`: one of a few numbers computed from a value, which spreads a hot key over partitions.
+//! `Bucket`: a small number computed from a value, which distributes a hot key over partitions.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,15 +8,15 @@ use crate::key::codec::fault::{CodecFault, mismatch};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource, decimal};
 
-/// A derived part of few texts, each of which can be asked for.
+/// A derived part with a small number of texts, all of which can be enumerated.
 ///
-/// Laws: the same value always has the same bucket, in every version and on every machine; every bucket has one text, of
-/// [`FORM`](DerivedPart::FORM), ordered by number. Order among values is lost, and so no range over the value is offered.
+/// Laws: a value has the same bucket in every version and on every machine; every bucket has one text, of [`FORM`](DerivedPart::FORM), ordered by
+/// number. The order of values is lost, so ranges of values are not offered.
 pub trait Buckets<T>: DerivedPart<T> {
-    /// How many buckets there are: what a read of all values costs in requests.
+    /// The number of buckets, which is the minimum number of requests of a read of all values.
     const COUNT: u32;
 
-    /// The bucket of a value, below [`COUNT`](Self::COUNT).
+    /// Returns the bucket of a value, less than [`COUNT`](Self::COUNT).
     ///
     /// # Errors
     /// `KeyEncoding` if the value has no text.
@@ -25,7 +25,7 @@ pub trait Buckets<T>: DerivedPart<T> {
     /// Appends the text of a bucket.
     ///
     /// # Errors
-    /// `KeyEncoding` if there is no such bucket.
+    /// `KeyEncoding` if the bucket does not exist.
     fn encode_bucket(bucket: u32, out: &mut String) -> Result<()>;
 
     /// Reads the text of a bucket.
@@ -34,17 +34,17 @@ pub trait Buckets<T>: DerivedPart<T> {
     /// `EntityMismatch` if the text is not one that `encode_bucket` writes.
     fn decode_bucket(text: &str) -> Result<u32>;
 
-    /// Every bucket, for a read of all values: one request or more for each.
+    /// Returns every bucket, for reads of all values, which take one request or more for each.
     #[must_use]
     fn all_buckets() -> Range<u32> {
         0..Self::COUNT
     }
 }
 
-/// One of `N` buckets by a hash of the text that `C` writes, zero padded to the digits of `N - 1`.
+/// One of `N` buckets by a hash of `C`'s text, zero-padded to the digits of `N - 1`.
 ///
-/// The hash is FNV-1a of 64 bits over the text's UTF-8 bytes, then the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It
-/// never changes; nor may `N`, once entities are stored. Reads of a single value find its bucket; reads of all ask all `N`.
+/// The hash is the 64-bit FNV-1a of the text's UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and
+/// `N` must not change once entities are stored. Reads of one value compute its bucket; reads of all values query all `N`.
 ///
 /// ```
 /// use table_core::key::codec::{Bucket, Buckets, DerivedPart, Padded};
@@ -63,7 +63,7 @@ pub struct Bucket<C, const N: u32>(PhantomData<C>);
 struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
 
 impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
-    /// The width and the sign are part of it, because the hash depends on them.
+    /// The name includes width and sign, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let mut name = Name::EMPTY.with("bucket(").with(C::SOURCE_NAME);
         if C::SOURCE_FORM.is_fixed() {
@@ -76,7 +76,7 @@ impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
 
 impl<C, const N: u32> Bucket<C, N> {
     const WIDTH: u32 = {
-        assert!(N > 0, "[T036] `bucket(field, n)`: there is at least one bucket");
+        assert!(N > 0, "[T036] `bucket(field, n)`: n must be at least 1");
         let mut width = 1;
         let mut rest = (N - 1) / 10;
         while rest > 0 {
@@ -94,7 +94,7 @@ const fn hash(text: &[u8]) -> u64 {
         hash = (hash ^ text[at] as u64).wrapping_mul(0x0000_0100_0000_01B3);
         at += 1;
     }
-    // The low bits of FNV-1a depend on the low bits of the text alone; the finalizer spreads all over all.
+    // The low bits of FNV-1a depend only on the low bits of the text; the finalizer mixes all bits.
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
     hash ^ (hash >> 33)
@@ -110,7 +110,7 @@ impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const FAULT: Option<&'static str> = C::SOURCE_FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The value's own text is needed only for a moment: it borrows the end of the buffer.
+        // The value's own text is temporary, so it is written to the end of the buffer.
         let start = out.len();
         C::write_hashed(value, out)?;
         let number = bucket::<N>(out.get(start..).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `Caret`: any text with the escapes of the Durable Task Framework.
+//! `Caret`: any text, with the escapes of the Durable Task Framework.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -7,10 +7,10 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// Any text, with `^` before what a key may not hold, as `DurableTask.AzureStorage` writes its partition keys: `/`, `\`, `#` and `?` are
-/// `^0` to `^3`, a control character is `^` and the character 192 places after it, `^` is `^^`.
+/// Any text, with `^` before characters that a key cannot contain, as in the partition keys of `DurableTask.AzureStorage`: `/`, `\`, `#` and `?` are
+/// `^0` to `^3`, a control character is `^` and the character with its code plus 192, and `^` is `^^`.
 ///
-/// Not ordered: an escaped `/` does not sort where `/` does. In a design of one's own take [`Escaped`](crate::key::codec::Escaped).
+/// Not ordered: an escaped `/` does not sort like `/`. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{Caret, KeyCodec, TextCodec};
@@ -24,7 +24,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Caret {}
 
-/// The text after `^` for a character; `None` for one that is written as it is.
+/// Returns the character after `^`, or `None` for a character that is not escaped.
 fn escape(character: char) -> Option<char> {
     match character {
         '^' => Some('^'),
@@ -95,7 +95,7 @@ impl TextCodec for Caret {
 pub(super) fn fits(written: &str) -> Result<()> {
     if is_too_long(written) {
         return Err(refused(format!(
-            "the text has {} UTF-16 code units as it is escaped, and a key at most {}: keep it in a property, and a digest of it in \
+            "the escaped text has {} UTF-16 code units, a key at most {}; store it in a property, and a hash of it in \
              the key",
             written.encode_utf16().count(),
             limits::KEY_UNITS_PORTABLE

@@ -1,4 +1,4 @@
-//! `CodePoint`: a `char` as the six hexadecimal digits of its number.
+//! `CodePoint`: a `char` as six hexadecimal digits.
 
 use crate::error::Result;
 use crate::key::codec::fault::mismatch;
@@ -6,9 +6,9 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 const LAST: u32 = char::MAX as u32;
 
-/// A character as six lower-case hexadecimal digits: the codec that `char` has by itself.
+/// A character as its code point in six lower-case hexadecimal digits: the default codec of `char`.
 ///
-/// Fixed width, ordered by code point, as `char` itself is; every character has a text, also those that keys may not hold.
+/// Fixed width, ordered by code point like `char`. Every character has a text, including those that keys cannot contain.
 ///
 /// ```
 /// use table_core::key::codec::{CodePoint, KeyCodec};

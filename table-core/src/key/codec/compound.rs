@@ -1,10 +1,9 @@
-//! Compound keys: literals and parts in sequence, checked while compiling.
+//! Compound keys: sequences of literals and parts, checked at compile time.
 //!
-//! A key is injective (K2) if its pieces can be distinguished. From the left a part ends where its width says, or at a literal whose
-//! first character it cannot hold; from the right it begins where its width says, or after a literal whose last character it cannot
-//! hold. One part may take what both sides leave: text before an id of six digits, or before a suffix. A key keeps its order (K3)
-//! if, beside that, no value that is the beginning of another one can come after it. Both are judged in constants, from the
-//! [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be separated. Read from the left, a part ends after its width, or before a literal whose first character
+//! it cannot contain; read from the right, it begins at its width, or after a literal whose last character it cannot contain. One part may be the
+//! remainder between both directions: text before an id of six digits, or before a suffix. A key is ordered (K3) if, in addition, no value sorts
+//! after a value that it is a prefix of. Both properties are computed in constants from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -15,15 +14,15 @@
 //! const REVIEW: &[Piece] = &[Piece::Literal("empid_"), Piece::Part(ID), Piece::Literal("_"), Piece::Part(YEAR)];
 //! const _: () = assert!(compound::fault(REVIEW).is_none() && compound::tuple_ordered(REVIEW)); // PAT-CK
 //!
-//! // Raw text may hold the separator: ("a_b", "c") and ("a", "b_c") would have one key.
+//! // Raw text may contain the separator: ("a_b", "c") and ("a", "b_c") would have one key.
 //! const TEXT: Piece = Piece::Part(<Text as KeyCodec<String>>::FORM);
 //! assert_eq!(compound::fault(&[TEXT, Piece::Literal("_"), TEXT]), Some(Fault::Ambiguous { part: 0 }));
 //!
-//! // Before an id of fixed width it is read from the right; but `is_told` says that no range of keys is those of one text.
+//! // Before an id of fixed width the text is read from the right; but `is_told` says that no key range contains exactly one text.
 //! assert!(compound::fault(&[TEXT, Piece::Literal("_"), Piece::Part(ID)]).is_none());
 //! assert!(!compound::is_told(&[TEXT, Piece::Literal("_"), Piece::Part(ID)], 0));
 //!
-//! // Without the separator they are distinct; but "ab_" sorts before "a_", and so no range is offered.
+//! // Without the separator they are distinct; but "ab_" sorts before "a_", so no range is offered.
 //! const NAME: Piece = Piece::Part(<Without<'_'> as KeyCodec<String>>::FORM);
 //! const NAMES: &[Piece] = &[NAME, Piece::Literal("_"), Piece::Part(ID)];
 //! assert!(compound::fault(NAMES).is_none() && !compound::keeps_order(NAMES, 0));
@@ -44,29 +43,28 @@ use crate::limits;
 /// One piece of a compound key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A text that is always there.
+    /// A constant text.
     Literal(&'static str),
     /// A value in the form of its codec.
     Part(Form),
 }
 
-/// Why pieces make no key. Places are counted among the pieces, from 0.
+/// The reason why pieces do not form a key. Positions are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There are no pieces. A key that is always empty is the literal `""` (KEY-2).
+    /// There are no pieces. A constant empty key is the literal `""` (KEY-2).
     Empty,
-    /// A literal holds a character that no key may hold (KEY-3).
+    /// A literal contains a character that no key may contain (KEY-3).
     IllegalLiteral {
-        /// The literal's place.
+        /// The literal's position.
         piece: usize,
     },
-    /// A part of variable width is beside something that it could hold itself, and so is one after it: two different values would
-    /// have one key.
+    /// A part of variable width is followed by a piece that it could contain, and so is a later one: two different values would have one key.
     Ambiguous {
-        /// The part's place.
+        /// The part's position.
         part: usize,
     },
-    /// The longest key is over 512 UTF-16 code units (KEY-7).
+    /// The longest key has more than 512 UTF-16 code units (KEY-7).
     TooLong {
         /// Its length.
         units: usize,
@@ -74,30 +72,30 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The mistake and its remedy, for a message of the compiler.
+    /// Returns the mistake and its remedy, for a compiler error.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
-            Self::Empty => "a key has at least one piece: a literal or a field",
+            Self::Empty => "a key needs at least one piece: a literal or a field",
             Self::IllegalLiteral { .. } => {
-                "this literal holds one of `/ \\ # ?` or a control character, which no key may hold (KEY-3): take another one"
+                "this literal contains one of `/ \\ # ?` or a control character, which keys cannot contain (KEY-3); use another one"
             }
             Self::Ambiguous { .. } => {
-                "this part has no fixed width and can hold what comes after it, and the key cannot be read from its end, so that two \
-                 different values would have one key (PAT-CK-2): put it last, or declare it `without('_')` with a literal after it \
-                 that begins with '_', or `escaped` with \"!\" after it"
+                "this part has no fixed width and could contain the text after it, so two different values would have one key \
+                 (PAT-CK-2); put it last, or declare it `without('_')` followed by a literal \
+                 that starts with '_', or `escaped` followed by \"!\""
             }
             Self::TooLong { .. } => {
-                "the longest key that these pieces make is over 512 UTF-16 code units (KEY-7): take shorter literals or fewer parts"
+                "the longest key of these pieces has more than 512 UTF-16 code units (KEY-7); use shorter literals or fewer parts"
             }
         }
     }
 }
 
-/// Why these pieces make no key; `None` if they do: all keys are legal, and different values have different keys (K2).
+/// Returns the reason why these pieces do not form a key, or `None` if all keys are legal and different values have different keys (K2).
 ///
-/// Parts that by themselves may fill a key (raw text of up to 512 code units) count as their shortest text here: the rest of
-/// the budget is theirs, and a key that goes over it in fact is refused when it is made (KEY-7).
+/// Parts that can fill a key (raw text of up to 512 code units) count with their shortest text: they share the rest of the budget, and a key that
+/// exceeds it is refused when it is created (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {
@@ -120,9 +118,8 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
-/// Whether the text of this part ends where it says itself: then, and only then, the keys that begin with a value's text and what
-/// comes after it are those of the value, and a value can be asked for without what follows. `part` is its place among the pieces;
-/// `true` for a literal.
+/// Returns `true` if a part's text delimits itself. Only then are the keys that start with a value's text, and the piece after it, exactly those of
+/// the value, which allows a selection without the following parts. `part` is its position; `true` for a literal.
 #[must_use]
 pub const fn is_told(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -138,7 +135,7 @@ pub const fn is_told(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Whether a part is what all others leave: each after it is read from the right.
+/// Returns `true` if a part is the remainder: each part after it is read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -153,7 +150,7 @@ const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     true
 }
 
-/// Whether a literal stands before a part that ends in a character that the part cannot hold.
+/// Returns `true` if the preceding literal ends in a character that the part cannot contain.
 const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
     let mut at = part;
     while at > 0 {
@@ -170,8 +167,8 @@ const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
     false
 }
 
-/// Whether keys with the same values before this part are ordered by its values, whatever comes after it (K3): then, and
-/// only then, a range over it can be offered. `part` is its place among the pieces; `false` for a literal.
+/// Returns `true` if keys with equal values before this part are ordered by its values, whatever follows (K3). Only then is a range over it offered.
+/// `part` is its position; `false` for a literal.
 #[must_use]
 pub const fn keeps_order(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -191,7 +188,7 @@ pub const fn keeps_order(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Whether keys are ordered as the tuples of their values are (PAT-CK-4).
+/// Returns `true` if keys are ordered like the tuples of their values (PAT-CK-4).
 #[must_use]
 pub const fn tuple_ordered(pieces: &[Piece]) -> bool {
     let mut at = 0;
@@ -204,7 +201,7 @@ pub const fn tuple_ordered(pieces: &[Piece]) -> bool {
     true
 }
 
-/// The length of the shortest key, in UTF-16 code units.
+/// Returns the length of the shortest key, in UTF-16 code units.
 #[must_use]
 pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     let (mut units, mut at) = (0, 0);
@@ -218,7 +215,7 @@ pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     units
 }
 
-/// The length of the longest key, in UTF-16 code units: 512 if a part may fill what the others leave.
+/// Returns the length of the longest key, in UTF-16 code units: 512 if a part can fill the rest.
 #[must_use]
 pub const fn longest(pieces: &[Piece]) -> usize {
     let units = bounded(pieces);
@@ -239,7 +236,7 @@ const fn fills_a_key(form: Form) -> bool {
     form.max >= limits::KEY_UNITS_PORTABLE && !form.is_fixed()
 }
 
-/// The length of the longest key, parts that may fill a key counted as their shortest text.
+/// Returns the length of the longest key if parts that can fill a key count with their shortest text.
 const fn bounded(pieces: &[Piece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -268,7 +265,7 @@ const fn next(pieces: &[Piece], after: usize) -> Next {
             Piece::Literal(literal) => match literal.as_bytes() {
                 [] => {}
                 [first, ..] if first.is_ascii() => return Next::Literal(*first as char),
-                // Alphabets hold all that is beyond ASCII or none of it: any such character represents this one.
+                // An alphabet contains all non-ASCII characters or none, so any of them can represent this one.
                 _ => return Next::Literal(char::MAX),
             },
             Piece::Part(_) => return Next::Part,

@@ -8,9 +8,9 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, decimal};
 
 const WIDTH: usize = 8;
 
-/// A day as `yyyyMMdd` (PAT-SER): the codec that `NaiveDate` has by itself.
+/// A day as `yyyyMMdd` (PAT-SER): the default codec of `NaiveDate`.
 ///
-/// - Fixed width, ordered. Reversed, each digit stands as 9 minus itself.
+/// - Fixed width, ordered. Reversed, each digit is written as 9 minus itself.
 /// - Refused (`KeyEncoding`): years outside 0 to 9999.
 ///
 /// ```
@@ -28,13 +28,13 @@ const WIDTH: usize = 8;
 #[derive(Debug)]
 pub enum Date {}
 
-/// The digits of a day as one number; `None` outside the years 0 to 9999.
+/// Returns a day's digits as one number, or `None` outside the years 0 to 9999.
 pub(super) fn number_of(day: NaiveDate) -> Option<u128> {
     let year = u32::try_from(day.year()).ok().filter(|year| *year <= 9_999)?;
     Some(u128::from(year * 10_000 + day.month() * 100 + day.day()))
 }
 
-/// The day that such a number says.
+/// Returns the day with these digits.
 pub(super) fn day_of(number: u128) -> Option<NaiveDate> {
     let number = u32::try_from(number).ok()?;
     let year = i32::try_from(number / 10_000).ok()?;
@@ -43,7 +43,7 @@ pub(super) fn day_of(number: u128) -> Option<NaiveDate> {
 
 fn push(day: NaiveDate, reversed: bool, out: &mut String) -> Result<()> {
     let number = number_of(day).ok_or_else(|| {
-        refused(format!("{day} is outside the years 0 to 9999, which `yyyyMMdd` can write: check the value"))
+        refused(format!("{day} is outside the years 0 to 9999 of `yyyyMMdd`; check the value"))
     })?;
     decimal::push::<WIDTH>(number, reversed, out);
     Ok(())

@@ -1,10 +1,10 @@
-//! Zero-padded decimal digits of a width, plain or as their nine's complement; without heap or validation.
+//! Zero-padded decimal digits of fixed width, plain or as nine's complement, without heap allocation or validation.
 
 const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
 const E19: u128 = 10_000_000_000_000_000_000;
 
-/// Where the digits of 0 end in [`FOURS`].
+/// The end of the digits of 0 in [`FOURS`].
 const ZERO_ENDS: usize = 8;
 static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     let mut bytes = [b'0'; ZERO_ENDS + 40_000];
@@ -20,20 +20,20 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// `0000` to `9999`: copied from a text, digits need no check to become part of one. Four at a time are twice as fast as two.
-/// Zeros before and after them keep every cut off the ends of the text, which would be two more comparisons each.
+/// `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Four at a time are twice as fast as two. Padding with zeros keeps every cut
+/// inside the text, which saves two comparisons for each.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",
 };
 
-/// The decimal digits that the largest value of so many bits has: 3 for 8 and for 7, 19 for 63, 20 for 64.
+/// Returns the number of decimal digits of the largest value with this many bits: 3 for 8 and for 7, 19 for 63, 20 for 64.
 pub(super) const fn digits_of(bits: u32) -> usize {
     // log10(2) to five places is exact enough for 128 bits.
     (bits as usize * 30_103) / 100_000 + 1
 }
 
-/// The largest number of so many digits; `u128::MAX` for 39 and more.
+/// Returns the largest number with this many digits; `u128::MAX` for 39 and more.
 pub(super) const fn largest(digits: usize) -> u128 {
     let mut number: u128 = 0;
     let mut at = 0;
@@ -44,10 +44,10 @@ pub(super) const fn largest(digits: usize) -> u128 {
     number
 }
 
-/// Appends the last `WIDTH` (at most 39) digits of a number; as 9 − digit each if `complement`.
+/// Appends the last `WIDTH` (at most 39) digits of a number, each as 9 − digit if `complement`.
 #[inline]
 pub(super) fn push<const WIDTH: usize>(number: u128, complement: bool, out: &mut String) {
-    // Division of 128 bits is slow: only numbers that need it pay for it.
+    // 128-bit division is slow, so only large numbers use it.
     if let Ok(small) = u64::try_from(number) {
         push_16::<32, WIDTH>(0, complement, out);
         push_16::<16, WIDTH>(small / E16, complement, out);
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Of the 16 digits that stand `BELOW` places before the end, those that a width has.
+/// Appends the digits within `WIDTH` of the 16 digits that start `BELOW` places before the end.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {
@@ -90,8 +90,7 @@ fn push_4<const WIDTH: usize>(below: usize, four: u64, complement: bool, out: &m
     }
 }
 
-/// The number that decimal digits say, each read as 9 − digit if `complement`; `None` if something else is among them,
-/// if there are none, or if it is over 128 bits.
+/// Parses decimal digits, each read as 9 − digit if `complement`. Returns `None` for other characters, an empty text, or more than 128 bits.
 #[inline]
 pub(super) fn read(text: &[u8], complement: bool) -> Option<u128> {
     if text.is_empty() {
@@ -116,15 +115,14 @@ pub(super) fn read(text: &[u8], complement: bool) -> Option<u128> {
     Some(number)
 }
 
-/// Eight digits at once, each in its byte of one number: digits make pairs, pairs fours, and fours the whole by a multiplication
-/// each, where one after another would wait for eight.
+/// Parses eight digits at once, each a byte of one number: three multiplications combine digits to pairs, pairs to fours, and fours to the whole.
 #[inline]
 fn read_8(text: [u8; 8], complement: bool) -> Option<u64> {
     const fn all(byte: u8) -> u64 {
         u64::from_le_bytes([byte; 8])
     }
     let text = u64::from_le_bytes(text);
-    // `0` to `9` are 0x30 to 0x39: the upper half is 3, and still is with six more.
+    // `0` to `9` are 0x30 to 0x39: the upper half is 3 and remains 3 after adding six.
     let halves = text & all(0xF0) | (text.wrapping_add(all(6)) & all(0xF0)) >> 4;
     if halves != all(0x33) {
         return None;

@@ -1,13 +1,13 @@
-//! `DerivedPart`: a part of a key that is computed from a field and does not give it back, and what it may be computed from.
+//! `DerivedPart`: a key part computed from a field that does not determine it, and the sources of such parts.
 
 use crate::error::{Error, Result};
 use crate::key::codec::fault::CodecFault;
 use crate::key::codec::{Form, KeyCodec};
 
-/// A part of a key that is computed from a value and does not give it back: the value itself is a property of the entity.
+/// A part of a key that is computed from a value and does not determine it. The value itself is a property of the entity.
 ///
-/// The same value always has the same text, in every version and on every machine. An entity read from a key whose text is not that of
-/// its property is a mismatch: it was changed by a program that does not know this part.
+/// A value has the same text in every version and on every machine. Reading an entity whose key text does not match its property fails: a program
+/// without this part changed it.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -22,26 +22,26 @@ use crate::key::codec::{Form, KeyCodec};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] the key part `{Self}` is not made of a `{T}`",
-    label = "this type is not one for that part",
-    note = "`hash` and `bucket` take what has a place in keys, `folded` and `replaced` a `String`, `truncate` an instant or a date"
+    label = "the part does not support this type",
+    note = "`hash` and `bucket` take any key part, `folded` and `replaced` a `String`, `truncate` an instant or a date"
 )]
 pub trait DerivedPart<T> {
-    /// The word for it in schemas and lock files: once written, never changed.
+    /// Its name in schemas and layout files, which must never change once rows are stored.
     const NAME: &'static str;
-    /// The form of its text. It is ordered if greater values never have smaller texts; different values may have one.
+    /// The form of its text. It is ordered if greater values never have smaller texts; different values may have equal texts.
     const FORM: Form;
-    /// Whether it follows time: see [`KeyCodec::FOLLOWS_TIME`](crate::key::KeyCodec::FOLLOWS_TIME).
+    /// `true` if it follows time; see [`KeyCodec::FOLLOWS_TIME`](crate::key::KeyCodec::FOLLOWS_TIME).
     const FOLLOWS_TIME: bool = false;
-    /// The mistake in its parameters: see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
+    /// The error in its arguments; see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
     const FAULT: Option<&'static str> = None;
 
     /// Appends the text of a value.
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has none.
+    /// `KeyEncoding` if the value has no text.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Checks that the text found in a key is that of the value found in the entity.
+    /// Checks that a key's text is the text of the entity's value.
     ///
     /// # Errors
     /// `EntityMismatch` if it is not.
@@ -54,8 +54,7 @@ pub trait DerivedPart<T> {
     }
 }
 
-/// What a derived part may be made of: a codec, or a derived part that only cuts. `hash(md5, 32, folded(lower, email))` is the hash of the
-/// folded text.
+/// The source of a derived part: a codec, or a derived part that truncates. `hash(md5, 32, folded(lower, email))` hashes the folded text.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Folded, Text};
@@ -67,23 +66,23 @@ pub trait DerivedPart<T> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub trait PartSource<T> {
-    /// The word for it: see [`KeyCodec::NAME`].
+    /// Its name; see [`KeyCodec::NAME`].
     const SOURCE_NAME: &'static str;
     /// The form of its text.
     const SOURCE_FORM: Form;
-    /// The mistake in its parameters: see [`KeyCodec::FAULT`].
+    /// The error in its arguments; see [`KeyCodec::FAULT`].
     const SOURCE_FAULT: Option<&'static str>;
 
     /// Appends the text of a value.
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has none.
+    /// `KeyEncoding` if the value has no text.
     fn write(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends what is hashed of a value: see [`KeyCodec::encode_hashed`].
+    /// Appends the input of a hash of the value; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
-    /// `KeyEncoding` if there is nothing to be hashed.
+    /// `KeyEncoding` if the value has no text to hash.
     fn write_hashed(value: &T, out: &mut String) -> Result<()>;
 }
 
@@ -101,7 +100,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Makes a derived part the source of others; what is hashed is made by the function.
+/// Makes a derived part the source of others; the function defines the input of a hash.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

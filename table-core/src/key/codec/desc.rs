@@ -6,10 +6,9 @@ use crate::error::Result;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Form, KeyCodec, Reversible};
 
-/// Writes values of `C` so that the greatest comes first: inverted ticks for an instant (TICK-5), the highest score first.
+/// Writes values of `C` in descending order: inverted ticks for an instant (TICK-5), the highest score first.
 ///
-/// Same form as `C`. In [`KeyCodec::DESCENDING`] it says that K3 holds with the order reversed: a range over it changes its
-/// ends.
+/// Has the form of `C`. With [`KeyCodec::DESCENDING`], K3 holds in reverse: a range swaps its ends.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};

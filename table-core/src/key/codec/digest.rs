@@ -1,4 +1,4 @@
-//! `Digest`: hexadecimal digits of a hash, to spread keys or to look values up by.
+//! `Digest`: hexadecimal digits of a hash, to distribute keys or to look values up.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -7,12 +7,12 @@ use crate::error::Result;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource};
 
-/// A hash of bytes.
+/// A hash function over bytes.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, Fnv1a, Hasher};
 ///
-/// /// The digits of a text.
+/// /// Returns the digits of a text.
 /// fn digits<H: Hasher>(text: &str) -> String {
 ///     let mut out = String::new();
 ///     H::hash(text.as_bytes(), &mut out);
@@ -28,16 +28,16 @@ use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource};
     note = "`crc32` and `fnv1a` need no feature"
 )]
 pub trait Hasher {
-    /// Its word: once written, never changed.
+    /// Its name, which must never change once rows are stored.
     const NAME: &'static str;
-    /// Its hexadecimal digits.
+    /// The number of its hexadecimal digits.
     const DIGITS: usize;
 
-    /// Appends the hash of these bytes as hexadecimal digits of lower case.
+    /// Appends the hash of these bytes as lower-case hexadecimal digits.
     fn hash(bytes: &[u8], out: &mut String);
 }
 
-/// SHA-256: 64 digits. With the feature `hashes`.
+/// SHA-256: 64 digits. Requires the feature `hashes`.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -51,7 +51,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// MD5: 32 digits, to read what others made; it does not protect anything. With the feature `hashes`.
+/// MD5: 32 digits, for compatibility with other programs; it is not secure. Requires the feature `hashes`.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -65,11 +65,11 @@ pub enum Sha256 {}
 #[derive(Debug)]
 pub enum Md5 {}
 
-/// CRC-32 as zip files have it (IEEE 802.3): 8 digits.
+/// CRC-32 as in zip files (IEEE 802.3): 8 digits.
 #[derive(Debug)]
 pub enum Crc32 {}
 
-/// FNV-1a of 64 bits: 16 digits.
+/// 64-bit FNV-1a: 16 digits.
 #[derive(Debug)]
 pub enum Fnv1a {}
 
@@ -129,9 +129,10 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// The first `N` hexadecimal digits of a hash of the text that `C` writes. The value is not read back: its field is a property.
+/// The first `N` hexadecimal digits of a hash of `C`'s text. The value cannot be read back, so its field is a property.
 ///
-/// Fixed width, no order; digits of lower case, or of upper case if `UPPER`. Different values may have the same digits: a key of few of them spreads, and does not identify.
+/// Fixed width, not ordered; lower-case digits, or upper-case if `UPPER`. Different values may have equal digits: a few digits distribute keys but do
+/// not identify values.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};
@@ -148,7 +149,7 @@ pub struct Digest<C, H, const N: usize, const UPPER: bool = false>(PhantomData<(
 struct Named<C, T, H, const N: usize, const UPPER: bool>(PhantomData<(C, T, H)>);
 
 impl<T, C: PartSource<T>, H: Hasher, const N: usize, const UPPER: bool> Named<C, T, H, N, UPPER> {
-    /// The width and the sign are part of it, because the hash depends on them.
+    /// The name includes width and sign, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
         let name = name.with(if UPPER { ",upper," } else { "," }).with(C::SOURCE_NAME);
@@ -171,11 +172,13 @@ where
     const FAULT: Option<&'static str> = if N >= 1 && N <= H::DIGITS {
         C::SOURCE_FAULT
     } else {
-        Some("[T029] `hash(…, n, field)`: n is at least 1 and at most the hexadecimal digits of the hash")
+        Some(
+            "[T029] `hash(…, n, field)`: n must be between 1 and the number of hexadecimal digits of the hash",
+        )
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The value's own text is needed only for a moment: it borrows the end of the buffer.
+        // The value's own text is temporary, so it is written to the end of the buffer.
         let start = out.len();
         C::write_hashed(value, out)?;
         let mut digits = String::with_capacity(H::DIGITS);

@@ -1,16 +1,15 @@
-//! `Digits`: an integer with as many digits as the declaration says.
+//! `Digits`: an integer with a declared number of digits.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// An integer with `N` decimal digits, zero padded; a signed one has a sign before them, as in
-/// [`Padded`](crate::key::codec::Padded).
+/// An integer as `N` zero-padded decimal digits. A signed integer has a sign before them, as in [`Padded`](crate::key::codec::Padded).
 ///
-/// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`), never cut.
-/// - `N` is 1 up to the digits of the type's largest value: 3 for `u8`, 19 for `i64`; more does not compile.
-/// - Reversed, each digit stands as 9 minus itself; a signed value changes its sign.
+/// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
+/// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger number does not compile.
+/// - Reversed, each digit is written as 9 minus itself, and a signed value changes its sign.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec};
@@ -37,7 +36,7 @@ impl<const N: usize> Digits<N> {
     const LARGEST: u128 = decimal::largest(N);
     const NAMED: &'static Name<32> = &Name::EMPTY.with("digits(").with_number(N).with(")");
 
-    /// Whether `N` digits make sense for a type; for diagnostics in constants.
+    /// Returns `true` if a type can have `N` digits, for diagnostics in constants.
     ///
     /// ```
     /// use table_core::key::codec::Digits;
@@ -50,8 +49,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Whether so many digits make sense for integers of so many bits, the sign not counted (64 for `u64`, 63 for `i64`): at
-/// least one, and no more than the largest value has.
+/// Returns `true` if integers with this many bits, without the sign bit (64 for `u64`, 63 for `i64`), can have this many digits: at least one, and at
+/// most those of the largest value.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;
@@ -69,7 +68,7 @@ impl<T: Integer, const N: usize> KeyCodec<T> for Digits<N> {
     const FAULT: Option<&'static str> = if digits_fit(N, T::VALUE_BITS) {
         None
     } else {
-        Some("[T029] `digits(n)`: n is at least 1 and at most the digits of the type's largest value")
+        Some("[T029] `digits(n)`: n must be between 1 and the number of digits of the type's largest value")
     };
 
     #[inline]
@@ -129,7 +128,7 @@ impl<T: Integer, const N: usize> Reversible<T> for Digits<N> {
 #[cold]
 fn too_many_digits<T: Integer>(value: &T, digits: usize) -> crate::Error {
     refused(format!(
-        "{value} does not fit into {digits} digits: declare `digits(n)` with more of them (stored keys change), or leave \
+        "{value} does not fit into {digits} digits; declare `digits(n)` with more (this changes stored keys), or remove \
          it out for the full width of the type"
     ))
     .with_rule("DQ-10")
@@ -143,7 +142,7 @@ pub(super) const fn integer_form<T: Integer>(digits: usize) -> Form {
     }
 }
 
-/// Appends the sign, if the type has one.
+/// Appends the sign of a signed type.
 #[inline]
 pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     if T::SIGNED {
@@ -151,7 +150,7 @@ pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     }
 }
 
-/// Reads back (negative, magnitude).
+/// Returns (negative, magnitude).
 #[inline]
 pub(super) fn decode_integer(text: &str, signed: bool, digits: usize) -> Option<(bool, u128)> {
     let (negative, field) = match text.as_bytes() {
@@ -175,7 +174,7 @@ mod tests {
     fn a_value_with_too_many_digits_is_refused_with_advice() {
         let error = Digits::<3>::encode(&-1_000i16, &mut String::new()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::KeyEncoding);
-        assert!(error.to_string().contains("-1000 does not fit into 3 digits: declare"), "{error}");
+        assert!(error.to_string().contains("-1000 does not fit into 3 digits; declare"), "{error}");
         assert!(Digits::<3>::encode_reversed(&1_000u16, &mut String::new()).is_err());
     }
 

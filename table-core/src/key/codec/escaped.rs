@@ -1,4 +1,4 @@
-//! `Escaped`: any text at all, in characters that keys may hold, in the same order.
+//! `Escaped`: any text, in characters that keys may contain, with the same order.
 
 use crate::error::{Error, Result};
 use crate::key::codec::fault::{mismatch, refused};
@@ -7,22 +7,22 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// Any Unicode text, forbidden characters included, written in characters that keys may hold.
+/// Any Unicode text, including illegal characters, written in characters that keys may contain.
 ///
-/// Each character is written by itself; most represent themselves. The others become two characters, the first of which
-/// sorts where they sort, and the second of which, one of `0` to `9` and `a` to `z`, keeps their order:
+/// Each character is written separately, and most are unchanged. The others become two characters: the first sorts where the original does, and the
+/// second, one of `0` to `9` and `a` to `z`, preserves their order:
 ///
-/// | characters | written |
+/// | characters | text |
 /// |---|---|
-/// | U+0000 to U+001F, blank, `!`, `"`, `#` | `"0` to `"z` |
+/// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |
 /// | `.`, `/` | `.0`, `.1` |
 /// | `>`, `?` | `>0`, `>1` |
 /// | `[`, `\` | `[0`, `[1` |
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
-/// - Variable width, at most 512 UTF-16 code units as written (KEY-7); more is refused (`KeyEncoding`).
-/// - Ordered by UTF-16 code units (ORD-6). Every character written sorts after `!`: before a literal that begins with `!`
-///   it may stand before other pieces, and ranges keep their order (PAT-CK-2, PAT-CK-4).
+/// - Variable width, at most 512 UTF-16 code units (KEY-7); a longer text is refused (`KeyEncoding`).
+/// - Ordered by UTF-16 code units (ORD-6). All characters of the text sort after `!`, so it can precede other pieces if a literal that starts with
+///   `!` follows, and ranges keep their order (PAT-CK-2, PAT-CK-4).
 /// - The text of a prefix is a prefix of the text.
 ///
 /// ```
@@ -37,7 +37,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The first character written for a class of consecutive characters, and the class's ends.
+/// The first character for a class of consecutive characters, and the bounds of the class.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];
 
@@ -45,7 +45,7 @@ const fn is_escaped(character: char) -> bool {
     matches!(character, '\0'..='#' | '.' | '/' | '>' | '?' | '[' | '\\' | '~'..='\u{9F}')
 }
 
-/// The two characters that represent one; `None` if it represents itself.
+/// Returns the two characters for a character, or `None` if it is not escaped.
 fn escape(character: char) -> Option<(char, char)> {
     let (lead, first, _) =
         CLASSES.into_iter().find(|(_, first, last)| (*first..=*last).contains(&character))?;
@@ -53,7 +53,7 @@ fn escape(character: char) -> Option<(char, char)> {
     Some((lead, second))
 }
 
-/// The character that stands behind two.
+/// Returns the character for two escaped ones.
 fn unescape(lead: char, second: char) -> Option<char> {
     let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
     let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;
@@ -78,7 +78,7 @@ fn unescape_all(text: &str) -> Option<String> {
 #[cold]
 fn too_long(written: &str) -> Error {
     refused(format!(
-        "the text has {} UTF-16 code units as it is escaped, and a key at most {}: keep it in a property, and a digest of it \
+        "the escaped text has {} UTF-16 code units, a key at most {}; store it in a property, and a hash of it \
          in the key",
         written.encode_utf16().count(),
         limits::KEY_UNITS_PORTABLE

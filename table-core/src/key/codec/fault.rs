@@ -1,24 +1,26 @@
-//! The faults of codecs: a value that cannot be written, and a text that cannot be read.
+//! Errors of codecs: values that cannot be written, and texts that cannot be read.
 
 use std::fmt::Display;
 
 use crate::error::{Error, ErrorCode, Fault};
 
-/// A value that cannot be written, or a text that cannot be read.
+/// The cause of an encoding or decoding error.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CodecFault {
-    /// The reason is stated in the file of the codec, so that a codec is one file.
+    /// The message is defined in the codec's file.
     #[error("{0}")]
     Value(String),
-    #[error("'{text}' is not a text that the codec `{codec}` writes: the entity was written under another design of keys", text = .text.escape_debug())]
+    #[error("'{text}' is not a text of the codec `{codec}`; the entity was written with another key schema", text = .text.escape_debug())]
     Text { text: String, codec: String },
-    #[error("bucket {number} does not exist: buckets are 0 to {last}")]
+    #[error("bucket {number} does not exist; buckets are 0 to {last}")]
     Bucket { number: u32, last: u32 },
-    #[error("the key says '{text}', and the value's own text is '{expected}': write the entity again")]
+    #[error(
+        "the key contains '{text}', but the text of the property is '{expected}'; write the entity again"
+    )]
     Stale { text: String, expected: String },
     #[error(
-        "the key '{key}' does not fit its design: {found} and not {expected}; the entity is of another type or design: select \
-         the keys of one type (`rows`), or read what is there as a set (`read_as`) or without a design (`untyped`)"
+        "the key '{key}' does not match its schema: found {found}, expected {expected}; the entity has another type or schema; select \
+         the keys of one type (`rows`), or read the rows as a set (`read_as`) or untyped (`untyped`)"
     )]
     Pieces { key: String, found: String, expected: String },
 }
@@ -32,13 +34,13 @@ impl Fault for CodecFault {
     }
 }
 
-/// The error for a value that the codec cannot write; the message says why, and what to do.
+/// Creates the error for a value that the codec cannot write. The message names the reason and the remedy.
 #[cold]
 pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::of(CodecFault::Value(message.into()))
 }
 
-/// The error for a text that the codec does not write.
+/// Creates the error for a text that the codec does not write.
 #[cold]
 pub(super) fn mismatch(text: &str, codec: impl Display) -> Error {
     Error::of(CodecFault::Text { text: text.to_owned(), codec: codec.to_string() })

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// `false` as `0`, `true` as `1`: the codec that `bool` has by itself. Fixed width, ordered.
+/// `false` as `0`, `true` as `1`: the default codec of `bool`. Fixed width, ordered.
 ///
 /// ```
 /// use table_core::key::codec::{Flag, KeyCodec};

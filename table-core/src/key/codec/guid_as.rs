@@ -1,4 +1,4 @@
-//! `GuidAs`: a `Uuid` in the other forms that programs print.
+//! `GuidAs`: a `Uuid` in other common forms.
 
 use uuid::Uuid;
 
@@ -7,10 +7,10 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A `Uuid` in the form that a letter of .NET names, of lower case where the letter is: `n` without hyphens, `d` with them, `b` in
-/// braces; `N`, `D` and `B` of upper case.
+/// A `Uuid` in the form of a .NET format letter: `n` without hyphens, `d` with hyphens, `b` in braces, all lower case; `N`, `D` and `B` are upper
+/// case.
 ///
-/// Fixed width, ordered as `Uuid` is. [`Guid`](crate::key::codec::Guid) is `d`.
+/// Fixed width, ordered like `Uuid`. [`Guid`](crate::key::codec::Guid) is `d`.
 ///
 /// ```
 /// use table_core::key::codec::{GuidAs, KeyCodec};
@@ -45,7 +45,7 @@ impl<const FORMAT: char> GuidAs<FORMAT> {
     }
 
     fn read(text: &str) -> Option<Uuid> {
-        // The parser takes every form: only what would be written again is the key's.
+        // The parser accepts every form; only the canonical text is valid in a key.
         let value = Uuid::try_parse(text).ok()?;
         (Self::text(value, &mut Uuid::encode_buffer()) == text).then_some(value)
     }

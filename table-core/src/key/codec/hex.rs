@@ -5,11 +5,11 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible};
 
-/// An unsigned integer as `N` hexadecimal digits, zero padded; of lower case, or of upper case if `UPPER`.
+/// An unsigned integer as `N` zero-padded hexadecimal digits, lower-case, or upper-case if `UPPER`.
 ///
-/// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`), never cut.
-/// - `N` is 1 up to the digits of the type: 8 for `u32`. A prefix such as `0x` is a literal of the key.
-/// - Reversed, each digit stands as 15 minus itself.
+/// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
+/// - `N` is at most the number of digits of the type: 8 for `u32`. A prefix such as `0x` is a literal of the key.
+/// - Reversed, each digit is written as 15 minus itself.
 ///
 /// ```
 /// use table_core::key::codec::{Hex, KeyCodec};
@@ -33,7 +33,7 @@ impl<const N: usize, const UPPER: bool> Hex<N, UPPER> {
         &if UPPER { name.with(",upper)") } else { name.with(")") }
     };
     const DIGITS: &'static str = if UPPER { CAPITALS } else { LOWER };
-    /// The greatest value.
+    /// The largest value.
     const LARGEST: u128 = if N >= 32 { u128::MAX } else { (1 << (4 * N)) - 1 };
 
     fn push(number: u128, out: &mut String) {
@@ -56,7 +56,7 @@ impl<T: Integer, const N: usize, const UPPER: bool> KeyCodec<T> for Hex<N, UPPER
         None
     } else {
         Some(
-            "[T029] `hex(n)`: the integer has no sign, and n is at least 1 and at most its hexadecimal digits",
+            "[T029] `hex(n)`: the integer must be unsigned, and n between 1 and the number of its hexadecimal digits",
         )
     };
 
@@ -88,7 +88,7 @@ fn fitting<T: Integer, const N: usize>(value: &T, largest: u128) -> Result<u128>
     let (negative, magnitude) = value.split();
     if negative || magnitude > largest {
         return Err(refused(format!(
-            "{value} does not fit into {N} hexadecimal digits: declare `hex(n)` with more of them (stored keys change)"
+            "{value} does not fit into {N} hexadecimal digits; declare `hex(n)` with more (this changes stored keys)"
         ))
         .with_rule("DQ-10"));
     }

@@ -10,9 +10,8 @@ const WIDTH: usize = 10;
 
 /// A whole hour as `yyyyMMddHH`.
 ///
-/// - Fixed width, ordered. Reversed, each digit stands as 9 minus itself.
-/// - Refused (`KeyEncoding`): an instant that is not exactly on the hour, for two instants would have one key, and years
-///   outside 0 to 9999.
+/// - Fixed width, ordered. Reversed, each digit is written as 9 minus itself.
+/// - Refused (`KeyEncoding`): an instant that is not on the hour, since several instants would have one key, and years outside 0 to 9999.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -31,14 +30,12 @@ pub enum Hour {}
 fn push(instant: DateTime<Utc>, reversed: bool, out: &mut String) -> Result<()> {
     if (instant.minute(), instant.second(), instant.nanosecond()) != (0, 0, 0) {
         return Err(refused(format!(
-            "{instant:?} is not on the hour, and reading the key would give another instant: cut it with \
-             `duration_trunc(TimeDelta::hours(1))`, or declare `truncate(hour(…))`, by which the field is a property"
+            "{instant:?} is not on the hour, so it cannot be read back; truncate it with \
+             `duration_trunc(TimeDelta::hours(1))`, or declare `truncate(hour(…))`, which stores the field as a property"
         )));
     }
     let day = date::number_of(instant.date_naive()).ok_or_else(|| {
-        refused(format!(
-            "{instant:?} is outside the years 0 to 9999, which `yyyyMMddHH` can write: check the value"
-        ))
+        refused(format!("{instant:?} is outside the years 0 to 9999 of `yyyyMMddHH`; check the value"))
     })?;
     decimal::push::<WIDTH>(day * 100 + u128::from(instant.hour()), reversed, out);
     Ok(())

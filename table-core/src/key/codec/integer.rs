@@ -1,4 +1,4 @@
-//! Integers that can be key parts: those whose width is the same on every machine.
+//! Integers that can be key parts: those with the same width on every machine.
 
 use std::fmt::Display;
 
@@ -6,12 +6,12 @@ use crate::key::codec::decimal;
 
 /// `u8` to `u128` and `i8` to `i128`.
 ///
-/// `usize` and `isize` are not among them: their width differs between machines, and keys outlive machines.
+/// `usize` and `isize` are excluded, because their width differs between machines.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, Integer, KeyCodec};
 ///
-/// /// Six digits of an integer of any type.
+/// /// Writes an integer of any type with six digits.
 /// fn six<T: Integer>(number: T) -> table_core::Result<String>
 /// where
 ///     Digits<6>: KeyCodec<T>,
@@ -25,10 +25,10 @@ use crate::key::codec::decimal;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T030] `{Self}` is not an integer that this key codec can write",
-    label = "`u8` to `u128` or `i8` to `i128` is needed here",
-    note = "`usize` and `isize` have another width on another machine: use `u64` or `i64`",
-    note = "a newtype over an integer names its digits on its own definition: `#[derive(KeyPart)] #[digits(6)]`"
+    message = "[T030] this key codec cannot write `{Self}`",
+    label = "expected an integer, `u8` to `u128` or `i8` to `i128`",
+    note = "`usize` and `isize` differ between machines; use `u64` or `i64`",
+    note = "a newtype of an integer declares its digits itself: `#[derive(KeyPart)] #[digits(6)]`"
 )]
 pub trait Integer: sealed::SignAndMagnitude {}
 
@@ -43,14 +43,14 @@ pub(super) mod sealed {
 
         fn split(self) -> (bool, u128);
         fn join(negative: bool, magnitude: u128) -> Option<Self>;
-        /// The value as far from the end of the range as this one is from its beginning.
+        /// Returns the value at the same distance from the other end of the range.
         fn mirrored(self) -> Self;
-        /// Appends a magnitude with all the digits of the type.
+        /// Appends a magnitude with all digits of the type.
         fn push_padded(magnitude: u128, complement: bool, out: &mut String);
     }
 }
 
-/// The common part of signed and unsigned integers.
+/// The implementation shared by signed and unsigned integers.
 macro_rules! for_either_sign {
     () => {
         #[inline]
@@ -106,7 +106,7 @@ macro_rules! signed {
             #[inline]
             fn join(negative: bool, magnitude: u128) -> Option<Self> {
                 match (negative, magnitude) {
-                    // A minus before zero would be a second text for it.
+                    // A minus before zero would be a second text of zero.
                     (true, 0) => None,
                     (true, magnitude) => (0 as Self).checked_sub_unsigned(magnitude.try_into().ok()?),
                     (false, magnitude) => Self::try_from(magnitude).ok(),

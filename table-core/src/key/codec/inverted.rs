@@ -1,4 +1,4 @@
-//! `Inverted`: a number of one's choice less the value, newest first as other programs count it.
+//! `Inverted`: a constant minus the value, the descending order of other programs.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Padded, Ticks};
 use crate::ticks;
 
-/// A codec of what can be counted: it gives the number that it writes.
+/// A codec that can return the number it writes.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -24,24 +24,23 @@ use crate::ticks;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T031] `inverted` cannot count down what `{Self}` writes",
-    label = "a number or an instant is needed here",
-    note = "unsigned integers, ticks and `unix(millis, at)` are counted; for other parts of fixed width there is `desc`"
+    label = "expected a number or an instant",
+    note = "unsigned integers, ticks and `unix(millis, at)` can be inverted; for other parts of fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The number.
+    /// Returns the number of a value.
     ///
     /// # Errors
-    /// As [`KeyCodec::encode`].
+    /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn count(value: &T) -> Result<u64>;
 
-    /// The value of a number; `None` if there is none.
+    /// Returns the value of a number, or `None` if no value has it.
     fn of_count(count: u64) -> Option<T>;
 }
 
-/// `FROM` less the number that `C` writes, with the digits of `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
+/// `FROM` minus the number that `C` writes, with the digits of `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
 ///
-/// Fixed width, ordered the other way round. A number over `FROM` is refused (`KeyEncoding`). Where the choice is free take
-/// [`Desc`](crate::key::codec::Desc).
+/// Fixed width, descending. A number greater than `FROM` is refused (`KeyEncoding`). Prefer [`Desc`](crate::key::codec::Desc) in new schemas.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -78,7 +77,7 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
         let count = C::count(value)?;
         let rest = FROM.checked_sub(count).ok_or_else(|| {
             refused(format!(
-                "{count} is over {FROM}, which this part of the key counts down from: check the value"
+                "{count} is greater than {FROM}, the number this key part counts down from; check the value"
             ))
         })?;
         let _ = write!(out, "{rest:0width$}", width = digits(FROM));
@@ -96,10 +95,9 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
 impl<T: Integer> Counted<T> for Padded {
     fn count(value: &T) -> Result<u64> {
         let (negative, magnitude) = value.split();
-        u64::try_from(magnitude)
-            .ok()
-            .filter(|_| !negative)
-            .ok_or_else(|| refused(format!("{value} cannot be counted down: only 0 to {} can", u64::MAX)))
+        u64::try_from(magnitude).ok().filter(|_| !negative).ok_or_else(|| {
+            refused(format!("{value} cannot be inverted; the largest possible number is {}", u64::MAX))
+        })
     }
 
     fn of_count(count: u64) -> Option<T> {

@@ -1,4 +1,4 @@
-//! Checks of the laws of [`codec`](crate::key::codec), also for codecs of other crates.
+//! Checks of the [`codec`](crate::key::codec) laws, usable for codecs of other crates.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -7,10 +7,10 @@ use crate::error::{ErrorCode, Result};
 use crate::key::codec::{DerivedPart, Form, KeyCodec, TextCodec};
 use crate::key::{order, text};
 
-/// Checks K1 to K4 on every value and every pair of these values, K3 by their own order.
+/// Checks K1 to K4 on every value and every pair of values; K3 by the order of `T`.
 ///
-/// Values that the codec refuses are left out; that it refuses them all is a fault. Give it many values, alike and awkward,
-/// such as a property test makes. For texts take [`check_texts`]: `String` sorts by code points, keys by UTF-16 code units.
+/// Values that the codec refuses are skipped; refusing all values is an error. Pass many values, both similar and unusual, as property tests
+/// generate. Use [`check_texts`] for texts: `String` sorts by code points, keys by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -20,15 +20,15 @@ use crate::key::{order, text};
 /// ```
 ///
 /// # Errors
-/// Which law is broken, and by which values.
+/// A description of the broken law and the values that break it.
 pub fn check<C: KeyCodec<T>, T: Ord + Debug>(values: &[T]) -> std::result::Result<(), String> {
     check_by::<C, T>(values, T::cmp)
 }
 
-/// As [`check`], with K3 by an order that is given; values are the same if it says `Equal`.
+/// Checks like [`check`], with K3 by a given order. Values are the same if the order is `Equal`.
 ///
 /// # Errors
-/// Which law is broken, and by which values.
+/// A description of the broken law and the values that break it.
 pub fn check_by<C: KeyCodec<T>, T: Debug>(
     values: &[T],
     compare: impl Fn(&T, &T) -> Ordering,
@@ -89,7 +89,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     Ok(())
 }
 
-/// As [`check`], for a codec of texts: K3 by UTF-16 code units (ORD-6), and the text of a prefix is a prefix of the text.
+/// Checks like [`check`], for codecs of texts: K3 by UTF-16 code units (ORD-6), and the text of a prefix is a prefix of the text.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, Text, laws};
@@ -99,7 +99,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
 /// ```
 ///
 /// # Errors
-/// Which law is broken, and by which values.
+/// A description of the broken law and the values that break it.
 pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), String> {
     let owned: Vec<String> = values.iter().copied().map(str::to_owned).collect();
     check_by::<C, String>(&owned, |left, right| order::compare(left, right))?;
@@ -119,8 +119,8 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
     Ok(())
 }
 
-/// Checks what a part keeps that does not give its value back: a value has one legal text, [`DerivedPart::check`] takes that text and no
-/// other, and greater values never have smaller texts if its form is ordered.
+/// Checks the laws of derived parts: a value has one legal text, [`DerivedPart::check`] accepts that text only, and greater values never have smaller
+/// texts if the form is ordered.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -133,12 +133,12 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
 /// ```
 ///
 /// # Errors
-/// Which law is broken, and by which values.
+/// A description of the broken law and the values that break it.
 pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> std::result::Result<(), String> {
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// As [`check_derived`], for texts, which are ordered by UTF-16 code units (ORD-6).
+/// Checks like [`check_derived`], for texts, which are ordered by UTF-16 code units (ORD-6).
 ///
 /// ```
 /// use table_core::key::codec::{First, Text, laws};
@@ -148,7 +148,7 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> std::re
 /// ```
 ///
 /// # Errors
-/// Which law is broken, and by which values.
+/// A description of the broken law and the values that break it.
 pub fn check_derived_texts<C: DerivedPart<String>>(values: &[String]) -> std::result::Result<(), String> {
     check_derived_by::<C, String>(values, |left, right| order::compare(left, right))
 }
@@ -211,7 +211,7 @@ fn legal(form: &Form, written: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// Texts that are nearly the text: one character less, more, other, or of the other case.
+/// Returns texts that differ slightly: one character removed, added, changed, or of the other case.
 fn neighbours(text: &str) -> impl Iterator<Item = String> {
     let mut shorter = text.to_owned();
     let last = shorter.pop();
@@ -222,7 +222,7 @@ fn neighbours(text: &str) -> impl Iterator<Item = String> {
     last.map(|_| shorter).into_iter().chain(changed).chain(longer).chain(cases)
 }
 
-/// A text that is read is the one that would be written: a value has no second text.
+/// Checks that a text that can be read is the text of its value.
 fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<(), String> {
     match C::decode(text) {
         Ok(value) => match encoded(|out| C::encode(&value, out)) {
@@ -241,7 +241,7 @@ mod tests {
     use crate::error::Error;
     use crate::key::codec::{Alphabet, Padded, Text};
 
-    /// Declares a codec with a fault, written as two closures.
+    /// Declares a broken codec from two closures.
     macro_rules! faulty {
         ($name:ident, $type:ty, $form:expr, $write:expr, $read:expr) => {
             enum $name {}
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_derived_part_that_breaks_a_law_is_found() {
-        /// The last digit, which it says is in order.
+        /// Writes the last digit, but claims to be ordered.
         enum Last {}
 
         impl DerivedPart<u8> for Last {
@@ -302,7 +302,7 @@ mod tests {
             }
         }
 
-        /// Takes every text.
+        /// Accepts every text.
         enum Blind {}
 
         impl DerivedPart<u8> for Blind {
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(check::<Plain, u8>(&[1, 2, 9]), Ok(()));
         assert!(broken::<Plain, u8>(&[9, 10]).starts_with("K3"));
 
-        // Compared by absolute value only, -1 and 1 are the same value with two texts.
+        // Compared by absolute value, -1 and 1 are one value with two texts.
         let fault = check_by::<Padded, i8>(&[-1, 1], |left, right| left.abs().cmp(&right.abs())).unwrap_err();
         assert!(fault.starts_with("K2"), "{fault}");
     }

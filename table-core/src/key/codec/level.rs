@@ -1,18 +1,17 @@
-//! Levels of a partition key: which codec writes a value so that the `!` after it ends it.
+//! Levels of a partition key: the codec that writes a value so that a following `!` terminates it.
 
 use crate::key::codec::{
     CodePoint, Date, Desc, Digits, Escaped, Flag, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,
     Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
 };
 
-/// The codec that represents this one where a field is a level of a hierarchical partition key (HPK-2).
+/// The codec used in place of this one for a level of a hierarchical partition key (HPK-2).
 ///
-/// Every level is ended by `!`, the last one too, so that the keys that begin with some levels are one range, and a
-/// `Micro` never reads what belongs to `Microsoft`. A text as it is ([`Text`]) may hold `!`, and so its level is
-/// [`Escaped`]; a newtype is written as what is inside; all others represent themselves. That the texts of
-/// [`Level`](Self::Level) hold no `!` is checked when a declaration is compiled.
+/// Every level, including the last, is terminated by `!`. Keys that start with the same levels are therefore one range, and `Micro` never matches
+/// `Microsoft`. A plain text ([`Text`]) may contain `!`, so its level is [`Escaped`]; a newtype delegates to its inner codec; all others represent
+/// themselves. A declaration is checked at compile time: texts of [`Level`](Self::Level) must not contain `!`.
 ///
-/// For a codec of your own that a type's [`KeyPart`](crate::key::KeyPart) names, say it yourself:
+/// Implement it for a custom codec that a type's [`KeyPart`](crate::key::KeyPart) names:
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};
@@ -39,11 +38,11 @@ use crate::key::codec::{
 /// assert!(!<<Month as LevelCodec<u8>>::Level as KeyCodec<u8>>::FORM.alphabet.contains('!'));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T043] the key codec `{Self}` does not say how it writes a level of a partition key",
-    label = "fields without a literal between them are levels, and each is ended by `!`",
+    message = "[T043] the key codec `{Self}` cannot write a level of a partition key",
+    label = "fields without a literal between them are levels, each terminated by `!`",
     note = "implement `LevelCodec<{T}>` for it: with `type Level = Self` if its texts never hold `!`",
-    note = "or name the codec of this level: `digits(6, field)`, `escaped(field)`, `codec(path::To, field)`",
-    note = "or put a literal between the fields: then they are one key of pieces, without levels"
+    note = "or use another codec for this level: `digits(6, field)`, `escaped(field)`, `codec(path::To, field)`",
+    note = "or put a literal between the fields, which makes them one key without levels"
 )]
 pub trait LevelCodec<T>: KeyCodec<T> {
     /// The codec of the level.

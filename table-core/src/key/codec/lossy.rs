@@ -1,4 +1,4 @@
-//! `Folded`, `Replaced` and `First`: texts as programs cut them to fit a key, which are not read back.
+//! `Folded`, `Replaced` and `First`: lossy texts, which cannot be read back.
 
 use std::marker::PhantomData;
 
@@ -7,9 +7,9 @@ use crate::key::codec::derived::source;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, PartSource};
 
-/// A text in lower case, or in upper case if `UPPER`, as `C` writes it. The field itself is a property.
+/// A text in lower case, or in upper case if `UPPER`, written by `C`. The field is also a property.
 ///
-/// Two texts may have one key: `Ada` and `ada` do. Cases are those of Unicode, without a language.
+/// Different texts may have one key, such as `Ada` and `ada`. Case mapping is that of Unicode, independent of locale.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -22,9 +22,9 @@ use crate::key::codec::{DerivedPart, Form, PartSource};
 #[derive(Debug)]
 pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 
-/// A text with `TO` in place of each `FROM`, as `C` writes it: `/` becomes `_`. The field itself is a property.
+/// A text with each `FROM` replaced by `TO`, written by `C`: `/` becomes `_`. The field is also a property.
 ///
-/// Two texts may have one key: `a/b` and `a_b` do. Several characters are replaced from the outside in.
+/// Different texts may have one key, such as `a/b` and `a_b`. Nested replacements are applied from the outside in.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Replaced, Text};
@@ -37,10 +37,9 @@ pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 #[derive(Debug)]
 pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
-/// The first `N` characters of a text, as `C` writes them. The field itself is a property.
+/// The first `N` characters of a text, written by `C`. The field is also a property.
 ///
-/// Ordered as `C` is: a range of texts gives the rows whose beginnings lie between those of its ends, both included. A text of fewer characters
-/// is written as a whole.
+/// Ordered like `C`: a range of texts selects the rows whose prefixes are between those of its ends, inclusive. A shorter text is written completely.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, First, Text};
@@ -73,7 +72,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     };
 }
 
-/// Order is that of what is written, and not that of the field.
+/// The order is that of the written text, not of the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }

@@ -1,4 +1,4 @@
-//! The default codec of a type.
+//! Default codecs of types.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;

@@ -1,23 +1,23 @@
-//! `Newtype`: a tuple struct of one field, written as that field.
+//! `Newtype`: a struct of one field, written like that field.
 
 use std::marker::PhantomData;
 
 use crate::error::Result;
 use crate::key::codec::{Form, KeyCodec, Reversible};
 
-/// A type that is another one under a name of its own, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements it.
+/// A wrapper around another type, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements it.
 pub trait KeyNewtype: Sized {
-    /// The type inside.
+    /// The inner type.
     type Inner;
 
-    /// The value inside.
+    /// Returns the inner value.
     fn inner(&self) -> &Self::Inner;
 
     /// Wraps a value.
     fn from_inner(inner: Self::Inner) -> Self;
 }
 
-/// A newtype as the codec `C` writes the value inside: same name, same form, same text.
+/// A newtype, with the name, form and text of the inner codec `C`.
 ///
 /// ```
 /// use table_core::key::KeyPart;

@@ -1,16 +1,16 @@
-//! `Padded`: an integer with all the digits of its type.
+//! `Padded`: an integer with all digits of its type.
 
 use crate::error::Result;
 use crate::key::codec::digits::{decode_integer, integer_form, push_sign};
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Form, Integer, KeyCodec, Reversible, decimal};
 
-/// An integer, zero padded to the width of its type: the codec that integers have by themselves (DQ-10).
+/// An integer, zero-padded to the width of its type: the default codec of integers (DQ-10).
 ///
 /// - Unsigned: 3, 5, 10, 20 or 39 decimal digits for `u8` to `u128`.
-/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. From zero up the sign is `0`; below zero it is `-`,
-///   which sorts before `0`, and each digit stands as 9 minus itself, so that -2 comes before -1.
-/// - Fixed width, ordered; every value has a text. Reversed, a value is as far from the other end of its type.
+/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and above. Below zero it is `-`, which sorts before
+///   `0`, and each digit is written as 9 minus itself, so -2 precedes -1.
+/// - Fixed width, ordered; every value has a text. Reversed, a value is written as its mirror image in the range of its type.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Padded};

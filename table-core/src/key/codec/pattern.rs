@@ -1,4 +1,4 @@
-//! `Pattern`: dates and times as a pattern of .NET says, such as `yyyy-MM-dd`.
+//! `Pattern`: dates and times in a .NET pattern such as `yyyy-MM-dd`.
 
 mod moment;
 mod token;
@@ -15,15 +15,15 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 use moment::Units;
 use token::{Token, name, tokens};
 
-/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime` written as a pattern says, which [`pattern`] packs into a number: `yyyy`, `MM`, `dd`, `HH`,
-/// `mm`, `ss`, as many `f` as there are digits after the second, and `-`, `_`, `:`, `.`, `,`, a blank, `T` and `Z` as they are.
+/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime` in the form of a pattern, which [`pattern`] packs into a number: `yyyy`, `MM`, `dd`, `HH`, `mm`,
+/// `ss`, one `f` for each fractional digit, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
-/// - Fixed width. Ordered if greater units stand before smaller ones; `ddMMyyyy` is read and written, and no range of it is offered.
-/// - A pattern says every unit from the year down to its smallest, or from the hour of a `NaiveTime`: else it could not be read back,
-///   and does not compile. [`Truncated`](crate::key::codec::Truncated) may begin with a smaller unit, without an order.
-/// - Refused (`KeyEncoding`): a value that is finer than the pattern, for two would have one key, and years outside 0 to 9999.
-///   [`Truncated`](crate::key::codec::Truncated) cuts it, and the field is a property then.
-/// - Reversed, each digit stands as 9 minus itself.
+/// - Fixed width. Ordered if greater units precede smaller ones; `ddMMyyyy` is supported, but without ranges.
+/// - A pattern must contain every unit from the year down to its smallest, or from the hour for a `NaiveTime`; otherwise it could not be read back
+///   and does not compile. In [`Truncated`](crate::key::codec::Truncated) it may start with a smaller unit, without an order.
+/// - Refused (`KeyEncoding`): a value that is finer than the pattern, since several values would have one key, and years outside 0 to 9999.
+///   [`Truncated`](crate::key::codec::Truncated) truncates the value, and the field is then a property.
+/// - Reversed, each digit is written as 9 minus itself.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -60,20 +60,20 @@ impl<const TOKENS: u128> Pattern<TOKENS> {
         Form::fixed(width, ordered, alphabet)
     };
 
-    /// The greatest and the smallest unit, and the digits after the second.
+    /// The greatest and the smallest unit, and the number of fractional digits.
     const UNITS: (u8, u8, u32) = token::units(TOKENS);
 
     fn push<T: Moment>(value: &T, reversed: bool, out: &mut String) -> Result<()> {
         let units = value.units().ok_or_else(|| {
             refused(format!(
-                "{value:?} is outside the years 0 to 9999, or a leap second, which no pattern can write"
+                "{value:?} is outside the years 0 to 9999, or a leap second, which patterns cannot write"
             ))
         })?;
         let cut = units.cut(Self::UNITS.1, Self::UNITS.2);
         if cut != units {
             return Err(refused(format!(
-                "{value:?} is finer than `{}`, and reading the key would give another value: cut it with `duration_trunc`, or declare \
-                 `truncate(…)`, by which the field is a property",
+                "{value:?} is finer than `{}`, so it cannot be read back; truncate it with `duration_trunc`, or declare \
+                 `truncate(…)`, which stores the field as a property",
                 Self::NAMED.as_str()
             )));
         }
@@ -129,9 +129,9 @@ fn digits(text: &str, reversed: bool) -> Option<u32> {
     Some(if reversed { greatest() - number } else { number })
 }
 
-const FAULT: &str = "[T008] this pattern does not write this type: a date has every unit from `yyyy` down to its smallest and none after `dd`, \
-                     an instant may go on to `HH`, `mm`, `ss` and `f`, and a time begins with `HH`; with `truncate` around it, which keeps the \
-                     field as a property, it may begin with a smaller unit";
+const FAULT: &str = "[T008] this pattern cannot write this type; a date has every unit from `yyyy` down to its smallest and none after `dd`, \
+                     an instant may continue with `HH`, `mm`, `ss` and `f`, and a time starts with `HH`; within `truncate`, which stores the \
+                     field as a property, it may start with a smaller unit";
 
 impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
     const NAME: &'static str = Self::NAMED.as_str();
@@ -161,7 +161,7 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// The time of day, or the day of any month, is not in the order of instants.
+    /// The time of day, or the day of a month, is not ordered like instants.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =
         if token::reads_back(TOKENS) && Self::UNITS.0 >= T::FIRST && Self::UNITS.1 <= T::LAST {

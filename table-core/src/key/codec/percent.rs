@@ -1,4 +1,4 @@
-//! `Percent`: any text, percent-encoded as in addresses.
+//! `Percent`: any text, percent-encoded as in URLs.
 
 use crate::error::Result;
 use crate::key::codec::caret::fits;
@@ -6,10 +6,10 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// Any text, percent-encoded: letters, digits, `-`, `.`, `_` and `~` represent themselves, all else as `%` and the two capital
-/// hexadecimal digits of each byte of UTF-8. It is what `Uri.EscapeDataString` of .NET writes.
+/// Any text, percent-encoded: letters, digits, `-`, `.`, `_` and `~` are unchanged, and every other byte of UTF-8 is `%` and two upper-case
+/// hexadecimal digits, like the output of `Uri.EscapeDataString` in .NET.
 ///
-/// Not ordered: what is escaped sorts before all letters. In a design of one's own take [`Escaped`](crate::key::codec::Escaped).
+/// Not ordered: escaped characters sort before all letters. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Percent, TextCodec};
@@ -48,7 +48,7 @@ fn read(text: &str) -> Option<String> {
         rest = after.get(2..)?;
     }
     bytes.extend_from_slice(rest.as_bytes());
-    // Only what would be written again is the key's.
+    // Only the canonical text is valid in a key.
     let value = String::from_utf8(bytes).ok()?;
     let mut again = String::with_capacity(text.len());
     push(&value, &mut again);

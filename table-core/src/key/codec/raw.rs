@@ -1,4 +1,4 @@
-//! `Text`: a text as it is, if a key may hold it.
+//! `Text`: a text without changes, if it is legal in keys.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -6,12 +6,11 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::first_illegal;
 use crate::limits;
 
-/// A text as it is: the codec that `String` has by itself. Readable, as in the published layouts.
+/// A text without changes: the default codec of `String`. Readable, as in published layouts.
 ///
-/// - Variable width, 0 to 512 UTF-16 code units (KEY-7); ordered by code units (ORD-6). Never folded, trimmed or normalised
-///   (KEY-6).
-/// - Refused (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3); [`Escaped`](crate::key::codec::Escaped) writes them.
-/// - Before another piece it needs a separator that it cannot hold: [`Without`](crate::key::codec::Without).
+/// - Variable width, 0 to 512 UTF-16 code units (KEY-7); ordered by code units (ORD-6). Never folded, trimmed or normalised (KEY-6).
+/// - Refused (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3), which [`Escaped`](crate::key::codec::Escaped) can write.
+/// - Before another piece it needs a separator that it cannot contain: [`Without`](crate::key::codec::Without).
 ///
 /// ```
 /// use table_core::key::codec::{Text, TextCodec};
@@ -25,7 +24,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Text {}
 
-/// Whether a text is over the code units that a key can have everywhere.
+/// Returns `true` if a text has more code units than a key can have in every store.
 pub(super) fn is_too_long(text: &str) -> bool {
     text.len() > limits::KEY_UNITS_PORTABLE && text.encode_utf16().count() > limits::KEY_UNITS_PORTABLE
 }
@@ -33,7 +32,7 @@ pub(super) fn is_too_long(text: &str) -> bool {
 pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     if let Some(illegal) = first_illegal(value) {
         return Err(refused(format!(
-            "'{}' holds {}, which no key may hold: declare the part `escaped`",
+            "'{}' contains {}, which keys cannot contain; declare the part `escaped`",
             value.escape_debug(),
             illegal.escape_unicode()
         ))
@@ -41,7 +40,7 @@ pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     }
     if is_too_long(value) {
         return Err(refused(format!(
-            "the text has {} UTF-16 code units, and a key at most {}: keep it in a property, and a digest of it in the key",
+            "the text has {} UTF-16 code units, a key at most {}; store it in a property, and a hash of it in the key",
             value.encode_utf16().count(),
             limits::KEY_UNITS_PORTABLE
         ))

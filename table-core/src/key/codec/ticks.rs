@@ -9,12 +9,11 @@ use crate::ticks;
 
 const WIDTH: usize = 19;
 
-/// An instant as 19 digits of ticks (TICK-1, TICK-4): the codec that `DateTime<Utc>` has by itself.
+/// An instant as 19 digits of ticks (TICK-1, TICK-4): the default codec of `DateTime<Utc>`.
 ///
-/// - Fixed width, ordered. Reversed, it is inverted ticks: newest first (TICK-5, PAT-LOG-1), and reads back exactly
-///   (PAT-LOG-2).
-/// - Refused (`KeyEncoding`): years outside 1 to 9999, precision below a tick, and leap seconds, because two different
-///   instants would have one key. [`ticks::now`] and [`ticks::truncate`] give instants that fit.
+/// - Fixed width, ordered. Reversed, it is inverted ticks: newest first (TICK-5, PAT-LOG-1), and is read back exactly (PAT-LOG-2).
+/// - Refused (`KeyEncoding`): years outside 1 to 9999, a precision finer than a tick, and leap seconds, since two instants would have one key.
+///   [`ticks::now`] and [`ticks::truncate`] return valid instants.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -33,7 +32,7 @@ const WIDTH: usize = 19;
 pub enum Ticks {}
 
 impl Ticks {
-    /// The ticks of an instant that is exactly on one.
+    /// Returns the ticks of an instant without a finer fraction.
     #[inline]
     pub(super) fn exact(instant: DateTime<Utc>) -> Result<u64> {
         of(instant)
@@ -42,7 +41,7 @@ impl Ticks {
 
 #[inline]
 fn of(instant: DateTime<Utc>) -> Result<u64> {
-    // A leap second counts on into the next second (TICK-1), and so has the key of another instant.
+    // A leap second would count into the next second (TICK-1) and share the key of another instant.
     let nanos = instant.timestamp_subsec_nanos();
     let exact = nanos.is_multiple_of(100) && nanos < 1_000_000_000;
     ticks::from_datetime(instant).filter(|_| exact).ok_or_else(|| no_ticks(instant))
@@ -51,11 +50,11 @@ fn of(instant: DateTime<Utc>) -> Result<u64> {
 #[cold]
 fn no_ticks(instant: DateTime<Utc>) -> Error {
     let message = if ticks::from_datetime(instant).is_none() {
-        format!("{instant:?} is outside the years 1 to 9999: no tick count has it")
+        format!("{instant:?} is outside the years 1 to 9999 of ticks; check the value")
     } else {
         format!(
-            "{instant:?} is finer than a tick of 100 ns, and reading the key would give another instant: take \
-             `table_core::ticks::now()`, or `ticks::truncate` what you have"
+            "{instant:?} is finer than a tick of 100 ns, so it cannot be read back; use \
+             `table_core::ticks::now()`, or `ticks::truncate` on the value"
         )
     };
     refused(message).with_rule("TICK-1")

@@ -1,4 +1,4 @@
-//! `Truncated`: a part that says less than its field, such as the hour of an instant.
+//! `Truncated`: a part that keeps less than its field, such as the hour of an instant.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 
-/// A codec that is coarser than its values, and can say which of them it writes.
+/// A codec that is coarser than its values and can truncate a value to one that it writes.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -22,22 +22,22 @@ use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T031] `truncate` does not apply to what `{Self}` writes",
-    label = "`hour`, a `pattern` or `unix` is needed here"
+    message = "[T031] `truncate` does not support `{Self}`",
+    label = "expected `hour`, a `pattern` or `unix`"
 )]
 pub trait Truncates<T>: KeyCodec<T> {
-    /// The form of what is cut: ordered only if greater values never have smaller texts.
+    /// The form of truncated texts: ordered only if greater values never have smaller texts.
     const CUT_FORM: Form = Self::FORM;
-    /// The mistake in its parameters where it cuts: see [`KeyCodec::FAULT`].
+    /// The error in its arguments inside `truncate`; see [`KeyCodec::FAULT`].
     const CUT_FAULT: Option<&'static str> = Self::FAULT;
 
-    /// The greatest value that the codec writes and that is not above this one; `None` if there is none.
+    /// Returns the greatest value that the codec writes and that is at most this one, or `None`.
     fn truncate(value: &T) -> Option<T>;
 }
 
-/// The text that `C` writes for a value that is cut to what it can say: the field itself is a property.
+/// The text of `C` for the truncated value. The field is also a property.
 ///
-/// Ordered as `C` is, so that a range of values gives the rows whose cut values lie between the cut ends, both included.
+/// Ordered like `C`: a range of values selects the rows whose truncated values are between the truncated ends, inclusive.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -66,7 +66,7 @@ impl<T, C: Truncates<T>> DerivedPart<T> for Truncated<C> {
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let cut = C::truncate(value)
-            .ok_or_else(|| refused("the value is outside of what this part of the key can write"))?;
+            .ok_or_else(|| refused("the value is outside the range of this key part; check the value"))?;
         C::encode(&cut, out)
     }
 }

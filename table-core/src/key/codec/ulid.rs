@@ -1,4 +1,4 @@
-//! `Ulid`: 128 bits, the first 48 of them a time, in the text of ULIDs.
+//! `Ulid`: 128 bits, of which the first 48 are a time, in the text form of ULIDs.
 
 use uuid::Uuid;
 
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A ULID as its 26 capitals and digits (Crockford's base 32), of a `u128`, a `Uuid` or its text in a `String`.
+/// A ULID as 26 upper-case letters and digits (Crockford's base 32), from a `u128`, a `Uuid`, or its text in a `String`.
 ///
-/// Fixed width, ordered: by the time of the identifiers, then by their random bits. A `String` that is not a ULID in capitals is refused
-/// (`KeyEncoding`), for two texts of one identifier would be two keys.
+/// Fixed width, ordered by the time of the identifiers, then by their random bits. A `String` that is not an upper-case ULID is refused
+/// (`KeyEncoding`), since two texts of one identifier would be two keys.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Ulid};
@@ -34,7 +34,7 @@ fn push(number: u128, out: &mut String) {
 }
 
 fn read(text: &str) -> Option<u128> {
-    // 26 digits are 130 bits: the first is at most 7.
+    // 26 digits have 130 bits, so the first is at most 7.
     if text.len() != WIDTH || !text.starts_with(|first: char| ('0'..='7').contains(&first)) {
         return None;
     }
@@ -68,7 +68,7 @@ ulid! {
     u128: |value| *value, |number| number;
     Uuid: |value| value.as_u128(), |number| Uuid::from_u128(number);
     String: |value| read(value).ok_or_else(|| refused(format!(
-        "'{}' is not a ULID of 26 capitals and digits: write it as its library does", value.escape_debug()
+        "'{}' is not a ULID of 26 upper-case letters and digits; use the text that ULID libraries print", value.escape_debug()
     )))?, |number| {
         let mut text = String::new();
         push(number, &mut text);

@@ -9,10 +9,10 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// An instant from 1970 on as 10 digits of seconds, or as 13 digits of milliseconds if `MILLIS`.
+/// An instant since 1970 as 10 digits of seconds, or as 13 digits of milliseconds if `MILLIS`.
 ///
-/// - Fixed width, ordered. Reversed, each digit stands as 9 minus itself.
-/// - Refused (`KeyEncoding`): instants before 1970 and after the year 2286, and what is finer than the unit.
+/// - Fixed width, ordered. Reversed, each digit is written as 9 minus itself.
+/// - Refused (`KeyEncoding`): instants before 1970 or after the year 2286, and a precision finer than the unit.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -47,10 +47,10 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
     fn count(value: &DateTime<Utc>) -> Result<u64> {
         let count = if MILLIS { value.timestamp_millis() } else { value.timestamp() };
         let count = u64::try_from(count).ok().filter(|count| *count <= Self::LARGEST);
-        // What is not read back is finer than the unit, or a leap second.
+        // A value that is not read back is finer than the unit, or a leap second.
         count.filter(|count| Self::of_count(*count).as_ref() == Some(value)).ok_or_else(|| {
             refused(format!(
-                "{value:?} is no whole count of `{}` from 1970 to 2286, and reading the key would give another instant: cut it with \
+                "{value:?} is not a whole number of `{}` between 1970 and 2286, so it cannot be read back; truncate it with \
                  `duration_trunc`, or declare `truncate(…)`",
                 Self::NAMED
             ))

@@ -1,4 +1,4 @@
-//! `Unpadded`: an integer as programs print it.
+//! `Unpadded`: an integer without leading zeros.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 
-/// An integer with as many digits as it has, `-` before a negative one: for keys that another program wrote so.
+/// An integer without leading zeros, with `-` before a negative one, for keys that another program wrote.
 ///
-/// Not ordered: `10` sorts before `9`, and so no range is offered. Variable width: it stands last, or where what is beside it holds no
-/// digit. In a design of one's own take [`Digits`](crate::key::codec::Digits).
+/// Not ordered: `10` sorts before `9`, so ranges are not offered. Variable width: it must be last, or next to a piece without digits. Prefer
+/// [`Digits`](crate::key::codec::Digits) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Unpadded};

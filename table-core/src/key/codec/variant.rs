@@ -7,23 +7,23 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::key::order;
 use crate::key::text::is_legal_text;
 
-/// A fieldless enum whose variants have names for keys. `#[derive(KeyPart)]` implements it.
+/// A fieldless enum whose variants have names in keys. `#[derive(KeyPart)]` implements it.
 pub trait KeyEnum: Sized + 'static {
-    /// The names, in declaration order: distinct, and of characters that keys may hold (KEY-3). Once stored, never changed.
+    /// The names, in declaration order: distinct and legal in keys (KEY-3). They must never change once rows are stored.
     const VARIANTS: &'static [&'static str];
 
-    /// The place of this variant in [`VARIANTS`](Self::VARIANTS).
+    /// Returns the position of this variant in [`VARIANTS`](Self::VARIANTS).
     fn index(&self) -> usize;
 
-    /// The variant at a place.
+    /// Returns the variant at a position.
     fn from_index(index: usize) -> Option<Self>;
 }
 
-/// A fieldless enum as the name of its variant: the codec that `#[derive(KeyPart)]` gives to an enum.
+/// A fieldless enum as the name of its variant: the default codec of an enum with `#[derive(KeyPart)]`.
 ///
-/// - Fixed width if all names have one length. Ordered if the names ascend in declaration order, which is the order that a
-///   derived `Ord` has; otherwise no range over it is offered.
-/// - Names that are alike, or not legal in keys, do not compile.
+/// - Fixed width if all names have the same length. Ordered if the names ascend in declaration order, the order of a derived `Ord`; otherwise ranges
+///   are not offered.
+/// - Equal names, and names that are illegal in keys, do not compile.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, KeyEnum, Variant};
@@ -49,16 +49,16 @@ pub trait KeyEnum: Sized + 'static {
 #[derive(Debug)]
 pub enum Variant {}
 
-/// The form of the texts of variants with these names.
+/// Returns the form of variants with these names.
 const fn form_of(names: &[&str]) -> Form {
-    assert!(!names.is_empty(), "[T034] an enum in a key has at least one variant");
+    assert!(!names.is_empty(), "[T034] an enum in a key must have variants");
     let mut form = Form { min: usize::MAX, max: 0, ordered: true, alphabet: Alphabet::EMPTY };
     let mut at = 0;
     while at < names.len() {
         let name = names[at];
         assert!(
             is_legal_text(name),
-            "[T024] the name of a variant holds a character that no key may hold: rename it"
+            "[T024] the name of a variant contains a character that keys cannot contain; rename it"
         );
         let units = order::units(name);
         form.min = if units < form.min { units } else { form.min };
@@ -68,7 +68,7 @@ const fn form_of(names: &[&str]) -> Form {
         while earlier < at {
             assert!(
                 order::is_before(names[earlier], name) || order::is_before(name, names[earlier]),
-                "[T035] two variants have one name: rename one of them"
+                "[T035] two variants have one name; rename one of them"
             );
             earlier += 1;
         }
@@ -101,7 +101,7 @@ impl<T: KeyEnum> KeyCodec<T> for Variant {
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let name = T::VARIANTS.get(value.index()).ok_or_else(|| {
-            refused("the variant has no name: `KeyEnum::index` is not a place in `KeyEnum::VARIANTS`")
+            refused("the variant has no name: `KeyEnum::index` is not a position in `KeyEnum::VARIANTS`")
         })?;
         out.push_str(name);
         Ok(())

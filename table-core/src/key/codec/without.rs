@@ -1,4 +1,4 @@
-//! `Without`: a text as it is that cannot hold the separator after it.
+//! `Without`: a text without changes that cannot contain the separator after it.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -6,12 +6,11 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 
-/// A text as it is, as in [`Text`], that does not hold the character `C`: it may stand before a literal that begins with
-/// it (PAT-CK-2).
+/// A text without changes, like [`Text`], that cannot contain the character `C`, so it can precede a literal that starts with it (PAT-CK-2).
 ///
-/// - A value that holds `C` is refused (`KeyEncoding`), never replaced. `C` is an ASCII character that is legal in keys.
-/// - Ranges over it with something after it keep their order only where `C` sorts before every other character: a blank.
-///   [`Escaped`](crate::key::codec::Escaped) before `!` keeps it too.
+/// - A value that contains `C` is refused (`KeyEncoding`), never replaced. `C` is an ASCII character that is legal in keys.
+/// - If other pieces follow, ranges keep their order only if `C` sorts before every other character, like a space.
+///   [`Escaped`](crate::key::codec::Escaped) before `!` also keeps it.
 ///
 /// ```
 /// use table_core::key::codec::{TextCodec, Without};
@@ -42,7 +41,7 @@ impl<const C: char> KeyCodec<String> for Without<C> {
     const FAULT: Option<&'static str> = if C.is_ascii() && is_legal(C) {
         None
     } else {
-        Some("[T037] the separator is an ASCII character that keys may hold")
+        Some("[T037] the separator must be an ASCII character that keys may contain")
     };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
@@ -61,7 +60,7 @@ impl<const C: char> TextCodec for Without<C> {
     fn encode_str(value: &str, out: &mut String) -> Result<()> {
         if value.contains(C) {
             return Err(refused(format!(
-                "'{}' holds '{C}', which ends this part of the key: declare the part `escaped` with '!' after it, or \
+                "'{}' contains '{C}', which ends this part of the key; declare the part `escaped` followed by \"!\", or \
                  choose another separator",
                 value.escape_debug()
             ))

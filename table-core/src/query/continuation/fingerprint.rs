@@ -1,4 +1,4 @@
-//! Fingerprint of a query in its continuations, the same in every process and version.
+//! Fingerprint of a query in its continuations, identical in every process and version.
 
 use std::ops::Bound;
 
@@ -6,7 +6,7 @@ use crate::fnv::fnv1a64;
 use crate::name::TableName;
 use crate::query::{Query, Select, TextRange};
 
-/// FNV-1a 64 over, in this order:
+/// 64-bit FNV-1a over, in this order:
 ///
 /// 1. the table's name in lower case (TBL-2);
 /// 2. the range of `PartitionKey`, then of `RowKey`, each the lower bound, then the upper: one byte `0` for none, `1` for
@@ -14,8 +14,8 @@ use crate::query::{Query, Select, TextRange};
 /// 3. the filter: one byte `0` for none, or `1` and its text as printed;
 /// 4. `$select`: one byte `0` for all, or `1`, the number of names in 4 bytes, and the names in the order given.
 ///
-/// Each text is its length in UTF-8 bytes (4 bytes, little-endian) and these bytes. `$top` is left out. A change here makes
-/// the tokens of earlier versions useless: raise the version of the token with it.
+/// Each text is its length in UTF-8 bytes (4 bytes, little-endian) followed by the bytes. `$top` is not included. A change of this format invalidates
+/// tokens of earlier versions and must change the version of the token.
 pub(super) fn fingerprint(table: &TableName, query: &Query) -> u64 {
     let mut bytes = Vec::with_capacity(128);
     text(table.folded(), &mut bytes);

@@ -4,51 +4,52 @@ use crate::filter::{Filter, Term};
 use crate::query::{Query, QueryClass, TextRange, Warning};
 use crate::value::EdmType;
 
-/// Discrete comparisons that the service documents as its most (FIL-7).
+/// Maximum number of comparisons that the service documents (FIL-7).
 const COMPARISONS: usize = 15;
 
 pub(super) fn warnings(class: QueryClass, query: &Query) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |rule, message: String| warnings.push(Warning { rule, message });
     if query.keys.is_empty() {
-        warn("CLS-3", "the conditions on the keys exclude each other: nothing can match".to_owned());
+        warn("CLS-3", "the conditions on the keys exclude each other; nothing can match".to_owned());
     }
     match class {
         QueryClass::TableScan if query.keys.row_key.is_all() => {
-            warn("DQ-5", "every partition of the table is read: give the PartitionKey".to_owned());
+            warn("DQ-5", "every partition of the table is read; give the PartitionKey".to_owned());
         }
         QueryClass::TableScan => {
             let message =
-                "every partition of the table is read: the RowKey bounds nothing without the PartitionKey";
+                "every partition of the table is read; the RowKey bounds nothing without the PartitionKey";
             warn("DQ-5", message.to_owned());
         }
         QueryClass::PartitionRange => {
             warn(
                 "CLS-1",
-                "a range of partitions is read, which may cross servers: pages may be short".to_owned(),
+                "a range of partitions is read, which may span servers; pages may be short".to_owned(),
             );
         }
         _ => {}
     }
     let conditions = query.filter.clone().map_or_else(Vec::new, Filter::into_conjuncts);
     if conditions.iter().any(|condition| is_or_between(condition, "PartitionKey")) {
-        let message = "`or` over PartitionKeys is a table scan: query each partition for itself, in parallel";
+        let message = "`or` over PartitionKeys is a table scan; query each partition separately, in parallel";
         warn("CLS-2", message.to_owned());
     } else if conditions.iter().any(|condition| is_or_between(condition, "RowKey")) {
-        let message = "`or` between RowKeys is a partition scan, not several look-ups: get each key as a point, in parallel";
+        let message = "`or` between RowKeys is a partition scan, not several lookups; get each key as a point, in parallel";
         warn("DQ-7", message.to_owned());
     }
     if let Some(name) = conditions.iter().flat_map(Filter::terms).find_map(key_of_another_type) {
         warn(
             "FIL-18",
-            format!("`{name}` is compared with a constant that is no string: its type never matches"),
+            format!("`{name}` is compared with a constant that is not a string; it never matches"),
         );
     }
     let count = comparisons_of(&query.keys.partition_key)
         + comparisons_of(&query.keys.row_key)
         + query.filter.as_ref().map_or(0, Filter::comparisons);
     if count > COMPARISONS {
-        let message = format!("{count} comparisons; a portable filter has at most {COMPARISONS}");
+        let message =
+            format!("the filter has {count} comparisons; a portable filter has at most {COMPARISONS}");
         warn("FIL-7", message);
     }
     warnings

@@ -16,7 +16,7 @@ impl fmt::Display for Plan {
         }
         match &self.select {
             Select::All => f.write_str("\n  $select:      all properties")?,
-            Select::Names(names) if names.is_empty() => f.write_str("\n  $select:      the keys alone")?,
+            Select::Names(names) if names.is_empty() => f.write_str("\n  $select:      only the keys")?,
             Select::Names(names) => write!(f, "\n  $select:      {}", names.join(", "))?,
         }
         if let Some(top) = self.top {
@@ -42,7 +42,7 @@ impl fmt::Display for Requests {
             Self::AtMost(count) => write!(f, "at most {count}"),
             Self::OnePerPage { entities, at_least } => write!(
                 f,
-                "at least {at_least}, one for each page of at most {entities} entities; no bound: the pages depend on the data"
+                "at least {at_least}, one for each page of at most {entities} entities; unbounded, since the pages depend on the data"
             ),
         }
     }

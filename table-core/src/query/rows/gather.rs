@@ -1,28 +1,28 @@
-//! Rows of a page whose `RowKey`s come as bytes and are validated together.
+//! Rows of a page whose `RowKey`s are collected as bytes and validated together.
 
 use crate::error::{Error, Result};
 use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page in the making, from keys in the bytes of [`order`]. Whether a few bytes are text takes nearly as long to tell as whether
-/// a hundred are.
+/// A page under construction, from keys in the byte encoding of [`order`]. Validating a hundred bytes of UTF-8 takes hardly longer than validating a
+/// few.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
-    /// Without the texts of the `RowKey`s.
+    /// The rows without the texts of their `RowKey`s.
     rows: Rows,
     row_keys: Vec<u8>,
 }
 
 impl Gather {
-    /// How many rows.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Makes room for so many more rows like those that are here, but not for more bytes than these.
+    /// Reserves capacity for more rows of the present average size, up to a number of bytes.
     pub(crate) fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        // An eighth more: those to come may be larger, and then all would be copied.
+        // An eighth more, because larger rows would otherwise cause a copy of the page.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
         let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));
@@ -30,10 +30,10 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the properties asked for. `is_alike` says that it has partition and shape of the last one.
+    /// Appends an entity with the requested properties. `is_alike` states that partition and shape equal those of the previous one.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are not a row, or clearly no key.
+    /// `Corrupted` if the bytes are not a row, or are clearly not a key.
     #[inline]
     pub(crate) fn push(
         &mut self,
@@ -44,7 +44,7 @@ impl Gather {
         is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: what begins here begins a character, so that two keys that are not text cannot form one together.
+        // IMPORTANT: each key must start with a character boundary, so that two invalid keys cannot form valid text together.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }
@@ -58,10 +58,10 @@ impl Gather {
         Ok(())
     }
 
-    /// The rows.
+    /// Returns the rows.
     ///
     /// # Errors
-    /// `Corrupted` if a key is not a text, with the key as far as it is.
+    /// `Corrupted`, with the valid part of the key, if a key is not UTF-8.
     pub(crate) fn finish(self) -> Result<Rows> {
         match String::from_utf8(self.row_keys) {
             Ok(row_keys) => Ok(Rows { row_keys, ..self.rows }),

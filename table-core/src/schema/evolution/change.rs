@@ -1,16 +1,16 @@
-//! Changes between two designs, and their verdict.
+//! Changes between two schemas, and their verdict.
 
 use std::fmt;
 
 use crate::schema::evolution::rules::{OPTIONAL_ADDED, REMOVED, Rule, Verdict};
 use crate::schema::stored::StoredSchema;
 
-/// One difference between two designs.
+/// A difference between two schemas.
 ///
 /// ```
 /// use table_core::schema::Change;
 ///
-/// /// What has to be done before the new design is whole.
+/// /// Returns the work that remains before the new schema is complete.
 /// fn pending(changes: &[Change]) -> Vec<&str> {
 ///     changes.iter().filter_map(|change| change.pending.as_deref()).collect()
 /// }
@@ -20,9 +20,9 @@ use crate::schema::stored::StoredSchema;
 pub struct Change {
     /// The rule that judges it.
     pub rule: &'static Rule,
-    /// The change: "property `Age`: Edm.Int32 becomes Edm.Int64".
+    /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The work to do once, where the verdict is [`Verdict::NeedsBackfill`]: `index ByEmail`, `property Age`.
+    /// The one-time work for [`Verdict::NeedsBackfill`]: `index ByEmail`, `property Age`.
     pub pending: Option<String>,
 }
 
@@ -43,12 +43,12 @@ impl fmt::Display for Change {
     }
 }
 
-/// All differences between two designs, and their consequences together.
+/// All differences between two schemas, and their combined consequence.
 ///
 /// ```
 /// use table_core::schema::{Evolution, Verdict};
 ///
-/// /// What a deployment script prints.
+/// /// Returns the output of a deployment script.
 /// fn report(evolution: &Evolution) -> Vec<String> {
 ///     evolution.changes.iter().map(ToString::to_string).collect()
 /// }
@@ -62,14 +62,14 @@ pub struct Evolution {
 }
 
 impl Evolution {
-    /// The worst verdict of a change; [`Verdict::Same`] without one.
+    /// Returns the worst verdict of the changes; [`Verdict::Same`] without changes.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.changes.iter().map(|change| change.rule.verdict).max().unwrap_or(Verdict::Same)
     }
 
-    /// Whether a program of the second design, which is the older one, can write beside one of the first: it lacks only properties that can be
-    /// absent, and writes no copy that is to have them.
+    /// Returns `true` if a program of the older schema can write together with one of the newer: it only lacks optional properties, and writes no
+    /// copies that include them.
     pub(crate) fn is_beside(&self, newer: &StoredSchema, older: &StoredSchema) -> bool {
         let has = |name: &str| older.properties.iter().any(|property| property.name == name);
         let mut lacking = newer.properties.iter().filter(|property| !has(&property.name)).peekable();
@@ -78,14 +78,14 @@ impl Evolution {
         !is_copied && lacking.all(|property| property.optional) && self.changes.iter().all(is_known)
     }
 
-    /// Whether nothing changed.
+    /// Returns `true` if nothing changed.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.changes.is_empty()
     }
 }
 
-/// The verdict, then a line a change.
+/// Prints the verdict, then one line for each change.
 impl fmt::Display for Evolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.verdict())?;

@@ -14,7 +14,7 @@ pub(super) fn changes(
     changes: &mut Vec<Change>,
 ) {
     for index in old.indexes.iter().filter(|index| new.indexes.iter().all(|now| now.name != index.name)) {
-        changes.push(Change::new(&rules::INDEX_REMOVED, format!("index `{}` is gone", index.name)));
+        changes.push(Change::new(&rules::INDEX_REMOVED, format!("index `{}` is removed", index.name)));
     }
     for index in &new.indexes {
         match old.indexes.iter().find(|before| before.name == index.name) {
@@ -47,22 +47,22 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     let rules: Vec<&'static Rule> = partition_key.into_iter().chain(row_key).collect();
     if old.kind != new.kind || folded(&old.table) != folded(&new.table) || rules.contains(&&rules::INDEX_KEY)
     {
-        // Its copies are all made anew, so that nothing else about it matters.
-        changes.push(to_build(&rules::INDEX_KEY, new, "has another kind, table, place or key"));
+        // All of its rows are rebuilt, so other differences do not matter.
+        changes.push(to_build(&rules::INDEX_KEY, new, "has another kind, table, partition or key"));
         return;
     }
     if let Some(rule) = rules.first() {
-        changes.push(Change::new(rule, format!("index `{name}` takes more values")));
+        changes.push(Change::new(rule, format!("index `{name}` accepts more values")));
     }
     match (old.unique, new.unique) {
         (false, true) => changes.push(to_build(&rules::MADE_UNIQUE, new, "becomes unique")),
         (true, false) => {
-            changes.push(Change::new(&rules::NOT_UNIQUE, format!("index `{name}` is unique no more")));
+            changes.push(Change::new(&rules::NOT_UNIQUE, format!("index `{name}` is no longer unique")));
         }
         _ => {}
     }
     if old.when != new.when || (old.sparse && !new.sparse) {
-        changes.push(to_build(&rules::LEAVES_OUT_OTHERS, new, "leaves out other entities"));
+        changes.push(to_build(&rules::LEAVES_OUT_OTHERS, new, "excludes other entities"));
     } else if new.sparse && !old.sparse {
         changes.push(Change::new(&rules::MADE_SPARSE, format!("index `{name}` becomes sparse")));
     }
@@ -72,13 +72,13 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
         (Some(from), Some(of)) => of.iter().any(|name| !from.contains(name)),
     };
     if lacks(&old.keep, &new.keep) {
-        changes.push(to_build(&rules::KEEPS_MORE, new, "keeps more properties"));
+        changes.push(to_build(&rules::KEEPS_MORE, new, "includes more properties"));
     } else if lacks(&new.keep, &old.keep) {
-        changes.push(Change::new(&rules::KEEPS_LESS, format!("index `{name}` keeps fewer properties")));
+        changes.push(Change::new(&rules::KEEPS_LESS, format!("index `{name}` includes fewer properties")));
     }
 }
 
-/// The properties of copies, where the change follows neither from the entity's properties nor from those that the index keeps.
+/// Differences of copies' properties that follow neither from the entity's properties nor from the included ones.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),
     (new, index): (&StoredSchema, &StoredIndex),
@@ -101,7 +101,7 @@ fn stored_otherwise(
         .map(String::as_str)
         .collect();
     if !others.is_empty() {
-        let what = format!("stores `{}` otherwise", others.join("`, `"));
+        let what = format!("stores `{}` differently", others.join("`, `"));
         changes.push(to_build(&rules::STORES_OTHERWISE, index, &what));
     }
 }

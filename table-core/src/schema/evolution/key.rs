@@ -9,11 +9,11 @@ use crate::schema::fingerprint::is_derived;
 use crate::schema::stored::{Source, StoredPiece, StoredSchema};
 use crate::schema::text::name_of;
 
-/// One part of a key without the literals about it.
+/// A key part without the literals around it.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
-    /// How many parts of this source stand before it, in both keys.
+    /// The number of earlier parts with this source, in both keys.
     nth: usize,
     codec: &'a str,
     form: Form,
@@ -33,7 +33,7 @@ fn parts(key: &[StoredPiece]) -> Vec<Part<'_>> {
     key.iter().filter_map(part).collect()
 }
 
-/// The texts before, between and behind the parts.
+/// Returns the literals before, between and after the parts.
 fn literals(key: &[StoredPiece]) -> Vec<String> {
     let mut texts = vec![String::new()];
     for piece in key {
@@ -45,7 +45,7 @@ fn literals(key: &[StoredPiece]) -> Vec<String> {
     texts
 }
 
-/// The parts of both keys; where a source has several, they are distinguished by their number.
+/// Returns the parts of both keys. Several parts of one source are numbered.
 fn key_parts(schema: &StoredSchema) -> [Vec<Part<'_>>; 2] {
     let mut seen = Vec::new();
     let mut keys = keys(schema).map(parts);
@@ -63,7 +63,7 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Fields of the key that have another name in Rust by now and stand where they stood.
+/// Key fields with a new Rust name at the same position.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {
@@ -91,7 +91,7 @@ impl<'a> Renamed<'a> {
         self.0.get(old).copied().unwrap_or(old)
     }
 
-    /// The old pieces under new names.
+    /// Returns the old pieces with new names.
     pub(super) fn apply(&self, key: &[StoredPiece]) -> Vec<StoredPiece> {
         let mut key = key.to_vec();
         for piece in &mut key {
@@ -105,7 +105,7 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// The family of a codec: codecs of one family write the same values, each in its way.
+/// Returns the family of a codec. Codecs of one family write the same values in different forms.
 fn family(part: Part<'_>) -> (bool, &str) {
     let mut codec = part.codec;
     while let Some(inner) = codec.strip_prefix("desc(").and_then(|rest| rest.strip_suffix(')')) {
@@ -192,7 +192,7 @@ fn is_same_part(old: &Part<'_>, new: &Part<'_>, names: &Renamed<'_>) -> bool {
     names.of(old.source) == new.source && old.nth == new.nth && old.is_derived() == new.is_derived()
 }
 
-/// Whether old rows hold the value of a part: in their key, or as a property of the name that its field has by default.
+/// Returns `true` if old rows contain the value of a part, in their key or as a property with the field's default name.
 fn holds(old: &StoredSchema, source: &Source) -> bool {
     let property = match source {
         Source::Property(name) => name.clone(),
@@ -230,7 +230,7 @@ fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
     })
 }
 
-/// Whether every text of one codec is a text of the other, for the same value.
+/// Returns `true` if every text of one codec is the text of the same value in the other.
 fn accepts_more(old: &str, new: &str) -> bool {
     fn variants(codec: &str) -> Option<Vec<&str>> {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;
@@ -242,7 +242,7 @@ fn accepts_more(old: &str, new: &str) -> bool {
     }
 }
 
-/// The change of an index's key; `None` if both are the same.
+/// Returns the rule for a change of an index's key, or `None` if they are equal.
 pub(super) fn index_rule(old: &[StoredPiece], new: &[StoredPiece]) -> Option<&'static Rule> {
     if old == new {
         return None;

@@ -10,7 +10,7 @@ pub(super) fn changes(old: &StoredSchema, new: &StoredSchema, changes: &mut Vec<
         schema.properties.iter().position(|property| property.name == name)
     };
     for property in old.properties.iter().filter(|property| found(new, &property.name).is_none()) {
-        changes.push(Change::new(&rules::REMOVED, format!("property `{}` is gone", property.name)));
+        changes.push(Change::new(&rules::REMOVED, format!("property `{}` is removed", property.name)));
     }
     for property in &new.properties {
         match found(old, &property.name).and_then(|at| old.properties.get(at)) {
@@ -42,7 +42,7 @@ fn changed(old: &StoredProperty, new: &StoredProperty, changes: &mut Vec<Change>
             changes.push(Change::new(&rules::MADE_OPTIONAL, format!("property `{name}` may be absent")));
         }
         (true, false) => {
-            changes.push(Change::new(&rules::MADE_REQUIRED, format!("property `{name}` has to be there")));
+            changes.push(Change::new(&rules::MADE_REQUIRED, format!("property `{name}` becomes required")));
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! Division of a run of entities into transactions: grouped by partition, split at the limits, order kept within each.
+//! Division of entities into transactions: grouped by partition, split at the limits, in order within each partition.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,15 @@ use crate::limits::Limits;
 use crate::operation::{Operation, OperationKind};
 use crate::transaction::Transaction;
 
-/// Entities looked at together: those of one partition among them share transactions.
+/// Number of entities in a window. Those of one partition share transactions.
 const ENTITIES: usize = 4_000;
-/// Bytes looked at together, by the published formula: a bound on memory.
+/// Size of a window in bytes, by the published formula, which bounds memory.
 const BYTES: usize = 64 << 20;
 
-/// The transactions of one partition, in order, each with the positions of its entities in the input.
+/// The transactions of one partition, in order, each with the input positions of its entities.
 pub(super) type Chain = Vec<(Vec<usize>, Transaction)>;
 
-/// A run of entities, grouped by partition in the order in which partitions first appear.
+/// Consecutive entities, grouped by partition in the order of first occurrence.
 pub(super) struct Window {
     limits: Limits,
     chains: Vec<Chain>,
@@ -34,10 +34,10 @@ impl Window {
         self.entities >= ENTITIES || self.bytes >= BYTES
     }
 
-    /// Adds a write to the last transaction of its partition, or to a new one if it does not fit there.
+    /// Adds a write to the last transaction of its partition, or to a new one if it does not fit.
     ///
     /// # Errors
-    /// Every limit of a single entity; the window stays as it was.
+    /// The errors of an entity beyond its limits. The window is unchanged then.
     pub(super) fn add(&mut self, position: usize, key: EntityKey, kind: OperationKind) -> Result<()> {
         let operation = Operation { row_key: key.row_key, kind };
         let chain = match self.index.get(&key.partition_key) {
@@ -76,7 +76,7 @@ impl Window {
     }
 }
 
-/// Whether a transaction refused an operation for what it holds already, not for what the operation is.
+/// Returns `true` if a transaction refused an operation because of its earlier operations.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

@@ -21,25 +21,25 @@ pub struct Written {
 }
 
 impl Written {
-    /// The ranges, in order, none of them empty or touching the next.
+    /// Returns the ranges, in order; none is empty or adjacent to the next.
     #[must_use]
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
     }
 
-    /// How many positions.
+    /// Returns the number of positions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ranges.iter().map(Range::len).sum()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no positions.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Whether the entity at this position has been written.
+    /// Returns `true` if the entity at this position has been written.
     #[must_use]
     pub fn contains(&self, position: usize) -> bool {
         let after = self.ranges.partition_point(|range| range.start <= position);
@@ -86,23 +86,23 @@ impl FromIterator<usize> for Written {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkProgress {
-    /// Entities written so far, those of an earlier run included.
+    /// Number of entities written so far, including those of an earlier run.
     pub written: usize,
-    /// Entities of the transaction just committed.
+    /// Number of entities in the last transaction.
     pub transaction: usize,
 }
 
-/// Why a bulk write stopped, and what it had written by then.
+/// The reason why a bulk write stopped, and the entities it had written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BulkError {
     /// The first error by position.
     pub source: Error,
-    /// The position of the entity that it happened to.
+    /// The position of the entity that caused it.
     pub at: Option<usize>,
-    /// The entities that were written: give it to [`Bulk::resume`](super::Bulk::resume).
+    /// The written entities, to be passed to [`Bulk::resume`](super::Bulk::resume).
     pub written: Written,
-    /// The entities that may have been written (CON-11): read them before resuming.
+    /// The entities whose outcome is unknown (CON-11). Read them before resuming.
     pub unknown: Written,
 }
 
@@ -118,9 +118,9 @@ impl fmt::Display for BulkError {
         if let Some(at) = self.at {
             write!(f, " at entity {at}")?;
         }
-        write!(f, " after {} had been written", self.written.len())?;
+        write!(f, " after {} entities were written", self.written.len())?;
         if !self.unknown.is_empty() {
-            write!(f, " and {} more may have been", self.unknown.len())?;
+            write!(f, "; the outcome of {} more is unknown", self.unknown.len())?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Whether entities of a design may be written in a table.
+//! Permission to write entities of a schema into a table.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::name::TableName;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// Asks for the stored design of a table's entities, as often as a handle of theirs does: [`Table::admission`](crate::Table::admission).
+/// A check against the stored schema of a table's entities, repeated like by their own handle: [`Table::admission`](crate::Table::admission).
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};
@@ -37,16 +37,17 @@ pub struct Admission<S> {
 }
 
 impl<S: TableStore> Admission<S> {
-    /// The table.
+    /// Returns the table.
     #[must_use]
     pub const fn table(&self) -> &TableName {
         &self.table
     }
 
-    /// Whether they may be written at an instant, in ticks.
+    /// Checks that the entities may be written at an instant, in ticks.
     ///
     /// # Errors
-    /// `LayoutMismatch` if a program of a newer design has opened the table, and this one would not keep what that declares; those of the store.
+    /// `LayoutMismatch` if a program with a newer schema has opened the table, and this program would not maintain what it declares; the errors of
+    /// the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit(&self.store, &self.table, now).await,

@@ -1,4 +1,4 @@
-//! The designs of a table: stored over one another, forgotten with the table.
+//! Storing and deleting the schemas of a table.
 
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
@@ -13,8 +13,8 @@ use crate::table::layout::record::{self, StoredLayout};
 use crate::table::layout::standing;
 use crate::table::request;
 
-/// Stores a design over the one that is there, if that may be: `accepted` is why it may be in any case. Gives whether a newer one that stays
-/// has properties that it lacks.
+/// Stores a schema in place of the present one, if the verdict or `accepted`, the reason of the caller, allows it. Returns `true` if a newer schema
+/// remains that has additional properties.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -23,7 +23,7 @@ pub(super) async fn store<S: TableStore>(
     accepted: Option<&str>,
 ) -> Result<bool> {
     let retry = Retry::default();
-    let mut race = retry.race("the design that is stored");
+    let mut race = retry.race("the stored schema");
     loop {
         let stored = record::read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
@@ -43,7 +43,7 @@ pub(super) async fn store<S: TableStore>(
                 request::create_if_missing(store, &record::table()?).await?;
                 race.lost(error).await?;
             }
-            // Another program was faster: what it stored is judged instead.
+            // Another program stored a schema first, which is compared instead.
             Err(error) if error.is_conflict() => {
                 is_new = false;
                 race.lost(error).await?;
@@ -53,14 +53,14 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// What to store.
+/// The next step of storing a schema.
 enum Next {
-    /// Nothing: this design, or a newer one that it can write beside.
+    /// Nothing: this schema, or a newer compatible one, is stored.
     Stored {
         lacks: bool,
     },
     First(Box<StoredLayout>),
-    /// A layout over another one.
+    /// A schema replaces another one.
     Follows(Box<StoredLayout>, Box<StoredLayout>),
 }
 
@@ -77,7 +77,7 @@ async fn next<S: TableStore>(
         if !design.indexes.is_empty() && !is_new && !is_empty(store, table).await? {
             layout.pending = design.indexes.iter().map(|index| format!("index {}", index.name)).collect();
         }
-        layout.accepted = accepted.map(|reason| reason.to_owned() + " (first design stored)");
+        layout.accepted = accepted.map(|reason| reason.to_owned() + " (first schema stored)");
         return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
@@ -114,7 +114,7 @@ async fn next<S: TableStore>(
 async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     let query = Query { top: Some(1), select: Select::names(["PartitionKey"]), ..Query::new(KeyRange::ALL) };
     let mut from = None;
-    // A page may be empty and yet not the last (PAGE-3).
+    // An empty page need not be the last one (PAGE-3).
     loop {
         let page = request::page(store, table, &query, from.as_ref()).await?;
         if !page.rows.is_empty() {
@@ -127,7 +127,7 @@ async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     }
 }
 
-/// Forgets the designs of a table that was deleted.
+/// Deletes the schemas of a deleted table.
 pub(in crate::table) async fn forget<S: TableStore>(store: &S, table: &TableName) -> Result<()> {
     let layouts = record::table()?;
     let query = Query::new(KeyRange::partition(table.folded()));

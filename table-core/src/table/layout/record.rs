@@ -1,4 +1,4 @@
-//! A stored design as an entity, read and written.
+//! The entity of a stored schema.
 
 use std::collections::BTreeMap;
 
@@ -16,39 +16,37 @@ use crate::table::fault::TableFault;
 use crate::table::request;
 use crate::value::Value;
 
-/// The table that designs are kept in: `PartitionKey` is the table's name in lower case, `RowKey` the entity type's name.
+/// The table of stored schemas: `PartitionKey` is a table's name in lower case, `RowKey` the name of an entity type.
 ///
-/// It is copied and deleted like any other table; its entities are described in `docs/schema-evolution.md`. Listings of the
-/// program's tables ([`TableStoreExt::tables`](crate::TableStoreExt::tables)) leave it out, those of the store
-/// ([`TableStore::list_tables`]) do not.
+/// It can be copied and deleted like any other table; `docs/schema-evolution.md` describes its entities.
+/// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it, [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// Code units of one piece of a design's text: below what a string property holds (TYPE-11).
+/// Code units of one piece of a schema's text, less than the limit of a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
-/// Fingerprints of superseded designs that are remembered.
+/// Maximum number of remembered fingerprints of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The design that a table was last opened with, for one type of its entities.
+/// The schema that a table was last opened with, for one entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredLayout {
-    /// The design.
+    /// The schema.
     pub schema: StoredSchema,
-    /// The work to do once before it is read: `index ByEmail`, `property Age`, as
-    /// [`Change::pending`](crate::schema::Change::pending) says it.
+    /// The work to do before it is read: `index ByEmail`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
     pub pending: Vec<String>,
-    /// The complete parts that are switched off: `index ByEmail`.
+    /// Complete parts that are disabled: `index ByEmail`.
     pub disabled: Vec<String>,
-    /// The progress of the pending work, in the words of its worker: one line each.
+    /// The progress of pending work, one line for each worker.
     pub progress: BTreeMap<String, String>,
-    /// Why it was accepted against the verdict, if it was.
+    /// The reason why it was accepted against the verdict.
     pub accepted: Option<String>,
-    /// How many designs were stored, this one included.
+    /// The number of schemas stored so far, including this one.
     pub generation: u64,
-    /// When it was stored over another one, in [ticks](crate::ticks), by the clock of the program that did.
+    /// The time it replaced another one, in [ticks](crate::ticks), by the clock of that program.
     pub since: Option<u64>,
-    /// The fingerprints of the designs that it superseded, the last one last.
+    /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
     pub(super) etag: ETag,
 }
@@ -68,7 +66,7 @@ impl StoredLayout {
         }
     }
 
-    /// The next generation of an earlier design, at an instant; the same one if only names of Rust differ.
+    /// Returns this record as the next generation of a stored one; the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
@@ -84,12 +82,12 @@ impl StoredLayout {
         self
     }
 
-    /// Whether a design was stored before this one.
+    /// Returns `true` if a schema was stored before this one.
     pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
         self.superseded.contains(&design.fingerprint().to_string())
     }
 
-    /// The next design, with what is still to be done and what comes to that.
+    /// Returns the record of the next schema, with the remaining and the added work.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
@@ -99,7 +97,7 @@ impl StoredLayout {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // Work on what is to be done anew begins anew.
+        // Work that must be repeated starts from the beginning.
         let goes_on = |what: &String, _: &mut String| pending.contains(what) && !anew.contains(what);
         let mut progress = self.progress;
         progress.retain(goes_on);
@@ -195,17 +193,17 @@ fn cut(text: &str) -> Vec<String> {
     pieces
 }
 
-/// The name of that table.
+/// Returns the name of that table.
 pub(super) fn table() -> Result<TableName> {
     TableName::new(LAYOUTS)
 }
 
-/// The key of the design of an entity type in a table.
+/// Returns the key of an entity type's schema in a table.
 pub(super) fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
 }
 
-/// The stored design of an entity type; `None` if there is none.
+/// Returns the stored schema of an entity type, or `None`.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

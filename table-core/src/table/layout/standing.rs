@@ -1,4 +1,4 @@
-//! The standing of a handle's design beside the one that is stored: a program of an older design stops writing.
+//! State of an opened handle relative to the stored schema: a program with an older schema stops writing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,18 +10,18 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{StoredLayout, read};
 
-/// How long a handle writes on before it asks again whether the stored design is still its own.
+/// How long a handle writes before it queries the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
 
-/// What a handle knows of the stored design since it was opened.
+/// The known state of the stored schema since the handle was opened.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// When it asked last.
+    /// The time of the last query.
     asked: AtomicU64,
-    /// Whether the stored design has properties that this one does not know.
+    /// `true` if the stored schema has properties that this one does not know.
     lacks: AtomicBool,
 }
 
@@ -30,12 +30,12 @@ impl Standing {
         Self { design, asked: AtomicU64::new(now), lacks: AtomicBool::new(lacks) }
     }
 
-    /// The standing of a handle that was not opened itself: its first write asks.
+    /// Creates the state of a handle that was not opened itself; its first write queries the store.
     pub(super) const fn unasked(design: StoredSchema) -> Self {
         Self { design, asked: AtomicU64::new(0), lacks: AtomicBool::new(false) }
     }
 
-    /// Whether a write may begin at an instant. Asks the store if the last answer is too old for that.
+    /// Checks that a write may start now. Queries the store if the last result is too old.
     pub(crate) async fn admit<S: TableStore>(&self, store: &S, table: &TableName, now: u64) -> Result<()> {
         if now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS {
             return Ok(());
@@ -45,7 +45,7 @@ impl Standing {
         Ok(())
     }
 
-    /// Whether the stored design is this one; an error if it is one that this one cannot write beside.
+    /// Returns `true` if the stored schema is this one; an error if this program cannot write together with it.
     pub(crate) async fn ask<S: TableStore>(&self, store: &S, table: &TableName) -> Result<bool> {
         let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
         let is_own = stored.schema.fingerprint() == self.design.fingerprint();
@@ -54,7 +54,7 @@ impl Standing {
         Ok(is_own)
     }
 
-    /// Whether a row may be replaced as a whole.
+    /// Checks that a row may be replaced as a whole.
     pub(crate) fn admit_whole(&self, table: &TableName) -> Result<()> {
         if !self.lacks.load(Ordering::Relaxed) {
             return Ok(());
@@ -64,10 +64,10 @@ impl Standing {
     }
 }
 
-/// Whether a program of an older design lacks properties of the stored one.
+/// Returns `true` if a program with an older schema lacks properties of the stored one.
 ///
 /// # Errors
-/// `LayoutMismatch` if it cannot write beside it.
+/// `LayoutMismatch` if it cannot write together with it.
 pub(super) fn beside(stored: &StoredLayout, own: &StoredSchema, table: &TableName) -> Result<bool> {
     let evolution = evolve(&stored.schema, own);
     if evolution.is_beside(&stored.schema, own) {

@@ -1,4 +1,4 @@
-//! From what an index holds back to the entity: its key, the whole of it, the properties that the copy's key says.
+//! Reading from index rows: the key of the entity, the whole entity, and the properties that only the copy's key contains.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -38,12 +38,12 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     }
 }
 
-/// `impl CopyIndex`, what a copy keeps, and the whole entity where that is everything.
+/// `impl CopyIndex`, the included fields, and the whole entity if all fields are included.
 pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let (entity, row) = (local("entity"), local("row"));
     let fields = || design.entity.fields.iter().enumerate();
-    // A field of the entity's own key is one of these if it is a property, too.
+    // A field of the entity's key counts if it is also a property.
     let is_given = |at: usize| {
         let is_property = design.entity.fields.get(at).is_some_and(|field| field.property.is_some());
         is_property && index.gives(design.entity, at)
@@ -122,7 +122,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     }
 }
 
-/// Binds the fields that are wanted, to locals of their names; `whole` compares every place that speaks of a value with it.
+/// Binds the wanted fields to locals of their names. With `whole`, all places that contain a value are compared.
 fn reads(
     design: &Design<'_>,
     primary: &Design<'_>,
@@ -131,7 +131,7 @@ fn reads(
     wanted: &dyn Fn(usize) -> bool,
 ) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
-    // A read of the whole reads all that is stored, in its order.
+    // Reading the whole entity reads all stored properties in order.
     let shape = if whole {
         let marker = index.marker(design.entity);
         quote! {{
@@ -169,7 +169,7 @@ fn reads(
     }
 }
 
-/// The number of a property in types: as the runtime counts it, FNV-1a, which a projection of the copies asks for.
+/// Returns the number of a property in types: the FNV-1a hash that the runtime computes, which projections of copies refer to.
 fn number(name: &str) -> u64 {
     name.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

@@ -1,4 +1,4 @@
-//! The design of an index as constant data.
+//! Schemas of indexes as constants.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,7 +9,7 @@ use crate::expand::key::Design;
 use crate::expand::schema::{self, option};
 use crate::model::index::{Index, Stored};
 
-/// The pieces of its keys, proved to make keys, and its condition, proved to be one.
+/// The pieces of its keys and its condition, with the proofs that they are valid.
 pub(super) fn constants(design: &Design<'_>, index: &Index) -> TokenStream {
     let keys = schema::keys(design);
     let when = index.attr.when.as_ref().map(|path| {
@@ -27,7 +27,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     let unique = index.attr.unique.is_some();
     let at_most = option(index.attr.at_most.as_ref().map(ToTokens::to_token_stream));
     let sparse = sparse(design, index);
-    // As it is written, without the blanks that tokens are printed with.
+    // The path as written, without the spaces that tokens are printed with.
     let when = index.attr.when.as_ref().map(|path| {
         let written: String = path.to_token_stream().to_string().split_whitespace().collect();
         quote!(#written)
@@ -78,7 +78,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Whether an entity can be left out: known to the compiler, as an alias may stand for an `Option`.
+/// Returns an expression that is `true` if an entity can be absent from the index. The compiler evaluates it, since an alias may hide an `Option`.
 fn sparse(design: &Design<'_>, index: &Index) -> TokenStream {
     if index.attr.when.is_some() {
         return quote!(true);

@@ -1,4 +1,4 @@
-//! The function that selects by the value of an index: `Employee::by_email("Sales", "ada@contoso.com")`.
+//! Functions that select by the value of an index: `Employee::by_email("Sales", "ada@contoso.com")`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -11,8 +11,8 @@ use crate::expand::rows;
 use crate::model::index::Index;
 use crate::model::key::{Key, Part};
 
-/// What is looked up: one copy or one list where the key of the index is the value, else the copies of all entities that have
-/// it, whose keys go on with the parts that sort and tell those apart. A part that is reversed sorts: a value is not asked for by one.
+/// Returns the function that looks up a value: one row if the value is the whole key of the index, otherwise all copies whose keys start with the
+/// value and continue with the parts that order and distinguish them. A reversed part only orders and is not an argument.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
@@ -26,7 +26,7 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
             parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
         };
         match until(&|part| tells_apart(part.field) || part.codec.sorts()) {
-            // What is sorted by is all there is: it is the value.
+            // If every part orders, all of them are the value.
             0 => until(&|part| tells_apart(part.field)),
             pinned => pinned,
         }
@@ -80,14 +80,14 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
         quote!(#append #literal)
     });
     let doc = format!(
-        "The copies of the index `{}` that have a value: {}, {}.",
+        "All copies of the index `{}` with one value: {}, {}.",
         index.attr.name.unraw(),
         spell(design.partition_key),
         spell(&looked_up)
     );
     let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
-    // At the attribute's name, as the proof of the key itself.
+    // Spanned at the attribute's name, like the proof of the key itself.
     let told = quote_spanned! {design.row_key.original.path().span()=>
         const _: () = __table::require_told(#constant, #pinned, #name, #entity);
     };
@@ -103,12 +103,12 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
     }
 }
 
-/// The name of the function; one that is a keyword is written raw.
+/// Returns the name of the function, raw if it is a keyword.
 fn method(index: &Index) -> Ident {
     let (name, span) = (index.method(), index.attr.name.span());
     match syn::parse_str::<Ident>(&name) {
         Ok(_) => Ident::new(&name, span),
-        // These have no raw form; the rules refuse them.
+        // These names have no raw form and are refused by the rules.
         Err(_) if matches!(name.as_str(), "self" | "super" | "crate" | "_") => Ident::new("index", span),
         Err(_) => Ident::new_raw(&name, span),
     }

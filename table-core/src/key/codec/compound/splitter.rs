@@ -1,4 +1,4 @@
-//! Splitting a compound key into the texts of its parts.
+//! Splits a compound key into the texts of its parts.
 
 use crate::error::{Error, Result};
 use crate::key::codec::Form;
@@ -6,11 +6,10 @@ use crate::key::codec::compound::Piece;
 use crate::key::codec::compound::reading::{end_of_part, first_character};
 use crate::key::codec::fault::CodecFault;
 
-/// Hands out the texts of a key's parts, one after another, without copying.
+/// Returns the texts of a key's parts one by one, without copying.
 ///
-/// Right for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width is that many UTF-16 code
-/// units; another one goes up to the first character of the literal after it that it cannot hold, or takes what is left by all that
-/// come after it, read from the end.
+/// Correct for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width has that many UTF-16 code units; any other ends
+/// at the first character of the next literal that it cannot contain, or takes the remainder, if all parts after it are read from the end.
 ///
 /// ```
 /// use table_core::key::codec::compound::{Piece, Splitter};
@@ -34,16 +33,16 @@ pub struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    /// Begins with the first piece.
+    /// Starts at the first piece.
     #[must_use]
     pub const fn new(pieces: &'a [Piece], text: &'a str) -> Self {
         Self { pieces, text, rest: text }
     }
 
-    /// The text of the next part; literals before it are checked and left out.
+    /// Returns the text of the next part. Literals before it are checked and skipped.
     ///
     /// # Errors
-    /// `EntityMismatch` if the key does not have a piece where it should be, or if no part is left.
+    /// `EntityMismatch` if the key lacks an expected piece, or if no part is left.
     #[inline]
     pub fn next_part(&mut self) -> Result<&'a str> {
         let Some((Piece::Part(form), after)) = self.literals().and_then(|()| self.pieces.split_first())
@@ -59,10 +58,10 @@ impl<'a> Splitter<'a> {
         Ok(part)
     }
 
-    /// Checks that nothing is left, neither of the key nor of its pieces.
+    /// Checks that the whole key and all pieces were read.
     ///
     /// # Errors
-    /// `EntityMismatch` if something is.
+    /// `EntityMismatch` if a rest remains.
     #[inline]
     pub fn finish(mut self) -> Result<()> {
         let is_over = self.literals().is_some() && self.pieces.is_empty() && self.rest.is_empty();
@@ -72,12 +71,12 @@ impl<'a> Splitter<'a> {
             Err(self.unexpected(if self.pieces.is_empty() {
                 "the end of the key"
             } else {
-                "fewer parts to be read"
+                "fewer parts to read"
             }))
         }
     }
 
-    /// Passes over the literals that come next; `None` before one that is not there.
+    /// Skips the next literals. Returns `None` if one is missing.
     #[inline]
     fn literals(&mut self) -> Option<()> {
         while let Some((Piece::Literal(literal), after)) = self.pieces.split_first() {
@@ -87,7 +86,7 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// The literal that comes next is not there, or else not what was asked for.
+    /// Creates the error for a missing literal, or for another mismatch with the expectation.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {
@@ -102,15 +101,15 @@ impl<'a> Splitter<'a> {
             self.mismatch(format_args!("a part of {} UTF-16 code units", form.max))
         } else {
             let literal = first_character(after, |piece| *piece).map(String::from).unwrap_or_default();
-            self.mismatch(format_args!("a part and '{literal}' after it"))
+            self.mismatch(format_args!("a part followed by '{literal}'"))
         }
     }
 
     fn mismatch(&self, expected: impl std::fmt::Display) -> Error {
         let found = match self.text.strip_suffix(self.rest).unwrap_or_default() {
-            "" => format!("it begins with '{}'", self.rest),
-            before if self.rest.is_empty() => format!("it ends after '{before}'"),
-            before => format!("after '{before}' comes '{}'", self.rest),
+            "" => format!("'{}' at its start", self.rest),
+            before if self.rest.is_empty() => format!("its end after '{before}'"),
+            before => format!("'{}' after '{before}'", self.rest),
         };
         Error::of(CodecFault::Pieces { key: self.text.to_owned(), found, expected: expected.to_string() })
     }

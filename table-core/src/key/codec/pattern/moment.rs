@@ -1,4 +1,4 @@
-//! Dates and times as units: what a pattern writes.
+//! Dates and times as units, the input of patterns.
 
 use std::fmt::Debug;
 
@@ -10,25 +10,25 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 /// use chrono::{NaiveDate, NaiveTime};
 /// use table_core::key::codec::Moment;
 ///
-/// /// Accepts what a pattern such as `yyyy-MM-dd` can write.
+/// /// Accepts types that a pattern such as `yyyy-MM-dd` can write.
 /// fn written<T: Moment>(_: T) {}
 /// written(NaiveDate::default());
 /// written(NaiveTime::default());
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T030] a pattern does not write a `{Self}`",
-    label = "`DateTime<Utc>`, `NaiveDate` or `NaiveTime` is needed here"
+    message = "[T030] a pattern cannot write a `{Self}`",
+    label = "expected `DateTime<Utc>`, `NaiveDate` or `NaiveTime`"
 )]
 pub trait Moment: sealed::InUnits {}
 
-/// The year to the second, and nanoseconds.
+/// Year to second, and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     whole: [u32; 6],
     pub(super) nanos: u32,
 }
 
-/// Units from the smallest of a pattern on are cut to these.
+/// The values that units below the smallest of a pattern are truncated to.
 const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
 
 impl Units {
@@ -44,7 +44,7 @@ impl Units {
         }
     }
 
-    /// Without what is finer than a unit, or than so many digits of the fraction.
+    /// Truncates units below `smallest`, and the fraction to this many digits.
     pub(super) fn cut(mut self, smallest: u8, fraction: u32) -> Self {
         for (place, least) in self.whole.iter_mut().zip(LEAST).skip(usize::from(smallest) + 1) {
             *place = least;
@@ -86,9 +86,9 @@ pub(super) mod sealed {
 
     /// A type in units.
     pub trait InUnits: Sized + Debug {
-        /// The greatest unit that a pattern of it says: 0 is the year, 3 the hour.
+        /// The greatest unit that its patterns contain: 0 is the year, 3 the hour.
         const FIRST: u8;
-        /// The smallest that it can say: 2 is the day, 6 the fraction.
+        /// The smallest unit that they can contain: 2 is the day, 6 the fraction.
         const LAST: u8;
 
         fn units(&self) -> Option<Units>;

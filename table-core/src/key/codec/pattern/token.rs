@@ -1,8 +1,8 @@
-//! The tokens of a pattern, packed into one number so that a type can carry them.
+//! Tokens of a pattern, packed into one number that a type can carry.
 
 use crate::key::codec::name::Name;
 
-/// One token. Units are numbered from the year, 0, to the fraction of a second, 6.
+/// A token. Units are numbered from the year, 0, to the fraction of a second, 6.
 #[derive(Clone, Copy)]
 pub(super) enum Token {
     Literal(char),
@@ -16,10 +16,10 @@ const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ ";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 
-/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern): at most 25 tokens, where each `f` is one.
+/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern): at most 25 tokens, with each `f` counted separately.
 ///
 /// # Panics
-/// While it is compiled, where a letter says nothing.
+/// At compile time, for an invalid letter.
 #[must_use]
 pub const fn pattern(text: &str) -> u128 {
     let text = text.as_bytes();
@@ -29,13 +29,13 @@ pub const fn pattern(text: &str) -> u128 {
         packed |= (code as u128) << (BITS * count);
         at += width;
         count += 1;
-        assert!(count <= 25, "[T008] this pattern has over 25 tokens");
+        assert!(count <= 25, "[T008] this pattern has more than 25 tokens");
     }
     assert!(count > 0, "[T008] this pattern is empty");
     packed
 }
 
-/// The number of the token that begins here, and its width.
+/// Returns the code of the token at a position, and its width.
 const fn code(text: &[u8], at: usize) -> (u8, usize) {
     let mut literal = 0;
     while literal < LITERALS.len() {
@@ -59,12 +59,12 @@ const fn code(text: &[u8], at: usize) -> (u8, usize) {
         word += 1;
     }
     panic!(
-        "[T008] a pattern is made of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and `- _ : . , T Z` or a blank between them"
+        "[T008] a pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and the separators `- _ : . , T Z` or a space"
     )
 }
 
 impl Token {
-    /// The first token, and those after it.
+    /// Returns the first token and the remaining ones.
     pub(super) const fn split(packed: u128) -> Option<(Self, u128)> {
         let code = (packed & ((1 << BITS) - 1)) as u8;
         let token = match code {
@@ -85,7 +85,7 @@ impl Token {
     }
 }
 
-/// The tokens in order.
+/// Iterates over the tokens in order.
 pub(super) fn tokens(packed: u128) -> impl Iterator<Item = Token> {
     let mut rest = packed;
     std::iter::from_fn(move || {
@@ -95,7 +95,7 @@ pub(super) fn tokens(packed: u128) -> impl Iterator<Item = Token> {
     })
 }
 
-/// The greatest unit, the smallest, and how many digits of the fraction.
+/// Returns the greatest unit, the smallest unit, and the number of fractional digits.
 pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     let (mut first, mut last, mut fraction, mut rest) = (u8::MAX, 0, 0, packed);
     while let Some((token, after)) = Token::split(rest) {
@@ -113,7 +113,7 @@ pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     (first, last, fraction)
 }
 
-/// Whether each unit from the greatest to the smallest is there once, and digits of the fraction stand together.
+/// Returns `true` if each unit from the greatest to the smallest occurs once, and fractional digits are adjacent.
 pub(super) const fn reads_back(packed: u128) -> bool {
     let (first, last, fraction) = units(packed);
     let (mut seen, mut after_fraction, mut rest) = (0u8, false, packed);
@@ -143,7 +143,7 @@ pub(super) const fn reads_back(packed: u128) -> bool {
     first <= last && fraction <= 9
 }
 
-/// The pattern as text, for the name of the codec.
+/// Returns the text of the pattern, for the name of the codec.
 pub(super) const fn name(packed: u128) -> Name<64> {
     let (mut name, mut rest) = (Name::EMPTY.with("pattern("), packed);
     while let Some((token, after)) = Token::split(rest) {
