@@ -53,7 +53,7 @@ impl AzureTables {
                 Some(operation) => error.with_key(partition_key, operation.row_key.as_str()),
                 None => error,
             };
-            Unacknowledged { error, in_doubt: failed.in_doubt || answer.in_doubt }
+            Unacknowledged { error, into_ambiguous: failed.into_ambiguous || answer.into_ambiguous }
         })
     }
 
@@ -81,8 +81,8 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
         let error = refusal(answer, part, position, operations);
-        let in_doubt = part.status >= 500 && !error.is_throttled();
-        return Err(Unacknowledged { error, in_doubt });
+        let into_ambiguous = part.status >= 500 && !error.is_throttled();
+        return Err(Unacknowledged { error, into_ambiguous });
     }
     if parts.len() != operations || parts.iter().any(|part| !(200..300).contains(&part.status)) {
         let found = parts.len();
@@ -95,7 +95,10 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
 
 /// The service received the batch, and its outcome is unknown.
 fn unreadable(why: String) -> Unacknowledged {
-    Unacknowledged { error: Error::of(AnswerFault::Batch { operation: OPERATION, why }), in_doubt: true }
+    Unacknowledged {
+        error: Error::of(AnswerFault::Batch { operation: OPERATION, why }),
+        into_ambiguous: true,
+    }
 }
 
 fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations: usize) -> Error {

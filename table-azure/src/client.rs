@@ -23,7 +23,7 @@ use crate::testing::Mutant;
 /// A request whose answer was lost is sent again. If the repetition is refused, an earlier attempt may be the reason, and the
 /// call ends with an error that [is ambiguous](Error::is_ambiguous), unless the entity holds the very
 /// [identifier](Options::operation_ids) that was sent with it: a write is never called a success, or a refusal, by a guess.
-/// [`Sent`](table_core::store::Sent) says what was sent, and [`outcome_of`](Self::outcome_of) looks again. A refusal of the first attempt is
+/// [`AmbiguousWrite`](table_core::store::AmbiguousWrite) says what was sent, and [`outcome_of`](Self::outcome_of) looks again. A refusal of the first attempt is
 /// what it says. `docs/lost-answers.md` has the table of outcomes for each verb.
 ///
 /// # Reads

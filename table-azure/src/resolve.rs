@@ -2,7 +2,7 @@
 
 use table_core::query::Select;
 use table_core::row::RowView;
-use table_core::store::{Committed, Sent};
+use table_core::store::{AmbiguousWrite, Committed};
 use table_core::{EntityKey, Error, ErrorCode, Operation, OperationKind, Result, TableName, Transaction};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -30,7 +30,7 @@ impl AzureTables {
     /// # Errors
     /// `InvalidInput` if the error is not that of an ambiguous write of this kind of store; those of a look-up.
     pub async fn outcome_of(&self, error: &Error) -> Result<Option<Committed>> {
-        let (Some(sent), Some(table)) = (Sent::of(error), error.table()) else {
+        let (Some(sent), Some(table)) = (AmbiguousWrite::of(error), error.table()) else {
             let message =
                 "the error does not say what was sent: it is not that of a write whose answer was lost";
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("CON-11"));
@@ -67,7 +67,7 @@ impl AzureTables {
                 tracing::debug!(target: "table_azure", %error, "what became of a lost write cannot be looked up");
             }
         }
-        Err(Sent::new(sent, last).into_error())
+        Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
     /// The versions that a transaction gave its entities, if each still has the identifier that was sent with it: all

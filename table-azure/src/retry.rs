@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn jitter_is_from_0_to_1_and_differs() {
-        let pace = table_core::pace::Pace::new();
+        let pace = table_core::runtime::Runtime::new();
         let many: Vec<f64> = (0..64).map(|_| fraction(pace.random())).collect();
         assert!(many.iter().all(|value| (0.0..=1.0).contains(value)));
         assert!(many.iter().any(|value| (value - many[0]).abs() > f64::EPSILON));

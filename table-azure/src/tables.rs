@@ -34,7 +34,7 @@ impl AzureTables {
             let Err(failure) = self.pipeline().send(&request).await else { return Ok(()) };
             let code = failure.error.code();
             let in_time = began.elapsed().checked_add(delay).is_some_and(|end| end <= most);
-            if code != ErrorCode::TableBeingDeleted || failure.in_doubt || !in_time {
+            if code != ErrorCode::TableBeingDeleted || failure.into_ambiguous || !in_time {
                 return Err(failure.into_error(false).with_table(table.as_str()));
             }
             tokio::time::sleep(delay).await;

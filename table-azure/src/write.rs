@@ -45,8 +45,8 @@ impl AzureTables {
         };
         match sent {
             Ok(committed) => Ok(committed),
-            Err(Unacknowledged { error, in_doubt: false }) => Err(error),
-            Err(Unacknowledged { error, in_doubt: true }) => {
+            Err(Unacknowledged { error, into_ambiguous: false }) => Err(error),
+            Err(Unacknowledged { error, into_ambiguous: true }) => {
                 self.resolve(table, transaction, error, by).await
             }
         }
@@ -110,17 +110,17 @@ pub(crate) struct Unacknowledged {
     /// The result of the last attempt.
     pub(crate) error: Error,
     /// Whether any attempt may have been applied (CON-11).
-    pub(crate) in_doubt: bool,
+    pub(crate) into_ambiguous: bool,
 }
 
 impl Unacknowledged {
     pub(crate) fn of(failure: Failure) -> Self {
-        Self { in_doubt: failure.in_doubt, error: failure.error }
+        Self { into_ambiguous: failure.into_ambiguous, error: failure.error }
     }
 
     fn unreadable(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
-        Self { error: Error::of(fault), in_doubt: true }
+        Self { error: Error::of(fault), into_ambiguous: true }
     }
 
     pub(crate) fn map(self, change: impl FnOnce(Error) -> Error) -> Self {

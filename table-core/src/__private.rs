@@ -59,7 +59,7 @@ pub use crate::entity::{
 pub use crate::error::Result;
 pub use crate::etag::ETag;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
-pub use crate::index::{Behind, CopyIndex, FromCopy, InStep, Index, IndexOf, IndexPart, Keeps};
+pub use crate::index::{Behind, CopyIndex, FromCopy, InStep, Includes, Index, IndexOf, IndexPart};
 pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_told, keeps_order};
 pub use crate::key::codec::{
@@ -72,8 +72,8 @@ pub use crate::query::{EntityRef, KeyRange, Select};
 pub use crate::row::{Row, RowWriter, Shape};
 pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, is_same_text};
 pub use crate::selection::{
-    Copies, FanOut, InOrder, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Partition, PartitionRange, Point,
-    Primary, RowRange, Scan, Selection, Told,
+    Copies, FanOut, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Ordered, Partition, PartitionRange, Point,
+    Primary, RowRange, Scan, Selection, SelfDelimiting,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::value::{EdmType, Value, ValueRef};

@@ -10,8 +10,8 @@ use crate::filter::{Comparison, Filter};
 use crate::fnv::fnv1a64;
 use crate::key::order;
 pub use key::KeyColumn;
-pub use operand::{Operand, Text, Truth};
-pub use role::{Indexed, IsType, Plain, Projected, SetAlone, Settable};
+pub use operand::{BoolColumn, Operand, Text};
+pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
 
 /// A property of the entity `E`, of type `T`: `Employee::AGE`. Made by `#[derive(Entity)]`.
 ///
@@ -122,7 +122,7 @@ impl<E, T, K> Column<E, T, K> {
     /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack it.
     pub fn is_true(self) -> Condition<E>
     where
-        T: Truth,
+        T: BoolColumn,
     {
         Condition::from_filter(Filter::flag(self.name))
     }

@@ -36,7 +36,7 @@ pub trait Entity: FromEntity + 'static {
     /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
     /// The relations through which copies are stored in other entities and copied from them, read by the package that maintains them:
-    /// `#[entity(gives(…), holds(…))]`.
+    /// `#[entity(copied_by(…), copies_from(…))]`.
     #[doc(hidden)]
     const RELATIONS: Option<&'static AnyRelations> = None;
     /// The schemas of the types that share its table: the members of the set in `#[entity(set = …)]`, including its own.

@@ -209,7 +209,7 @@ impl Error {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`Sent`](crate::store::Sent) contains the operations, if
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations, if
     /// the backend recorded them.
     ///
     /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be found in the journal when the
@@ -234,7 +234,7 @@ impl Error {
     /// use table_core::{Error, ErrorCode};
     ///
     /// let refused = Error::new(ErrorCode::ResourceNotFound, "it is not there");
-    /// let error = refused.in_doubt();
+    /// let error = refused.into_ambiguous();
     /// assert!(error.is_ambiguous() && !error.is_not_found());
     /// assert!(error.last_answer().is_some_and(Error::is_not_found));
     /// ```
@@ -248,7 +248,7 @@ impl Error {
     /// Marks a failed write as possibly applied, by this attempt or by an earlier one whose response was lost (CON-11). The result is ambiguous and
     /// has this error as its source.
     #[must_use]
-    pub fn in_doubt(self) -> Self {
+    pub fn into_ambiguous(self) -> Self {
         let message = format!("{}{}", self.0.context, self.0.fault);
         let doubt = Self::of(InDoubt(message)).edit(|inner| {
             inner.table.clone_from(&self.0.table);

@@ -58,7 +58,7 @@ use crate::selection::{Class, Partition, Point};
 /// ```
 pub trait EntityGroup: Sized {
     /// The selection that names a group: the key of the entity that all its keys start with ([`Point`]), or its partition ([`Partition`]).
-    type Named: Names;
+    type Named: GroupScope;
 
     /// Sorts the rows of one range into the fields.
     ///
@@ -103,15 +103,15 @@ pub trait GroupOf<E: Entity>: EntityGroup {}
 /// A class of selections that can name a group. Sealed: a point, with all rows under it, or a partition.
 ///
 /// ```
-/// use table_core::group::Names;
+/// use table_core::group::GroupScope;
 /// use table_core::selection::{Partition, Point};
 ///
 /// /// Accepts the classes of selections that can name a group.
-/// fn names_one<C: Names>() {}
+/// fn names_one<C: GroupScope>() {}
 /// names_one::<Point>(); // the entity that owns it
 /// names_one::<Partition>();
 /// ```
-pub trait Names: Class + sealed::Sealed {
+pub trait GroupScope: Class + sealed::Sealed {
     /// Returns the range of keys that contains the group.
     #[must_use]
     fn range(named: KeyRange) -> KeyRange;
@@ -124,7 +124,7 @@ mod sealed {
     impl Sealed for super::Partition {}
 }
 
-impl Names for Point {
+impl GroupScope for Point {
     fn range(named: KeyRange) -> KeyRange {
         match named.row_key.single() {
             Some(row_key) => KeyRange { row_key: TextRange::prefix(row_key), ..named },
@@ -133,7 +133,7 @@ impl Names for Point {
     }
 }
 
-impl Names for Partition {
+impl GroupScope for Partition {
     fn range(named: KeyRange) -> KeyRange {
         named
     }

@@ -7,7 +7,7 @@ mod read;
 pub use crate::entity::{IndexEntry, IndexOf};
 pub use consistency::{Behind, Consistency, InStep};
 pub use part::IndexPart;
-pub use read::{CopyIndex, FromCopy, Keeps};
+pub use read::{CopyIndex, FromCopy, Includes};
 pub(crate) use read::{read_copy, select_copies};
 
 use crate::entity::Entity;

@@ -44,7 +44,7 @@
 //! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
 //! | schema changes | [`lock`] (the committed layout file), [`access`] (access patterns with their maximum cost) |
 //! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine) |
-//! | time and conflicts | [`clock`], [`pace`], [`retry`] |
+//! | time and conflicts | [`clock`], [`runtime`], [`retry`] |
 //! | errors and limits | [`error`], [`limits`] |
 //!
 //! # Features
@@ -89,12 +89,12 @@ pub mod mixed;
 pub mod name;
 pub mod odata;
 pub mod operation;
-pub mod pace;
 pub mod property;
 pub mod query;
 pub mod queue;
 pub mod retry;
 pub mod row;
+pub mod runtime;
 pub mod schema;
 pub mod selection;
 pub mod set;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::pace::{Backoff, Pace};
+use crate::runtime::{Backoff, Runtime};
 
 /// The number of attempts after write conflicts, and the delays between them: random, up to a maximum that doubles.
 ///
@@ -31,7 +31,7 @@ use crate::pace::{Backoff, Pace};
 pub struct Retry {
     attempts: usize,
     backoff: Backoff,
-    pace: Pace,
+    pace: Runtime,
 }
 
 impl Retry {
@@ -41,18 +41,18 @@ impl Retry {
     /// Creates a policy of `attempts` attempts, at least one. The first delay is at most `first`, every delay at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
-        Self { attempts: attempts.max(1), backoff: Backoff { first, most }, pace: Pace::new() }
+        Self { attempts: attempts.max(1), backoff: Backoff { first, most }, pace: Runtime::new() }
     }
 
     /// Sets the clock and the sleep function.
     #[must_use]
-    pub fn with_pace(self, pace: Pace) -> Self {
+    pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { pace, ..self }
     }
 
     /// Returns the clock and the sleep function.
     #[must_use]
-    pub const fn pace(&self) -> &Pace {
+    pub const fn runtime(&self) -> &Runtime {
         &self.pace
     }
 
@@ -64,8 +64,8 @@ impl Retry {
 
     /// Starts a retry loop. `what` names the contended object in the final error: `the entity or its indexes`.
     #[must_use]
-    pub const fn race(&self, what: &'static str) -> Race<'_> {
-        Race { retry: self, what, lost: 0 }
+    pub const fn race(&self, what: &'static str) -> RetryLoop<'_> {
+        RetryLoop { retry: self, what, lost: 0 }
     }
 }
 
@@ -79,10 +79,10 @@ impl Default for Retry {
 /// A running retry loop, created by [`Retry::race`].
 ///
 /// ```
-/// use table_core::{Error, Result, retry::Race};
+/// use table_core::{Error, Result, retry::RetryLoop};
 ///
 /// /// Retries an operation until it succeeds without a conflict, or the attempts are used up.
-/// async fn won(mut race: Race<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
+/// async fn won(mut race: RetryLoop<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
 ///     loop {
 ///         match attempt().await {
 ///             Err(error) if error.is_conflict() => race.lost(error).await?,
@@ -92,13 +92,13 @@ impl Default for Retry {
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Race<'a> {
+pub struct RetryLoop<'a> {
     retry: &'a Retry,
     what: &'static str,
     lost: usize,
 }
 
-impl Race<'_> {
+impl RetryLoop<'_> {
     /// Records a conflict, and waits before the next attempt.
     ///
     /// # Errors
@@ -142,11 +142,11 @@ mod tests {
     fn rty_1_waits_stay_below_a_bound_that_doubles() {
         let waits = Arc::new(Mutex::new(Vec::new()));
         let recorder = Arc::clone(&waits);
-        let pace = Pace::new().sleep_by(move |time| {
+        let pace = Runtime::new().sleep_by(move |time| {
             recorder.lock().unwrap().push(time);
             Box::pin(async {})
         });
-        let retry = Retry::new(6, Duration::from_millis(1), Duration::from_millis(5)).with_pace(pace);
+        let retry = Retry::new(6, Duration::from_millis(1), Duration::from_millis(5)).with_runtime(pace);
         let mut race = retry.race("it");
         let lost =
             || Error::new(ErrorCode::EntityAlreadyExists, "another writer was faster").with_table("Company");

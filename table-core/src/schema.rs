@@ -164,7 +164,7 @@ pub struct IndexSchema {
     /// The pieces of its rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
     /// The properties that each copy includes by declaration; `None` for all (PAT-INTRA-6).
-    pub keep: Option<&'static [&'static str]>,
+    pub include: Option<&'static [&'static str]>,
     /// The properties that a copy or list entry stores: the fields of the entity's key that the row's key does not contain, as their key texts, then
     /// the included ones.
     pub properties: &'static [PropertySchema],
@@ -183,7 +183,7 @@ impl IndexSchema {
         table: None,
         partition_key: None,
         row_key: &[],
-        keep: None,
+        include: None,
         properties: &[],
     };
 

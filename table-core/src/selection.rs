@@ -2,19 +2,19 @@
 
 mod argument;
 mod narrowed;
+mod point_key;
 mod source;
-mod whole_key;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Bound;
 
-pub use argument::{InOrder, KeyArg, KeyBounds, KeyPrefix, Told};
+pub use argument::{KeyArg, KeyBounds, KeyPrefix, Ordered, SelfDelimiting};
 #[doc(hidden)]
 pub use narrowed::Narrowed;
-pub use source::{Copies, Lists, Primary, Reads, Source};
-pub use whole_key::WholeKey;
+pub use point_key::PointKey;
+pub use source::{Copies, Lists, Primary, ReadableAs, Source};
 
 use crate::entity::Entity;
 use crate::error::Result;

@@ -1,12 +1,12 @@
 //! The trait of table stores.
 
+mod ambiguous;
 mod dynamic;
-mod sent;
 
 use std::fmt::{Debug, Display};
 
+pub use ambiguous::AmbiguousWrite;
 pub use dynamic::DynTableStore;
-pub use sent::Sent;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;

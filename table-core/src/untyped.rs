@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, Query, QueryClass, Select, TextRange};
-use crate::selection::{Partition, Point, Primary, RowRange, Selection, WholeKey};
+use crate::selection::{Partition, Point, PointKey, Primary, RowRange, Selection};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{EntityQuery, Table};
@@ -46,7 +46,7 @@ impl From<&EntityKey> for Selection<TableEntity, Point> {
     }
 }
 
-impl WholeKey<TableEntity> for &EntityKey {
+impl PointKey<TableEntity> for &EntityKey {
     type From = Primary;
 
     fn into_point(self) -> Selection<TableEntity, Point> {

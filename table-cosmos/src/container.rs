@@ -187,7 +187,7 @@ impl CosmosTables {
             Ok(_) => Ok(()),
             Err(error) if failure::status(&error).0 == 409 => Err(exists()),
             Err(error) if failure::leaves_doubt(&error) => {
-                Err(failure::error("create the container", error).in_doubt().with_table(table.as_str()))
+                Err(failure::error("create the container", error).into_ambiguous().with_table(table.as_str()))
             }
             Err(error) => Err(failure::error("create the container", error).with_table(table.as_str())),
         }
@@ -218,7 +218,7 @@ impl CosmosTables {
             Ok(_) => Ok(()),
             Err(error) if failure::status(&error).0 == 404 => Err(missing()),
             Err(error) if failure::leaves_doubt(&error) => {
-                Err(failure::error("delete the container", error).in_doubt().with_table(table.as_str()))
+                Err(failure::error("delete the container", error).into_ambiguous().with_table(table.as_str()))
             }
             Err(error) => Err(failure::error("delete the container", error).with_table(table.as_str())),
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use table_core::Entity;
 use table_core::hierarchy::level_names;
-use table_core::pace::{Backoff, Pace};
 use table_core::retry::Retry;
+use table_core::runtime::{Backoff, Runtime};
 
 /// The most levels of a key (HPK-42).
 const MOST: usize = 3;
@@ -95,7 +95,7 @@ impl Options {
         self.levels.get(&table.to_ascii_lowercase()).copied().unwrap_or(1)
     }
 
-    pub(crate) fn pace(&self) -> &Pace {
-        self.retry.pace()
+    pub(crate) fn runtime(&self) -> &Runtime {
+        self.retry.runtime()
     }
 }

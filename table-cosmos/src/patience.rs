@@ -15,9 +15,9 @@ impl Options {
         loop {
             match Box::pin(send()).await {
                 Err(error) if is_moving(&error) && (attempt as usize) + 1 < self.splits => {
-                    let wait = self.split_backoff.delay(attempt, self.pace().random());
+                    let wait = self.split_backoff.delay(attempt, self.runtime().random());
                     tracing::debug!(target: "table_cosmos", attempt, ?wait, "the partition is being moved");
-                    self.pace().sleep(wait).await;
+                    self.runtime().sleep(wait).await;
                     attempt += 1;
                 }
                 ended => return ended,

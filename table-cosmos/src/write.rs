@@ -5,7 +5,7 @@ mod send;
 
 use azure_data_cosmos::CosmosError;
 use serde_json::Value as Json;
-use table_core::store::{Committed, Sent};
+use table_core::store::{AmbiguousWrite, Committed};
 use table_core::{Error, ErrorCode, Operation, Result, TableName, Transaction};
 use uuid::Uuid;
 
@@ -66,7 +66,7 @@ impl CosmosTables {
                         race.lost(error).await?;
                     } else if repeated {
                         // What was done first, and then undone by another writer or by itself as a delete, leaves nothing to recognise it by.
-                        return Err(Sent::new(transaction, error).into_error());
+                        return Err(AmbiguousWrite::new(transaction, error).into_error());
                     } else {
                         return Err(error);
                     }
@@ -77,7 +77,7 @@ impl CosmosTables {
                 Refused::Whole(cause) if failure::leaves_doubt(&cause) => {
                     let last = failure::error("write", cause);
                     let seen = self.look(table, &container, &levels, &planned, &write).await.ok().flatten();
-                    return seen.ok_or_else(|| Sent::new(transaction, last).into_error());
+                    return seen.ok_or_else(|| AmbiguousWrite::new(transaction, last).into_error());
                 }
                 Refused::Whole(cause) => return Err(failure::error("write", cause)),
             }

@@ -50,9 +50,9 @@ pub(crate) struct Entity<'a> {
     /// `true` if each change is recorded in the feed of its partition.
     pub(crate) feed: bool,
     /// The relations through which other entities store copies of it.
-    pub(crate) gives: Vec<Path>,
+    pub(crate) copied_by: Vec<Path>,
     /// The relations through which it stores copies of other entities.
-    pub(crate) holds: Vec<Path>,
+    pub(crate) copies_from: Vec<Path>,
     /// The set with all types of the table.
     pub(crate) set: Option<Path>,
     /// The value of `EntityType`; `None` if none is stored.
@@ -94,8 +94,8 @@ impl<'a> Entity<'a> {
             runtime: told,
             allows,
             feed,
-            gives,
-            holds,
+            copied_by,
+            copies_from,
             set,
             mut partition_key,
             row_key,
@@ -131,8 +131,8 @@ impl<'a> Entity<'a> {
             kind,
             allows,
             feed,
-            gives,
-            holds,
+            copied_by,
+            copies_from,
             set,
             fields,
             partition_key,
@@ -144,7 +144,7 @@ impl<'a> Entity<'a> {
 
     /// Returns `true` if it takes part in a relation of copies.
     pub(crate) fn has_copies(&self) -> bool {
-        !self.gives.is_empty() || !self.holds.is_empty()
+        !self.copied_by.is_empty() || !self.copies_from.is_empty()
     }
 
     /// The type: `Employee`, `Event<T>`.
@@ -214,7 +214,7 @@ fn named<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr
         PieceAttr::Wrong(names) => names,
         PieceAttr::Literal(_) | PieceAttr::Meant(_) => &[],
     });
-    of_keys.chain(indexes.iter().filter_map(|index| index.keep.as_ref()).flatten()).cloned().collect()
+    of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
 fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {

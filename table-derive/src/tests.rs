@@ -45,7 +45,7 @@ fn company() -> TokenStream {
         #[partition_key(department)]
         #[row_key("empid_", id)]
         #[index(ByEmail, unique, row_key("email_", email))]
-        #[index(EmailDirectory, unique, partition_key("email_", department), row_key(email), keep(first_name, last_name))]
+        #[index(EmailDirectory, unique, partition_key("email_", department), row_key(email), include(first_name, last_name))]
         #[index_entity(ByLastName, at_most = 100, row_key("lastname_", last_name))]
         struct Employee {
             department: String,

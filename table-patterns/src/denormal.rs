@@ -14,7 +14,7 @@
 //! The digits are the first 128 bits of the SHA-256 of relation, table, PartitionKey and RowKey of the holder, a U+0000 behind each. So the change of
 //! a source finds its copies by one range of its own partition (PAT-DEN-3), and typed reads leave these rows out, as they do the outbox's.
 //!
-//! A [`Denormal`] says what is copied from what into what. Both structs name it, `#[entity(gives(…))]` and `#[entity(holds(…))]`, and every
+//! A [`Denormal`] says what is copied from what into what. Both structs name it, `#[entity(copied_by(…))]` and `#[entity(copies_from(…))]`, and every
 //! handle on them, [`Entities`](crate::Entities), keeps the copies, with every verb.
 //!
 //! # Guarantee
@@ -67,13 +67,13 @@
 //! use table_patterns::{Engine, Entities, Entity, QueueName, Selection};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
-//! #[entity(table = "Company", gives(Manager))]
+//! #[entity(table = "Company", copied_by(Manager))]
 //! #[partition_key(department)]
 //! #[row_key("empid_", id)]
 //! struct Employee { department: String, #[digits(6)] id: u32, last_name: String }
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
-//! #[entity(table = "Departments", holds(Manager))]
+//! #[entity(table = "Departments", copies_from(Manager))]
 //! #[partition_key(name)]
 //! #[row_key("Department")]
 //! struct Department { name: String, manager_id: Option<i32>, manager_last_name: Option<String> }
@@ -158,9 +158,9 @@ pub(crate) use relations::keeping;
     note = "a relation says which source a holder refers to and what is copied: implement `Denormal` for it"
 )]
 pub trait Denormal: Sized + 'static {
-    /// The entity that is copied from. It declares the relation: `#[entity(gives(…))]`.
+    /// The entity that is copied from. It declares the relation: `#[entity(copied_by(…))]`.
     type Source: Entity + Gives<Self>;
-    /// The entity that holds the copies, as properties of its own. It declares the relation: `#[entity(holds(…))]`.
+    /// The entity that holds the copies, as properties of its own. It declares the relation: `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
     /// What is copied. A change of the source that leaves this equal touches no holder.
     type Copied: PartialEq;

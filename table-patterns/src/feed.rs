@@ -99,7 +99,7 @@ use table_core::name::TableName;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::work::Pace;
+use crate::work::Runtime;
 pub use head::FEED_PREFIX;
 pub(crate) use head::Head;
 pub use read::FeedReader;
@@ -189,7 +189,7 @@ impl Cursor {
 #[derive(Clone)]
 pub struct Feed<S> {
     store: S,
-    pace: Pace,
+    pace: Runtime,
     turns: Arc<Turns>,
 }
 
@@ -197,12 +197,12 @@ impl<S: TableStore> Feed<S> {
     /// Creates a handle to the feeds of a store.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self::with_pace(store, Pace::new())
+        Self::with_runtime(store, Runtime::new())
     }
 
     /// Creates a handle that waits between attempts in another way.
     #[must_use]
-    pub fn with_pace(store: S, pace: Pace) -> Self {
+    pub fn with_runtime(store: S, pace: Runtime) -> Self {
         Self { store, pace, turns: Arc::default() }
     }
 

@@ -58,7 +58,7 @@
 //! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 an entity, 1 a copy, 1 a list |
 //! | the same elsewhere | a settling an entity that lacks its row, 16 at a time | |
 //!
-//! A copy has the bytes of what it keeps; `keep(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes all of it.
+//! A copy has the bytes of what it keeps; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes all of it.
 //! Measured beside a plain insert of 16 writers: two copies in the same transaction cost about 1.8 times as much.
 //! A backfill of 20,000 rows with their copies in the partition went at 42 thousand a second with each transaction synced, at 67
 //! thousand with none.

@@ -84,7 +84,7 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
-use table_core::pace::Pace;
+use table_core::runtime::Runtime;
 use table_core::selection::{Point, Selection};
 use uuid::Uuid;
 
@@ -117,14 +117,14 @@ pub trait Participant<E>: Send + Sync {
 pub struct Changes {
     source: EntityKey,
     by: &'static str,
-    pace: Pace,
+    pace: Runtime,
     pub(crate) rows: Vec<Beside>,
     pub(crate) steps: Vec<Step>,
     pub(crate) records: Vec<Record>,
 }
 
 impl Changes {
-    pub(crate) const fn new(source: EntityKey, pace: Pace) -> Self {
+    pub(crate) const fn new(source: EntityKey, pace: Runtime) -> Self {
         Self { source, by: "", pace, rows: Vec::new(), steps: Vec::new(), records: Vec::new() }
     }
 

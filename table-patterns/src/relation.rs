@@ -74,7 +74,7 @@ use std::marker::PhantomData;
 use table_core::entity::{Entity, PlainEntity};
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
-use table_core::group::{EntityGroup, GroupOf, Names};
+use table_core::group::{EntityGroup, GroupOf, GroupScope};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select};

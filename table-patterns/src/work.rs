@@ -54,5 +54,5 @@ pub use handler::{Call, Handler};
 pub use metrics::WorkMetrics;
 pub use poison::PoisonEntry;
 pub use sweep::{Sweep, SweepReport};
-pub use table_core::pace::{Backoff, Pace};
+pub use table_core::runtime::{Backoff, Runtime};
 pub use worker::{Worker, WorkerOptions};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use table_core::Engine;
 use table_core::embedded::{Clock, EngineOptions};
-use table_patterns::work::Pace;
+use table_patterns::work::Runtime;
 
 /// A moment that all clones share, in ticks.
 #[derive(Clone, Debug)]
@@ -34,9 +34,9 @@ impl Time {
 
     /// A pace by this clock, for which time passes where it would wait.
     #[must_use]
-    pub fn pace(&self) -> Pace {
+    pub fn runtime(&self) -> Runtime {
         let time = self.clone();
-        Pace::new().seed(7).clock(self.clock()).sleep_by(move |length| {
+        Runtime::new().seed(7).clock(self.clock()).sleep_by(move |length| {
             time.pass(length);
             Box::pin(async {})
         })

@@ -27,7 +27,7 @@ pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outco
     pace("insert from 10 ms away", &far, server, options, report)
 }
 
-fn pace(name: &str, ours: &Ours, server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
+fn runtime(name: &str, ours: &Ours, server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let mut shares = Vec::new();
     let contenders = vec![
         Contender::new("32 at once", |time| {

@@ -16,7 +16,7 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::{Entity, Operation, OperationKind, Table, TableStoreExt};
 use table_patterns::outbox::{Intent, Message, Step};
-use table_patterns::work::{Call, Handler, Pace, Worker, WorkerOptions};
+use table_patterns::work::{Call, Handler, Runtime, Worker, WorkerOptions};
 
 use crate::Outcome;
 use crate::data::{Reading, site};
@@ -81,7 +81,7 @@ impl Lags {
 }
 
 /// Notes that a change has taken effect.
-struct Seen(Lags, Pace);
+struct Seen(Lags, Runtime);
 
 impl Handler<Made> for Seen {
     async fn handle(&self, _: &Made, call: Call<'_>) -> table_core::Result<()> {
@@ -97,8 +97,8 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let tables = Tables::of(&engine)?;
     let mirror = block_on(engine.table_named::<Reading>("Mirror")?.create_if_missing())?;
     // Each thread does one thing at a time, and can sleep itself.
-    let pace = Pace::new().sleep_by(|time| async move { thread::sleep(time) }.boxed());
-    let outbox = Outbox::with_pace(engine.clone(), engine, QueueName::new("changes")?, pace.clone());
+    let pace = Runtime::new().sleep_by(|time| async move { thread::sleep(time) }.boxed());
+    let outbox = Outbox::with_runtime(engine.clone(), engine, QueueName::new("changes")?, pace.clone());
     block_on(outbox.create_queues())?;
     let alone = repeat(stage.options.time, 1, || tables.insert(stage.fresh()))?.per_second();
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use table_patterns::embedded::EngineOptions;
 use table_patterns::meter::Meter;
-use table_patterns::pace::Pace;
+use table_patterns::runtime::Runtime;
 use table_patterns::{Clock, Engine, Error, ticks};
 
 use crate::pages::{docs, hold, read};
@@ -41,8 +41,8 @@ impl Counted {
     }
 
     /// The runtime of handles: the clock of the store, and waits that end at once.
-    fn pace(&self) -> Pace {
-        Pace::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
+    fn runtime(&self) -> Runtime {
+        Runtime::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
     }
 
     fn advance(&self, seconds: u64) {

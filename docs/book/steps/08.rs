@@ -17,7 +17,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, holds(Assignee))]
+#[entity(table = "Desk", set = Desk, copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -32,7 +32,7 @@ struct Ticket {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, gives(Assignee))]
+#[entity(table = "Desk", set = Desk, copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {

@@ -26,16 +26,16 @@ pub enum Status {
 /// A ticket: `contoso` / `ticket_000017`.
 #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk", feed, holds(Assignee), set = HelpDesk)]
+#[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
-#[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
+#[index(ByStatus, row_key("status_", status, "_", desc(number)), include(priority, created, agent_name))]
 #[index(
     ByAgent,
     row_key("agent_", agent, "_", status, "_", desc(number)),
-    keep(priority, created, agent_name)
+    include(priority, created, agent_name)
 )]
-#[index(ByCreated, row_key("created_", created, "_", number), keep(status, priority, agent_name))]
+#[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
 pub struct Ticket {
     /// The customer of the service.
     pub tenant: String,
@@ -117,7 +117,7 @@ pub enum HelpDesk {
 
 /// An agent: `contoso` / `staff_0007`, found by an e-mail address that no other agent of the tenant has.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk", gives(Assignee), set = HelpDesk)]
+#[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("staff_", id)]
 #[index(ByEmail, unique, row_key("email_", escaped(email)))]
@@ -322,17 +322,17 @@ pub mod next {
     /// A ticket.
     #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "HelpDesk", feed, holds(Assignee), set = HelpDesk)]
+    #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
-    #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
+    #[index(ByStatus, row_key("status_", status, "_", desc(number)), include(priority, created, agent_name))]
     #[index(
         ByAgent,
         row_key("agent_", agent, "_", status, "_", desc(number)),
-        keep(priority, created, agent_name)
+        include(priority, created, agent_name)
     )]
-    #[index(ByCreated, row_key("created_", created, "_", number), keep(status, priority, agent_name))]
-    #[index(ByPriority, row_key("priority_", priority, "_", number), keep(created))]
+    #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
+    #[index(ByPriority, row_key("priority_", priority, "_", number), include(created))]
     pub struct Ticket {
         /// The customer of the service.
         pub tenant: String,
@@ -361,7 +361,7 @@ pub mod next {
 
     /// An agent, as before.
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "HelpDesk", gives(Assignee), set = HelpDesk)]
+    #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
     #[partition_key(tenant)]
     #[row_key("staff_", id)]
     #[index(ByEmail, unique, row_key("email_", escaped(email)))]

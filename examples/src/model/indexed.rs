@@ -11,7 +11,7 @@ use crate::data::airports as source;
 #[partition_key(country, "_", state)]
 #[row_key("iata_", iata)]
 #[index(ByCode, unique, partition_key("code_", iata), row_key("airport"))]
-#[index(ByCity, row_key("city_", escaped(city), "!", iata), keep(name))]
+#[index(ByCity, row_key("city_", escaped(city), "!", iata), include(name))]
 pub struct Airport {
     /// The country.
     #[without('_')]

@@ -20,7 +20,7 @@ const STATE: &str = "WA";
 
 /// An airport: `SEA` / `Airport`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
-#[entity(table = "NamedAirports", gives(Origin, Destination))]
+#[entity(table = "NamedAirports", copied_by(Origin, Destination))]
 #[partition_key(iata)]
 #[row_key("Airport")]
 pub struct NamedAirport {
@@ -34,7 +34,7 @@ pub struct NamedAirport {
 
 /// A route under the airport it starts from: `SEA` / `LAX`. The names are copies.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
-#[entity(table = "NamedRoutes", holds(Origin, Destination))]
+#[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]
 #[row_key(destination)]
 pub struct NamedRoute {

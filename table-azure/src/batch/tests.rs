@@ -64,7 +64,7 @@ fn answer(content_type: &str, body: &str) -> Answer {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).unwrap());
     headers.insert("x-ms-request-id", HeaderValue::from_static("c0ffee"));
-    Answer { status: 202, headers, body: body.as_bytes().to_vec(), in_doubt: false }
+    Answer { status: 202, headers, body: body.as_bytes().to_vec(), into_ambiguous: false }
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn egt_11_and_az_2_a_content_id_has_no_effect() {
 
 #[test]
 fn egt_37_fewer_parts_are_no_success() {
-    assert!(outcome(&answer(TYPE, SUCCESS), 4).unwrap_err().in_doubt);
+    assert!(outcome(&answer(TYPE, SUCCESS), 4).unwrap_err().into_ambiguous);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn wrong_types_and_bodies_are_in_doubt() {
         (TYPE, ""),
         (TYPE, "--batchresponse_A\r\n\r\nno status\r\n--batchresponse_A--"),
     ] {
-        assert!(outcome(&answer(content_type, body), 3).unwrap_err().in_doubt, "{content_type}");
+        assert!(outcome(&answer(content_type, body), 3).unwrap_err().into_ambiguous, "{content_type}");
     }
 }
 
@@ -159,7 +159,7 @@ fn wrong_types_and_bodies_are_in_doubt() {
 fn a_cut_answer_is_never_a_success() {
     let end = SUCCESS.find("--changesetresponse_B--").unwrap() + "--changesetresponse_B--".len();
     for cut in 0..end {
-        assert!(outcome(&answer(TYPE, &SUCCESS[..cut]), 3).unwrap_err().in_doubt, "at {cut}");
+        assert!(outcome(&answer(TYPE, &SUCCESS[..cut]), 3).unwrap_err().into_ambiguous, "at {cut}");
     }
     assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
 }
@@ -167,9 +167,9 @@ fn a_cut_answer_is_never_a_success() {
 /// CON-11: a part that failed inside the service says no more than an answer of that status does.
 #[test]
 fn con_11_a_part_that_timed_out_is_in_doubt_and_one_that_was_refused_is_not() {
-    for (status, in_doubt) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
+    for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
         let body = failure("0:No.").replace("409 Conflict", status);
-        assert_eq!(outcome(&answer(TYPE, &body), 2).unwrap_err().in_doubt, in_doubt, "{status}");
+        assert_eq!(outcome(&answer(TYPE, &body), 2).unwrap_err().into_ambiguous, into_ambiguous, "{status}");
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
     /// Whether the operation may have been applied before the attempt that this is the answer of.
-    pub(crate) in_doubt: bool,
+    pub(crate) into_ambiguous: bool,
 }
 
 impl Answer {

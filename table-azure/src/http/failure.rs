@@ -22,7 +22,7 @@ pub(crate) struct Failure {
     pub(crate) transient: bool,
     /// Whether this attempt, or one before it, may have been applied (CON-11). A refusal does not end that: an earlier attempt may be its
     /// reason, or have been made before that reason came about.
-    pub(crate) in_doubt: bool,
+    pub(crate) into_ambiguous: bool,
     /// How long the service asks to wait (RTY-3).
     pub(crate) after: Option<Duration>,
 }
@@ -41,7 +41,7 @@ impl Failure {
             status: Some(answer.status),
             known: body.known,
             transient,
-            in_doubt: transient && !throttled,
+            into_ambiguous: transient && !throttled,
             after: retry_after(&answer.headers, now),
         }
     }
@@ -56,19 +56,19 @@ impl Failure {
             status: None,
             known: false,
             transient,
-            in_doubt: sent,
+            into_ambiguous: sent,
             after: None,
         }
     }
 
     /// A fault on our side, before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
-        let (status, known, transient, in_doubt) = (None, false, false, false);
-        Self { error, status, known, transient, in_doubt, after: None }
+        let (status, known, transient, into_ambiguous) = (None, false, false, false);
+        Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
     /// The error to return. A write that may have been applied says so, regardless of the last answer (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
-        if reads || !self.in_doubt { self.error } else { self.error.in_doubt() }
+        if reads || !self.into_ambiguous { self.error } else { self.error.into_ambiguous() }
     }
 }

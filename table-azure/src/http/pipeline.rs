@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use table_core::pace::Pace;
+use table_core::runtime::Runtime;
 use table_core::{Clock, Error, Result};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -49,7 +49,7 @@ struct Inner {
     token: Mutex<Option<AccessToken>>,
     budget: Budget,
     /// For its chance.
-    pace: Pace,
+    pace: Runtime,
 }
 
 impl Pipeline {
@@ -70,7 +70,7 @@ impl Pipeline {
 
     fn of(parts: PipelineParts, transport: Transport) -> Self {
         let budget = Budget::new(parts.retry.budget);
-        let pace = parts.testing.seed.map_or_else(Pace::new, |seed| Pace::new().seed(seed));
+        let pace = parts.testing.seed.map_or_else(Runtime::new, |seed| Runtime::new().seed(seed));
         Self(Arc::new(Inner { parts, transport, token: Mutex::new(None), budget, pace }))
     }
 
@@ -143,7 +143,7 @@ impl Pipeline {
             let mut failure = match inner.attempt(request, endpoint, by).await {
                 Ok(answer) if answer.is_success() => {
                     inner.budget.give_back(retry > 0);
-                    return Ok(Answer { in_doubt: doubt, ..answer });
+                    return Ok(Answer { into_ambiguous: doubt, ..answer });
                 }
                 Ok(answer) => Failure::of_answer(request.operation, &answer, inner.parts.clock.instant()),
                 Err(failure) => failure,
@@ -154,17 +154,17 @@ impl Pipeline {
                 continue;
             }
             if inner.parts.testing.is(Mutant::FailureIsRefusal) && failure.status.is_some() {
-                failure.in_doubt = false;
+                failure.into_ambiguous = false;
             }
             if !inner.parts.testing.is(Mutant::ForgetsDoubt) {
-                failure.in_doubt |= doubt;
+                failure.into_ambiguous |= doubt;
             }
             if !failure.transient {
                 // It has answered, and that is what the budget is about.
                 inner.budget.give_back(retry > 0);
                 return Err(failure);
             }
-            doubt = failure.in_doubt && !reads;
+            doubt = failure.into_ambiguous && !reads;
             let random = fraction(inner.pace.random());
             let delay = policy.delay(retry, random).max(failure.after.unwrap_or_default());
             let in_time = Instant::now().checked_add(delay).is_some_and(|next| next < by);
@@ -177,7 +177,7 @@ impl Pipeline {
                 status = failure.status,
                 retry = retry + 1,
                 delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
-                in_doubt = doubt,
+                into_ambiguous = doubt,
             );
             tokio::time::sleep(delay).await;
             retry += 1;

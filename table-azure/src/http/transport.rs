@@ -93,7 +93,7 @@ async fn over_http(
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status, headers, body, in_doubt: false })
+    Ok(Answer { status, headers, body, into_ambiguous: false })
 }
 
 async fn over_wire(
@@ -114,7 +114,7 @@ async fn over_wire(
         Some((HeaderName::from_static(name), HeaderValue::from_str(&value).ok()?))
     };
     let headers = answer.headers.into_iter().filter_map(header).collect();
-    Ok(Answer { status: answer.status, headers, body: answer.body, in_doubt: false })
+    Ok(Answer { status: answer.status, headers, body: answer.body, into_ambiguous: false })
 }
 
 /// Why there is no answer.

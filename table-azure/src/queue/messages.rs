@@ -62,10 +62,10 @@ impl AzureQueues {
     async fn send_deletion(&self, queue: &QueueName, request: Request) -> Result<()> {
         match self.pipeline().send(&request).await {
             Ok(_) => Ok(()),
-            Err(failure) if failure.status == Some(404) && failure.in_doubt => Ok(()),
+            Err(failure) if failure.status == Some(404) && failure.into_ambiguous => Ok(()),
             // The message is there, under another receipt, which no deletion leaves behind.
             Err(failure) if failure.error.code() == ErrorCode::PopReceiptMismatch => {
-                Err(of_request(queue, Failure { in_doubt: false, ..failure }, false))
+                Err(of_request(queue, Failure { into_ambiguous: false, ..failure }, false))
             }
             Err(failure) => Err(of_request(queue, failure, false)),
         }

@@ -2,7 +2,7 @@
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
-use table_core::store::Sent;
+use table_core::store::AmbiguousWrite;
 use table_core::{
     ETag, EntityKey, Error, ErrorCode, OperationKind, Row, TableStore, TableStoreExt, ValueRef,
 };
@@ -57,7 +57,7 @@ async fn con_11_a_refusal_after_a_lost_answer_is_ambiguous() {
                 let server = Server::start([lost.clone(), refusal(status, code)]).await;
                 let error = submit(&server.client(Options::new()), [("r", kind.clone())]).await.unwrap_err();
                 is_ambiguous_after(&error, last);
-                let sent = Sent::of(&error).unwrap().transaction();
+                let sent = AmbiguousWrite::of(&error).unwrap().transaction();
                 assert_eq!((sent.partition_key().as_str(), &sent.operations()[0].kind), ("p", &kind));
                 // There is nothing to look for.
                 assert_eq!(server.received().len(), 2);

@@ -37,7 +37,7 @@ pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'
     })
 }
 
-/// Reads a copy of the index `I` as a projection (`Reads::read`).
+/// Reads a copy of the index `I` as a projection (`ReadableAs::read`).
 ///
 /// # Errors
 /// Those of [`FromEntity::from_entity`].
@@ -45,7 +45,7 @@ pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -
     read_copy::<I, P>(copy, of_key)
 }
 
-/// Returns the properties that a projection of copies of `I` needs (`Reads::select`).
+/// Returns the properties that a projection of copies of `I` needs (`ReadableAs::select`).
 #[must_use]
 pub fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     crate::index::select_copies::<I, P>(of_key)

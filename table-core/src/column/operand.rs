@@ -108,10 +108,10 @@ impl Text for Option<String> {}
 /// A column type that holds a `bool`.
 ///
 /// ```
-/// use table_core::column::Truth;
+/// use table_core::column::BoolColumn;
 ///
 /// /// Accepts the types of columns that can be a condition.
-/// fn is_condition<T: Truth>() {}
+/// fn is_condition<T: BoolColumn>() {}
 /// is_condition::<bool>();
 /// is_condition::<Option<bool>>(); // `String` does not compile: T089
 /// ```
@@ -119,7 +119,7 @@ impl Text for Option<String> {}
     message = "[T089] `is_true` requires a column of `bool`",
     label = "`{Self}` is not a `bool`"
 )]
-pub trait Truth {}
+pub trait BoolColumn {}
 
-impl Truth for bool {}
-impl Truth for Option<bool> {}
+impl BoolColumn for bool {}
+impl BoolColumn for Option<bool> {}

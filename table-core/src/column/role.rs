@@ -35,7 +35,7 @@ pub enum Plain {}
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -57,10 +57,10 @@ pub enum Indexed {}
 /// A marker of columns that can be set without their old value.
 ///
 /// ```
-/// use table_core::column::{Plain, SetAlone};
+/// use table_core::column::{Plain, Patchable};
 ///
 /// /// Accepts the markers of columns that a patch can set.
-/// fn may_be_patched<K: SetAlone>() {}
+/// fn may_be_patched<K: Patchable>() {}
 /// may_be_patched::<Plain>(); // `Indexed` does not compile: T131
 /// ```
 #[diagnostic::on_unimplemented(
@@ -69,9 +69,9 @@ pub enum Indexed {}
     note = "a patch does not know the old value, which identifies the index row to remove; a key never changes (UPD-6)",
     note = "read, change and write the whole entity with `update` of `table_patterns::Entities`, which maintains its indexes"
 )]
-pub trait SetAlone {}
+pub trait Patchable {}
 
-impl SetAlone for Plain {}
+impl Patchable for Plain {}
 
 /// A column of `E` that a patch can set.
 ///
@@ -107,7 +107,7 @@ pub trait Settable<E>: Copy {
     fn property(&self) -> &'static str;
 }
 
-impl<E, T: Property, K: SetAlone> Settable<E> for Column<E, T, K> {
+impl<E, T: Property, K: Patchable> Settable<E> for Column<E, T, K> {
     type Value = T;
 
     fn property(&self) -> &'static str {

@@ -15,7 +15,7 @@ use crate::schema::IndexSchema;
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,

@@ -7,7 +7,7 @@
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -47,7 +47,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -73,7 +73,7 @@ pub enum InStep {}
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,

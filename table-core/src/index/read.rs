@@ -15,7 +15,7 @@ use crate::row::RowWriter;
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -57,7 +57,7 @@ pub trait CopyIndex: Index {
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -83,7 +83,7 @@ pub trait CopyIndex: Index {
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
     label = "the copies do not contain everything that `{Self}` needs",
-    note = "read copies of an index with `keep(…)` as a projection of the included fields: `get_as::<P>`, `query(…).project::<P>()`",
+    note = "read copies of an index with `include(…)` as a projection of the included fields: `get_as::<P>`, `query(…).project::<P>()`",
     note = "an `index_entity` stores keys only; no entity can be read from it"
 )]
 pub trait FromCopy<I: Index>: Sized {
@@ -109,7 +109,7 @@ pub trait FromCopy<I: Index>: Sized {
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -119,22 +119,22 @@ pub trait FromCopy<I: Index>: Sized {
 /// #     email: String,
 /// #     age: i32,
 /// # }
-/// use table_core::index::Keeps;
+/// use table_core::index::Includes;
 ///
 /// /// Accepts an index that includes the property with this number.
-/// fn keeps<I: Keeps<NUMBER>, const NUMBER: u64>() {}
+/// fn keeps<I: Includes<NUMBER>, const NUMBER: u64>() {}
 /// const AGE: u64 = Employee::AGE.number();
 /// keeps::<EmployeeByEmail, AGE>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T070] the copies of the index `{Self}` do not include a property that the projection needs",
     label = "a projection of these copies has a field that they do not include",
-    note = "the field is shown below; add it to the index's `keep(…)`, or remove it from the projection"
+    note = "the field is shown below; add it to the index's `include(…)`, or remove it from the projection"
 )]
-pub trait Keeps<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
+pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 
 /// Every copy contains the key of its entity, from which a projection reads key fields.
-impl<I: CopyIndex> Keeps<0, true> for I {}
+impl<I: CopyIndex> Includes<0, true> for I {}
 
 /// Returns the properties that a projection of copies needs. With `of_key`, it has fields of the entity's key and needs the properties that this key
 /// is computed from.

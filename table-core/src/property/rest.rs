@@ -12,7 +12,7 @@ use crate::value::{Value, edm_ticks};
 /// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
 /// Collected properties are written back, also by replace and update, which preserves the data of other programs. Names are compared with case, like
-/// in the store (PROP-1). Copies of an index without `keep(…)` include them.
+/// in the store (PROP-1). Copies of an index without `include(…)` include them.
 ///
 /// ```
 /// use std::collections::BTreeMap;

@@ -50,7 +50,8 @@ impl fmt::Display for EntitySchema {
                 None if index.sparse => "; only with a value".to_owned(),
                 None => String::new(),
             };
-            let kept = index.keep.map_or("keeps all".to_owned(), |keep| format!("keeps {}", keep.join(", ")));
+            let kept =
+                index.include.map_or("keeps all".to_owned(), |keep| format!("keeps {}", keep.join(", ")));
             let unique = if index.unique { "unique; " } else { "" };
             let remark = format!("{unique}{kept}{left_out}");
             lines.push([
@@ -167,7 +168,13 @@ mod tests {
     #[partition_key(department)]
     #[row_key("empid_", id)]
     #[index(ByEmail, unique, row_key("email_", email))]
-    #[index(EmailDirectory, unique, partition_key("email_", email), row_key(department), keep(age, nickname))]
+    #[index(
+        EmailDirectory,
+        unique,
+        partition_key("email_", email),
+        row_key(department),
+        include(age, nickname)
+    )]
     struct Employee {
         department: String,
         #[digits(6)]

@@ -153,7 +153,7 @@ pub struct StoredIndex {
     /// The pieces of its rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
     /// The properties that each copy includes, by name; `None` for all.
-    pub keep: Option<Vec<String>>,
+    pub include: Option<Vec<String>>,
     /// The properties that a copy stores, by name: key fields of the entity that the copy's key does not contain, and the included ones.
     pub properties: Vec<StoredProperty>,
 }
@@ -216,7 +216,7 @@ impl StoredSchema {
         for index in &mut self.indexes {
             index.partition_key.iter_mut().for_each(join_literals);
             join_literals(&mut index.row_key);
-            index.keep.iter_mut().for_each(|keep| keep.sort());
+            index.include.iter_mut().for_each(|keep| keep.sort());
             index.properties.sort_by(|a, b| a.name.cmp(&b.name));
         }
         self.properties.sort_by(|a, b| a.name.cmp(&b.name));
@@ -243,7 +243,7 @@ impl StoredIndex {
             table: index.table.map(str::to_owned),
             partition_key: index.partition_key.map(|key| pieces(key, properties)),
             row_key: pieces(index.row_key, properties),
-            keep: index.keep.map(|keep| keep.iter().map(|name| (*name).to_owned()).collect()),
+            include: index.include.map(|keep| keep.iter().map(|name| (*name).to_owned()).collect()),
             properties: index.properties.iter().map(StoredProperty::of).collect(),
         }
     }

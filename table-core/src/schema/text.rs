@@ -67,7 +67,7 @@ fn write_index(index: &StoredIndex, name: &dyn Fn(&Source) -> String, f: &mut dy
     }
     write_key(&format!("{line} RowKey"), &index.row_key, name, f)?;
     let all = [ALL.to_owned()];
-    for kept in index.keep.as_deref().unwrap_or(&all) {
+    for kept in index.include.as_deref().unwrap_or(&all) {
         writeln!(f, "{line} keeps {}", token(kept))?;
     }
     write_properties(&format!("{line} property"), &index.properties, f)
@@ -190,7 +190,7 @@ fn read_index_line(indexes: &mut Vec<StoredIndex>, tokens: &mut Tokens<'_>) -> O
         table: None,
         partition_key: None,
         row_key: Vec::new(),
-        keep: Some(Vec::new()),
+        include: Some(Vec::new()),
         properties: Vec::new(),
     };
     while !tokens.is_at_end() {
@@ -214,9 +214,9 @@ fn read_index_fact(index: &mut StoredIndex, word: &str, tokens: &mut Tokens<'_>)
         "keeps" => {
             let name = tokens.word()?;
             if name == ALL {
-                index.keep = None;
+                index.include = None;
             } else {
-                index.keep.as_mut()?.push(name);
+                index.include.as_mut()?.push(name);
             }
         }
         _ => return None,

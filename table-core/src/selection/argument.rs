@@ -114,18 +114,18 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
     }
 }
 
-/// A marker for key parts that support ranges. Only `InOrder<true>` is implemented, for all types.
+/// A marker for key parts that support ranges. Only `Ordered<true>` is implemented, for all types.
 ///
 /// A range of values is a range of keys only if texts sort like values (law K3 of [`codec`](crate::key::codec)). For other parts a range does not
 /// compile.
 ///
 /// ```
-/// use table_core::selection::InOrder;
+/// use table_core::selection::Ordered;
 ///
 /// /// A range over a key part, for ordered parts only.
 /// fn range<const ORDERED: bool>() -> &'static str
 /// where
-///     (): InOrder<ORDERED>,
+///     (): Ordered<ORDERED>,
 /// {
 ///     "of values"
 /// }
@@ -137,22 +137,22 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
     note = "the codec is not ordered (`bucket`, an enum whose names do not ascend), or a text of variable length precedes another part without a separator that sorts before all its characters",
     note = "select one value with the method that ends in `_is`, or read the rows and filter them"
 )]
-pub trait InOrder<const ORDERED: bool> {}
+pub trait Ordered<const ORDERED: bool> {}
 
-impl<R> InOrder<true> for R {}
+impl<R> Ordered<true> for R {}
 
-/// A marker for key parts that can be selected without the parts after them. Only `Told<true>` is implemented, for all types.
+/// A marker for key parts that can be selected without the parts after them. Only `SelfDelimiting<true>` is implemented, for all types.
 ///
 /// A part whose end is only found by reading the key from its end shares prefixes with longer values, so no key range contains exactly the rows of
 /// one value or prefix.
 ///
 /// ```
-/// use table_core::selection::Told;
+/// use table_core::selection::SelfDelimiting;
 ///
 /// /// The rows of one value of a part, which are one range if the part is self-delimiting.
 /// fn rows_of<const ENDS: bool>() -> &'static str
 /// where
-///     (): Told<ENDS>,
+///     (): SelfDelimiting<ENDS>,
 /// {
 ///     "one range"
 /// }
@@ -164,9 +164,9 @@ impl<R> InOrder<true> for R {}
     note = "keys that start with 'a_' belong to 'a' and to 'a_b', so a range would contain both",
     note = "give the whole key, or make the part self-delimiting: `without('_', field)` before \"_\", or `escaped(field)` before \"!\""
 )]
-pub trait Told<const ENDS: bool> {}
+pub trait SelfDelimiting<const ENDS: bool> {}
 
-impl<R> Told<true> for R {}
+impl<R> SelfDelimiting<true> for R {}
 
 /// A prefix of a text in a key: any `str`, for parts of type `String` whose codec `C` writes character by character.
 ///

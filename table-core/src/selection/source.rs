@@ -17,7 +17,7 @@ use crate::schema::IndexSchema;
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -72,7 +72,7 @@ pub enum Primary {}
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -96,7 +96,7 @@ pub struct Copies<I>(PhantomData<fn() -> I>);
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -172,7 +172,7 @@ impl<I: Index> Source for Lists<I> {
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
-/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
 /// # struct Employee {
 /// #     department: String,
@@ -183,7 +183,7 @@ impl<I: Index> Source for Lists<I> {
 /// #     age: i32,
 /// # }
 /// use table_core::Projection;
-/// use table_core::selection::{Copies, Primary, Reads};
+/// use table_core::selection::{Copies, Primary, ReadableAs};
 ///
 /// #[derive(Projection)]
 /// #[projection(of = Employee)]
@@ -192,19 +192,19 @@ impl<I: Index> Source for Lists<I> {
 /// }
 ///
 /// /// Accepts a source of whole employees.
-/// fn whole<S: Reads<Employee>>() {}
+/// fn whole<S: ReadableAs<Employee>>() {}
 /// /// Accepts a source of ages.
-/// fn ages<S: Reads<Age>>() {}
+/// fn ages<S: ReadableAs<Age>>() {}
 /// whole::<Primary>();
 /// ages::<Copies<EmployeeByEmail>>(); // which includes only the age
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T071] `{T}` cannot be read from `{Self}`",
     label = "the rows do not contain everything that `{T}` needs",
-    note = "read copies of an index with `keep(…)` as a projection of the included fields: `get_as::<P>`, `query(…).project::<P>()`",
+    note = "read copies of an index with `include(…)` as a projection of the included fields: `get_as::<P>`, `query(…).project::<P>()`",
     note = "an `index_entity` stores keys only; no entity can be read from it"
 )]
-pub trait Reads<T>: Source {
+pub trait ReadableAs<T>: Source {
     /// Returns the properties to request (DQ-13).
     #[must_use]
     fn select() -> Select {
@@ -241,7 +241,7 @@ pub trait Reads<T>: Source {
     }
 }
 
-impl<I: Index, T: FromCopy<I>> Reads<T> for Copies<I> {
+impl<I: Index, T: FromCopy<I>> ReadableAs<T> for Copies<I> {
     fn select() -> Select {
         T::select_copy()
     }
@@ -251,7 +251,7 @@ impl<I: Index, T: FromCopy<I>> Reads<T> for Copies<I> {
     }
 }
 
-impl<T: FromEntity> Reads<T> for Primary {
+impl<T: FromEntity> ReadableAs<T> for Primary {
     fn select() -> Select {
         T::select()
     }

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
-pub use written::{BulkError, BulkProgress, Written};
+pub use written::{BulkError, BulkProgress, WrittenPositions};
 
 use crate::entity::ToEntity;
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ const CONCURRENCY: usize = 8;
 pub struct Bulk<'a, E, S> {
     table: &'a Table<E, S>,
     concurrency: usize,
-    done: Written,
+    done: WrittenPositions,
     progress: Option<Box<dyn FnMut(BulkProgress) + Send + 'a>>,
 }
 
@@ -65,7 +65,7 @@ impl<E, S: TableStore> Table<E, S> {
     where
         E: ToEntity,
     {
-        Bulk { table: self, concurrency: CONCURRENCY, done: Written::default(), progress: None }
+        Bulk { table: self, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
 }
 
@@ -81,7 +81,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     }
 
     /// Skips the entities that an earlier run with the same input has written.
-    pub fn resume(self, written: Written) -> Self {
+    pub fn resume(self, written: WrittenPositions) -> Self {
         Self { done: written, ..self }
     }
 
@@ -92,7 +92,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     pub async fn insert_all<T: Borrow<E>>(
         self,
         entities: impl IntoIterator<Item = T>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         self.put_all(entities, OperationKind::Insert).await
     }
 
@@ -103,7 +103,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     pub async fn insert_or_replace_all<T: Borrow<E>>(
         self,
         entities: impl IntoIterator<Item = T>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let table = self.table;
         table.admit(table.now()).await.and_then(|()| table.admit_whole()).map_err(BulkError::before_any)?;
         self.put_all(entities, OperationKind::InsertOrReplace).await
@@ -116,7 +116,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     pub async fn insert_or_merge_all<T: Borrow<E>>(
         self,
         entities: impl IntoIterator<Item = T>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let merge = |entity: T| {
             let entity = entity.borrow();
             Ok((entity.entity_key()?, OperationKind::InsertOrMerge(entity.merge_row()?)))
@@ -128,7 +128,10 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     ///
     /// # Errors
     /// The first error by position, with the positions written so far.
-    pub async fn insert_stream(self, entities: impl Stream<Item = Result<E>>) -> Result<Written, BulkError> {
+    pub async fn insert_stream(
+        self,
+        entities: impl Stream<Item = Result<E>>,
+    ) -> Result<WrittenPositions, BulkError> {
         self.run(entities.map(|entity| item(&entity?, OperationKind::Insert))).await
     }
 
@@ -139,7 +142,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     pub async fn delete_all(
         self,
         keys: impl IntoIterator<Item = Selection<E, Point>>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let deletes = keys.into_iter().map(|key| Ok((key.into_key()?, OperationKind::Delete(IfMatch::Any))));
         self.run(stream::iter(deletes)).await
     }
@@ -148,14 +151,14 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         self,
         entities: impl IntoIterator<Item = T>,
         kind: fn(Row) -> OperationKind,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         self.run(stream::iter(entities.into_iter().map(|entity| item(entity.borrow(), kind)))).await
     }
 
     async fn run(
         mut self,
         items: impl Stream<Item = Result<(EntityKey, OperationKind)>>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let table = self.table.name().map_err(BulkError::before_any)?;
         let limits = self.table.store().capabilities().limits;
         let mut items = std::pin::pin!(items.enumerate());
@@ -194,7 +197,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         failure: Option<(usize, Error)>,
     ) -> Result<(), BulkError> {
         let store = self.table.store();
-        let mut unknown = Written::default();
+        let mut unknown = WrittenPositions::default();
         let mut failures: Vec<_> = failure.into_iter().collect();
         let record = Mutex::new((&mut self.done, &mut self.progress));
         let committed = |positions: &[usize]| {

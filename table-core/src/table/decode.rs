@@ -4,10 +4,10 @@ use crate::entity::Versioned;
 use crate::error::Result;
 use crate::name::TableName;
 use crate::query::Page;
-use crate::selection::Reads;
+use crate::selection::ReadableAs;
 
 /// Passes the entities of a page to a closure, up to a limit; returns their number.
-pub(super) fn hand_over<F: Reads<T>, T>(
+pub(super) fn hand_over<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
     most: usize,
@@ -32,7 +32,7 @@ pub(super) fn hand_over<F: Reads<T>, T>(
 }
 
 /// Lends the entities of a page to a closure, each read into the memory of the previous one, up to a limit; returns their number.
-pub(super) fn lend<F: Reads<T>, T>(
+pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
     most: usize,
@@ -59,14 +59,14 @@ pub(super) fn lend<F: Reads<T>, T>(
 }
 
 /// Decodes a page.
-pub(super) fn items<F: Reads<T>, T>(table: &TableName, page: &Page) -> Result<Vec<Versioned<T>>> {
+pub(super) fn items<F: ReadableAs<T>, T>(table: &TableName, page: &Page) -> Result<Vec<Versioned<T>>> {
     let mut items = Vec::with_capacity(page.rows.len());
     hand_over::<F, T>(table, page, usize::MAX, |entity| items.push(entity))?;
     Ok(items)
 }
 
 /// Returns an iterator that decodes the entities of a page lazily.
-pub(super) fn each<F: Reads<T>, T>(
+pub(super) fn each<F: ReadableAs<T>, T>(
     table: TableName,
     page: Page,
 ) -> impl Iterator<Item = Result<Versioned<T>>> + Send + use<F, T> {

@@ -4,7 +4,7 @@ use futures_util::TryStreamExt;
 
 use crate::entity::Entity;
 use crate::error::Result;
-use crate::group::{GroupOf, Names};
+use crate::group::{GroupOf, GroupScope};
 use crate::query::{KeyRange, Plan, Query, QueryClass};
 use crate::selection::Selection;
 use crate::store::TableStore;

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::etag::IfMatch;
 use crate::name::TableName;
 use crate::operation::OperationKind;
-use crate::pace::Pace;
+use crate::runtime::Runtime;
 use crate::schema::{EntitySchema, StoredSchema};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
@@ -181,7 +181,7 @@ impl<E, S: TableStore> Table<E, S> {
 
     /// Returns the current time of its clock.
     pub(super) fn now(&self) -> u64 {
-        self.retry.as_ref().map_or_else(|| Pace::new().now(), |retry| retry.pace().now())
+        self.retry.as_ref().map_or_else(|| Runtime::new().now(), |retry| retry.runtime().now())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::etag::{ETag, IfMatch};
 use crate::operation::OperationKind;
 use crate::property::Property;
 use crate::row::RowWriter;
-use crate::selection::{Point, Primary, Selection, WholeKey};
+use crate::selection::{Point, PointKey, Primary, Selection};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
@@ -45,7 +45,7 @@ pub struct Patch<'a, E, S> {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Starts a patch of one entity: a merge without reading it first.
-    pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> Patch<'_, E, S> {
+    pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, E, S> {
         Patch { table: self, key: key.into_point(), values: Ok(Vec::new()), if_match: IfMatch::Any }
     }
 }

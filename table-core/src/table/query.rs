@@ -14,7 +14,7 @@ use crate::filter::{Filter, Term};
 use crate::name::TableName;
 use crate::query::{Continuation, EntityRef, KeyRange, Page, Plan, QueryClass, Select};
 use crate::schema::IndexSchema;
-use crate::selection::{Paged, Primary, Reads, Selection, Source};
+use crate::selection::{Paged, Primary, ReadableAs, Selection, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
@@ -150,14 +150,14 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Reads the entities as another type, which requests only its own properties (DQ-13).
     pub fn project<P: ProjectionOf<E>>(self) -> EntityQuery<E, S, P, F>
     where
-        F: Reads<P>,
+        F: ReadableAs<P>,
     {
         self.reading()
     }
 
     fn reading<P>(self) -> EntityQuery<E, S, P, F>
     where
-        F: Reads<P>,
+        F: ReadableAs<P>,
     {
         let mut paging = self.paging;
         paging.select = F::select();
@@ -186,7 +186,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         self.read(self.source.page(&self.paging, None).await?)
     }
@@ -197,14 +197,14 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// The errors of [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
     pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         self.read(self.source.page(&self.paging, Some(continuation)).await?)
     }
 
     fn read(&self, page: Page) -> Result<EntityPage<T>>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         Ok(EntityPage {
             items: decode::items::<F, T>(self.source.table()?, &page)?,
@@ -218,7 +218,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// The stream borrows nothing and is not a snapshot: each page is a separate one (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         let (limit, table) = (self.paging.limit.unwrap_or(usize::MAX), self.source.table.clone());
         let entities = move |page| {
@@ -253,7 +253,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// The errors of [`page`](Self::page). Entities before an error have been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         let mut lent = 0;
         let mut each = |entity: &Versioned<T>| {
@@ -283,7 +283,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// The errors of [`page`](Self::page).
     pub async fn collect_versioned(self) -> Result<Vec<Versioned<T>>>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         let mut all = Vec::new();
         let mut take = |entity| all.push(entity);
@@ -297,7 +297,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// The errors of [`page`](Self::page).
     pub async fn collect(self) -> Result<Vec<T>>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         let mut all = Vec::new();
         let mut take = |entity: Versioned<T>| all.push(entity.into_value());
@@ -335,7 +335,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// The errors of [`page`](Self::page).
     pub async fn first(self) -> Result<Option<Versioned<T>>>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         let narrows = self.paging.filter.is_some() || self.paging.is_mixed;
         let query = if narrows { self } else { self.top(1) };

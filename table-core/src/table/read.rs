@@ -6,7 +6,7 @@ use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::error::Result;
 use crate::query::{Plan, Query, QueryClass};
-use crate::selection::{Class, Point, Reads, Selection, Source, WholeKey};
+use crate::selection::{Class, Point, PointKey, ReadableAs, Selection, Source};
 use crate::store::TableStore;
 use crate::table::{Table, request};
 
@@ -31,7 +31,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `KeyEncoding` if a given value has no text in the key; `EntityMismatch` if the stored row is not an `E`.
-    pub async fn get(&self, key: impl WholeKey<E, From: Reads<E>>) -> Result<Option<Versioned<E>>> {
+    pub async fn get(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> Result<Option<Versioned<E>>> {
         self.get_from(key.into_point()).await
     }
 
@@ -41,12 +41,15 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// The errors of [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>>(
         &self,
-        key: impl WholeKey<E, From: Reads<P>>,
+        key: impl PointKey<E, From: ReadableAs<P>>,
     ) -> Result<Option<Versioned<P>>> {
         self.get_from(key.into_point()).await
     }
 
-    async fn get_from<P, F: Reads<P>>(&self, key: Selection<E, Point, F>) -> Result<Option<Versioned<P>>> {
+    async fn get_from<P, F: ReadableAs<P>>(
+        &self,
+        key: Selection<E, Point, F>,
+    ) -> Result<Option<Versioned<P>>> {
         let (table, key) = (request::table_of::<F>(self.name())?, key.into_key()?);
         let found = request::get(&self.store, &table, &key, &F::select()).await?;
         match found {
@@ -112,7 +115,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// The first error of a lookup.
     pub async fn get_many(
         &self,
-        keys: impl IntoIterator<Item = Selection<E, Point, impl Reads<E>>>,
+        keys: impl IntoIterator<Item = Selection<E, Point, impl ReadableAs<E>>>,
     ) -> Result<Vec<Option<Versioned<E>>>> {
         // Collected first, because the future must be `Send` even if the iterator is not.
         let keys: Vec<_> = keys.into_iter().collect();

@@ -12,7 +12,7 @@ use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::operation::{Operation, OperationKind};
 use crate::query::{Continuation, EntityRef, Page, Plan, Query, QueryClass, Select};
-use crate::selection::{Primary, Reads, Source};
+use crate::selection::{Primary, ReadableAs, Source};
 use crate::store::{Committed, StoredRow, TableStore};
 use crate::table::fault::TableFault;
 use crate::transaction::Transaction;
@@ -57,7 +57,7 @@ pub(crate) fn read<T: FromEntity>(
 
 /// Decodes the result of a lookup in a source.
 #[inline]
-pub(crate) fn read_from<F: Reads<T>, T>(
+pub(crate) fn read_from<F: ReadableAs<T>, T>(
     table: &TableName,
     key: &EntityKey,
     found: &StoredRow,

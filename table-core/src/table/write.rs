@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::etag::{ETag, IfMatch};
 use crate::operation::OperationKind;
 use crate::row::Row;
-use crate::selection::{Primary, WholeKey};
+use crate::selection::{PointKey, Primary};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
@@ -76,7 +76,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// `ResourceNotFound` if it does not exist, independent of the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
     pub async fn delete(
         &self,
-        key: impl WholeKey<E, From = Primary>,
+        key: impl PointKey<E, From = Primary>,
         if_match: impl Into<IfMatch>,
     ) -> Result<()>
     where

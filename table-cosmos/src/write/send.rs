@@ -100,7 +100,7 @@ impl CosmosTables {
         }
         if results.len() != planned.len() || results.iter().any(|result| !result.is_success()) {
             let message = format!("the batch of {} operations has {} results", planned.len(), results.len());
-            return Err(Refused::Before(Error::new(ErrorCode::InternalError, message).in_doubt()));
+            return Err(Refused::Before(Error::new(ErrorCode::InternalError, message).into_ambiguous()));
         }
         let tags = planned.iter().zip(results).map(|(plan, result)| match plan.verb {
             Verb::Delete => Ok(None),
@@ -124,6 +124,6 @@ fn refused(error: CosmosError) -> Refused {
 /// The tag of a write that was acknowledged: without one, it is done, and its version is only to be read.
 fn tag_of(text: Option<&str>) -> Result<ETag, Refused> {
     let message = "the write was acknowledged without the ETag it must give: read the entity";
-    let missing = || Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").in_doubt();
+    let missing = || Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").into_ambiguous();
     text.and_then(|text| item::etag(text).ok()).ok_or_else(|| Refused::Before(missing()))
 }

@@ -85,7 +85,7 @@ fn lists_units_and_sequences_share_the_whole_key() {
 }
 
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "Company", gives(Manager))]
+#[entity(table = "Company", copied_by(Manager))]
 #[partition_key(department)]
 #[row_key("empid_", id)]
 struct Employee {
@@ -96,7 +96,7 @@ struct Employee {
 }
 
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "Departments", holds(Manager))]
+#[entity(table = "Departments", copies_from(Manager))]
 #[partition_key(name)]
 #[row_key("Department")]
 struct Department {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use table_core::pace::Backoff;
+use table_core::runtime::Backoff;
 use table_cosmos::Options;
 use table_cosmos::emulator::Emulator;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use table_core::hierarchy::{Component, Epk};
-use table_core::pace::Backoff;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
+use table_core::runtime::Backoff;
 use table_core::{
     ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction,
 };

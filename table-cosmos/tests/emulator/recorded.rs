@@ -136,7 +136,7 @@ fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
     runtime().block_on(async {
         let gone =
             FaultInjectionResultBuilder::new().with_error(FaultInjectionErrorType::PartitionIsGone).build();
-        let short = table_core::pace::Backoff {
+        let short = table_core::runtime::Backoff {
             first: std::time::Duration::from_millis(1),
             most: std::time::Duration::from_millis(1),
         };

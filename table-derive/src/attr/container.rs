@@ -12,8 +12,8 @@ use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{
-    ALLOW, CRATE, ENTITY, FEED, GIVES, HOLDS, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY,
-    ROW_KEY, SET, SLOTS, Symbol, TABLE,
+    ALLOW, COPIED_BY, COPIES_FROM, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY,
+    PROPERTY, ROW_KEY, SET, SLOTS, Symbol, TABLE,
 };
 
 /// A key attribute and its pieces.
@@ -36,10 +36,10 @@ pub(crate) struct ContainerAttrs {
     pub(crate) allows: Allows,
     /// `feed`
     pub(crate) feed: bool,
-    /// `gives(…)`
-    pub(crate) gives: Vec<Path>,
-    /// `holds(…)`
-    pub(crate) holds: Vec<Path>,
+    /// `copied_by(…)`
+    pub(crate) copied_by: Vec<Path>,
+    /// `copies_from(…)`
+    pub(crate) copies_from: Vec<Path>,
     /// `set = …`
     pub(crate) set: Option<Path>,
     /// `#[partition_key(…)]`
@@ -60,8 +60,8 @@ const WORDS: Words = Words {
         (CRATE, "crate = path::to::table_core"),
         (ALLOW, "allow(hot_partition, reason = \"…\")"),
         (FEED, "feed"),
-        (GIVES, "gives(Assignee)"),
-        (HOLDS, "holds(Assignee)"),
+        (COPIED_BY, "copied_by(Assignee)"),
+        (COPIES_FROM, "copies_from(Assignee)"),
         (SET, "set = Desk"),
     ],
     meant: &[
@@ -111,8 +111,8 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut runtime = Slot::empty(CRATE.0);
     let mut allows = Allows::default();
     let mut feed = Slot::empty(FEED.0);
-    let mut gives = Slot::empty(GIVES.0);
-    let mut holds = Slot::empty(HOLDS.0);
+    let mut copied_by = Slot::empty(COPIED_BY.0);
+    let mut copies_from = Slot::empty(COPIES_FROM.0);
     let mut set = Slot::empty(SET.0);
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
@@ -134,23 +134,23 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 } else if word == SET {
                     let path = grammar::value(input, Path::parse_mod_style)?;
                     set.set(ctxt, word, path, "one set contains all types of the table");
-                } else if word == GIVES {
-                    let (paths, sound) = relations::parse(ctxt, word, "gives(Assignee)", input)?;
+                } else if word == COPIED_BY {
+                    let (paths, sound) = relations::parse(ctxt, word, "copied_by(Assignee)", input)?;
                     whole &= sound;
-                    gives.set(
+                    copied_by.set(
                         ctxt,
                         word,
                         paths,
-                        "name all relations in one list: `gives(Assignee, Reviewer)`",
+                        "name all relations in one list: `copied_by(Assignee, Reviewer)`",
                     );
-                } else if word == HOLDS {
-                    let (paths, sound) = relations::parse(ctxt, word, "holds(Assignee)", input)?;
+                } else if word == COPIES_FROM {
+                    let (paths, sound) = relations::parse(ctxt, word, "copies_from(Assignee)", input)?;
                     whole &= sound;
-                    holds.set(
+                    copies_from.set(
                         ctxt,
                         word,
                         paths,
-                        "name all relations in one list: `holds(Assignee, Reviewer)`",
+                        "name all relations in one list: `copies_from(Assignee, Reviewer)`",
                     );
                 } else if word == ALLOW {
                     allows.parse(ctxt, word, input)?;
@@ -189,8 +189,8 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         runtime: runtime.take(),
         allows,
         feed: feed.take().is_some(),
-        gives: gives.take().unwrap_or_default(),
-        holds: holds.take().unwrap_or_default(),
+        copied_by: copied_by.take().unwrap_or_default(),
+        copies_from: copies_from.take().unwrap_or_default(),
         set: set.take(),
         partition_key: partition_key.take().or_else(|| elsewhere(PARTITION_KEY)),
         row_key: row_key.take().or_else(|| elsewhere(ROW_KEY)),

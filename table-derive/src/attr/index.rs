@@ -1,4 +1,4 @@
-//! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), keep(…), when = …)]` and `#[index_entity(…)]`.
+//! Secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -10,7 +10,9 @@ use crate::attr::Slot;
 use crate::attr::piece::{self, PieceList};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
-use crate::symbol::{self, AT_MOST, INDEX, INDEX_ENTITY, KEEP, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
+use crate::symbol::{
+    self, AT_MOST, INCLUDE, INDEX, INDEX_ENTITY, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN,
+};
 
 /// A parsed index attribute.
 pub(crate) struct IndexAttr {
@@ -33,7 +35,7 @@ pub(crate) struct IndexAttr {
     /// The pieces of the index rows' `RowKey`.
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
-    pub(crate) keep: Option<Vec<Ident>>,
+    pub(crate) include: Option<Vec<Ident>>,
     /// `true` if a wrong word was reported and skipped; it may have meant something that now seems to be missing.
     pub(crate) broken: bool,
 }
@@ -47,7 +49,7 @@ const COPIES: Words = Words {
         (TABLE, "table = \"Directory\""),
         (PARTITION_KEY, "partition_key(\"email_\", department)"),
         (ROW_KEY, "row_key(\"email_\", email)"),
-        (KEEP, "keep(first_name, last_name)"),
+        (INCLUDE, "include(first_name, last_name)"),
         (WHEN, WHEN_FORM),
     ],
     meant: MEANT,
@@ -81,14 +83,14 @@ const MEANT: &[(&str, &str)] = &[
     ("on", "write `row_key(\"email_\", email)`"),
     ("sort_key", "write `row_key(\"email_\", email)`"),
     ("hash_key", "write `partition_key(\"email_\", department)`"),
-    ("project", "write `keep(first_name, last_name)`"),
-    ("projection", "write `keep(first_name, last_name)`"),
-    ("include", "write `keep(first_name, last_name)`"),
+    ("project", "write `include(first_name, last_name)`"),
+    ("projection", "write `include(first_name, last_name)`"),
+    ("keep", "write `include(first_name, last_name)`"),
     ("index_key", "write `row_key(\"email_\", email)`"),
     ("sparse", "remove it; an entity whose `Option` field is `None` is not in the index"),
     ("non_unique", "remove it; without `unique`, several entities may have one value"),
     ("multi", "remove it; without `unique`, several entities may have one value"),
-    ("all", "remove it; without `keep(…)`, a copy includes the whole entity"),
+    ("all", "remove it; without `include(…)`, a copy includes the whole entity"),
     ("filter", WHEN_MEANT),
     ("where", WHEN_MEANT),
 ];
@@ -108,8 +110,8 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     let mut when = Slot::empty(WHEN.0);
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
-    let mut keep = Slot::empty(KEEP.0);
-    let mut keeps_broken = false;
+    let mut include = Slot::empty(INCLUDE.0);
+    let mut list_broken = false;
     let sound = grammar::list(ctxt, words.of.0, words.form, input, |input| {
         if std::mem::take(&mut is_first) {
             name = Some(parse_name(input, words)?);
@@ -128,16 +130,16 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
             } else if word == WHEN {
                 let function = grammar::value(input, Path::parse_mod_style)?;
                 when.set(ctxt, word, function, "name one function, which may test several conditions");
-            } else if word == KEEP {
+            } else if word == INCLUDE {
                 let content;
                 parenthesized!(content in input);
                 let mut fields = Vec::new();
-                keeps_broken |=
-                    !grammar::list(ctxt, KEEP.0, "keep(first_name, last_name)", &content, |input| {
+                list_broken |=
+                    !grammar::list(ctxt, INCLUDE.0, "include(first_name, last_name)", &content, |input| {
                         fields.push(input.call(Ident::parse_any)?);
                         Ok(())
                     });
-                keep.set(ctxt, word, fields, "name all fields in one list: `keep(a, b)`");
+                include.set(ctxt, word, fields, "name all fields in one list: `include(a, b)`");
             } else {
                 let content;
                 parenthesized!(content in input);
@@ -159,8 +161,8 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
         when: when.take(),
         partition_key: partition_key.take(),
         row_key: row_key.take(),
-        keep: keep.take(),
-        broken: !sound || keeps_broken,
+        include: include.take(),
+        broken: !sound || list_broken,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Relations of denormalised copies that a struct names: `gives(Assignee)`, `holds(Owner, Reviewer)`.
+//! Relations of denormalised copies that a struct names: `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;

@@ -12,8 +12,8 @@ use crate::model::{Entity, resolve};
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_twice(ctxt, entity);
     missing_row_key(ctxt, entity);
-    keep_is_stored(ctxt, entity);
-    keep_twice(ctxt, entity);
+    included_from_key(ctxt, entity);
+    included_twice(ctxt, entity);
     unique_list(ctxt, entity);
     unbounded_list(ctxt, entity);
     own_key_left_out(ctxt, entity);
@@ -52,10 +52,10 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
 }
 
 /// Reports included fields that the copy's key already contains (PAT-INTRA-6).
-fn keep_is_stored(ctxt: &Ctxt, entity: &Entity<'_>) {
+fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     // After a mistake in the list, the intended fields are unknown.
     for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
-        for name in index.attr.keep.iter().flatten() {
+        for name in index.attr.include.iter().flatten() {
             let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
             if entity.key_gives(at) {
                 let wrong = format!("`{name}` is part of the entity's key, which every copy includes");
@@ -79,9 +79,9 @@ fn keep_is_stored(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a field that `keep` names twice.
-fn keep_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
-    for keep in entity.indexes.iter().filter_map(|index| index.attr.keep.as_ref()) {
+/// Reports a field that `include` names twice.
+fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
+    for keep in entity.indexes.iter().filter_map(|index| index.attr.include.as_ref()) {
         for (at, name) in keep.iter().enumerate() {
             if keep.iter().take(at).any(|earlier| earlier == name) {
                 ctxt.error("T063", name, format!("`{name}` is included twice"), "remove it here");

@@ -114,11 +114,11 @@ fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
             let help = "remove `chunks`; a key has at most 512 code units";
             ctxt.error("T175", chunks, format!("`{}` is part of a key", field.ident), help);
         }
-        for name in entity.indexes.iter().filter_map(|index| index.attr.keep.as_ref()).flatten() {
+        for name in entity.indexes.iter().filter_map(|index| index.attr.include.as_ref()).flatten() {
             if name == field.ident && (chunks.is_some() || rest.is_some()) {
                 let wrong =
                     format!("`{name}` is stored as several properties, so it cannot be included by name");
-                let help = "remove `keep(…)`, which makes each copy include the whole entity; or remove this field from it, and read the entity \
+                let help = "remove `include(…)`, which makes each copy include the whole entity; or remove this field from it, and read the entity \
                             when the field is needed";
                 ctxt.error("T175", name, wrong, help);
             }

@@ -34,7 +34,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
 /// pub struct EventWithoutUserAndSession(LevelsOf);
 ///
 /// impl EventWithoutUserAndSession {
-///     pub fn user(self, range: impl KeyBounds<String> + InOrder<true>) -> Selection<Event, PartitionRange> { … }
+///     pub fn user(self, range: impl KeyBounds<String> + Ordered<true>) -> Selection<Event, PartitionRange> { … }
 ///     pub fn user_is(self, user: impl KeyArg<String>) -> EventWithoutSession { … }
 /// }
 /// impl Narrowed for EventWithoutUserAndSession { … }
@@ -111,7 +111,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
         }
     });
     let range = design.takes(quote! {
-        range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>
+        range: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>
     });
     let range_body = design.body(quote!(self.0 #range_call));
     let value = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));

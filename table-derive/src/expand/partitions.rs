@@ -12,7 +12,7 @@ use crate::model::key::{Key, Part};
 /// A function for each field of the key: the fields before it are arguments, it lies in a range, and the fields after it are open.
 ///
 /// ```text
-/// fn partitions_by_minute(range: impl KeyBounds<DateTime<Utc>> + InOrder<true>) -> Selection<Self, PartitionRange> {
+/// fn partitions_by_minute(range: impl KeyBounds<DateTime<Utc>> + Ordered<true>) -> Selection<Self, PartitionRange> {
 ///     partitions_in(KeyText::new().literal("0"), "minute", &range, …::encode, Place { … })
 /// }
 /// fn partitions_by_instance_prefix(prefix: impl KeyPrefix<String, …>) -> Selection<Self, PartitionRange> { … }
@@ -59,7 +59,7 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let encode = field.item("encode");
     let doc = format!("Selects the partitions whose `{name}` is in a range.");
     let range = design.takes(quote_spanned! {ty.span()=>
-        range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>
+        range: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>
     });
     let body = design
         .body(quote_spanned!(ty.span()=> __table::partitions_in(#begin, #name, &range, #encode, #place)));
@@ -98,5 +98,5 @@ fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream>
 }
 
 fn told(forms: &TokenStream, at: usize) -> TokenStream {
-    quote!(+ __table::Told<{ __table::is_told(#forms, #at) }>)
+    quote!(+ __table::SelfDelimiting<{ __table::is_told(#forms, #at) }>)
 }

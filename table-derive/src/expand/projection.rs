@@ -22,7 +22,7 @@ use crate::model::projection::Projection;
 /// impl ProjectionOf<Employee> for NameOnly {}
 /// impl<I: CopyIndex<Entity = Employee>> FromCopy<I> for NameOnly
 /// where
-///     I: Keeps<{ Employee::FIRST_NAME.number() }, { Employee::FIRST_NAME.is_of_key() }>,
+///     I: Includes<{ Employee::FIRST_NAME.number() }, { Employee::FIRST_NAME.is_of_key() }>,
 /// { … }
 /// ```
 ///
@@ -48,7 +48,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
         let column = &field.column;
         // Spanned at the field, where rustc reports one that an index does not include. A method resolves the two types of columns.
         quote_spanned! {field.ident.span()=>
-            #index: __table::Keeps<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
+            #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }
     });
     let start = (!projection.fields.is_empty()).then(|| quote!(let mut #hint = 0;));

@@ -15,11 +15,11 @@ pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     let copies = copies(entity);
     // All tokens of a call are spanned at the relation, where rustc reports errors.
     let gives = entity
-        .gives
+        .copied_by
         .iter()
         .map(|relation| quote_spanned!(relation.span()=> __copies::Outgoing::<Self>::of::<#relation>()));
     let holds = entity
-        .holds
+        .copies_from
         .iter()
         .map(|relation| quote_spanned!(relation.span()=> __copies::Incoming::<Self>::of::<#relation>()));
     Some(quote! {
@@ -40,8 +40,8 @@ pub(super) fn ends(entity: &Entity<'_>) -> TokenStream {
             impl #of_impl #copies::#kind<#relation> for #ty #of_where {}
         }
     };
-    let gives = entity.gives.iter().map(|relation| end(quote!(Gives), relation));
-    let holds = entity.holds.iter().map(|relation| end(quote!(Holds), relation));
+    let gives = entity.copied_by.iter().map(|relation| end(quote!(Gives), relation));
+    let holds = entity.copies_from.iter().map(|relation| end(quote!(Holds), relation));
     quote!(#(#gives)* #(#holds)*)
 }
 

@@ -37,7 +37,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
 /// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
 ///
 /// impl EmployeeRows {
-///     pub fn id(self, range: impl KeyBounds<u32> + InOrder<true>) -> Selection<Employee, RowRange> { … }
+///     pub fn id(self, range: impl KeyBounds<u32> + Ordered<true>) -> Selection<Employee, RowRange> { … }
 ///     pub fn id_is(self, id: impl KeyArg<u32>) -> Selection<Employee, Point> { … }
 /// }
 /// impl Narrowed for EmployeeRows { … }
@@ -119,7 +119,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let (append, value) = (field.append(), field.argument());
     // Only codecs whose width the compiler alone knows are checked, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary())
-        .then(|| quote_spanned!(ty.span()=> + __table::Told<{ __table::is_told(#forms, #at) }>));
+        .then(|| quote_spanned!(ty.span()=> + __table::SelfDelimiting<{ __table::is_told(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
     // Spanned at the field's type; see `KeyField::item`.
     let range_call = quote_spanned! {ty.span()=>
@@ -127,7 +127,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
     let range = design.takes(quote! {
-        range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>
+        range: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>
     });
     let range_body = design.body(quote!(self.0 #range_call));
     let range = quote! {

@@ -63,7 +63,7 @@ impl Index {
         if field.attrs.rest.is_some() || field.property.as_ref().is_some_and(|property| property.chunks) {
             return self.is_whole();
         }
-        let is_kept = match &self.attr.keep {
+        let is_kept = match &self.attr.include {
             Some(keep) => keep.iter().any(|name| name == field.ident),
             None => self.is_whole(),
         };
@@ -72,7 +72,7 @@ impl Index {
 
     /// Returns `true` if a copy includes the whole entity, which is the default.
     fn is_whole(&self) -> bool {
-        self.attr.keep.is_none() && !self.attr.list
+        self.attr.include.is_none() && !self.attr.list
     }
 
     /// Returns the fields that a copy or list entry stores: those of the entity's key, those included, then the rest.

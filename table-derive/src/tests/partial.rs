@@ -11,7 +11,7 @@ const DECLARATIONS: [(&str, &str); 13] = [
         r#"#[entity(table = "Company", kind = "Employee", feed, allow(low_cardinality, reason = "few"))]
         #[partition_key(department)]
         #[row_key("empid_", digits(6, id), "_", desc(hour(at)))]
-        #[index(ByEmail, unique, table = "Emails", row_key("email_", email), keep(name), when = Self::is_open)]
+        #[index(ByEmail, unique, table = "Emails", row_key("email_", email), include(name), when = Self::is_open)]
         #[index_entity(ByName, at_most = 100, partition_key("name_", department), row_key(escaped(name)))]
         struct Employee {
             department: String,
@@ -33,7 +33,7 @@ const DECLARATIONS: [(&str, &str); 13] = [
     ),
     (
         "Entity",
-        r#"#[entity(crate = a::b, gives(Assignee, b::Owner), holds(Reviewer), set = Desk, allow(many_buckets, reason = "one"))]
+        r#"#[entity(crate = a::b, copied_by(Assignee, b::Owner), copies_from(Reviewer), set = Desk, allow(many_buckets, reason = "one"))]
         #[partition_key(bucket(folded(lower, name), 4000))]
         #[row_key(hex(8, upper, id), "_", unpadded(count), "_", guid(simple, user), "_", ulid(tenant), "_", caret(email))]
         #[index(ByTime, unique, table = "Times", partition_key(hash(crc32, 8, user)),

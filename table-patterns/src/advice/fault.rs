@@ -98,7 +98,7 @@ pub(super) enum BudgetFault {
         "the whole key `{key}` uses {share:.0} % of what one may hold or take, at most {most:.0} % are allowed, and no split divides it: \
          add a level, such as the entity's own id (HPK-26)"
     )]
-    WholeKey { key: String, share: f64, most: f64 },
+    PointKey { key: String, share: f64, most: f64 },
     #[cfg(feature = "hierarchy")]
     #[error(
         "physical partition {id} uses {share:.0} % of what one may hold or take, at most {most:.0} % are allowed: begin with a level of \
@@ -114,7 +114,7 @@ impl Fault for BudgetFault {
             Self::Requests { .. } => "CLS-1",
             Self::Partition { .. } | Self::Account { .. } => "SCL-1",
             #[cfg(feature = "hierarchy")]
-            Self::WholeKey { .. } => "HPK-17",
+            Self::PointKey { .. } => "HPK-17",
             #[cfg(feature = "hierarchy")]
             Self::PhysicalPartition { .. } => "HPK-16",
         };

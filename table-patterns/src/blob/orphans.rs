@@ -7,7 +7,7 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use table_core::error::Result;
-use table_core::pace::ticks_of;
+use table_core::runtime::ticks_of;
 
 use crate::blob::InBlobs;
 

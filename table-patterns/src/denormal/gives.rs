@@ -34,7 +34,7 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
             let given = self.given_by(found)?;
-            given.admit(&found.reference.holder_table, self.handle.retry.pace().now()).await?;
+            given.admit(&found.reference.holder_table, self.handle.retry.runtime().now()).await?;
         }
         Ok(())
     }

@@ -191,7 +191,7 @@ impl<S: TableStore> Feed<S> {
         partition_key: &PartitionKey,
         up_to: &Cursor,
     ) -> Result<Option<(u64, u64)>> {
-        let retry = Retry::default().with_pace(self.pace.clone());
+        let retry = Retry::default().with_runtime(self.pace.clone());
         let mut race = retry.race("the feed of the partition");
         loop {
             let Some((head, etag)) = self.head(table, partition_key).await? else { return Ok(None) };

@@ -102,7 +102,7 @@ impl<S: TableStore> Feed<S> {
         }
         let partition_key = transaction.partition_key().clone();
         let own = transaction.operations().len();
-        let retry = Retry::default().with_pace(self.pace.clone());
+        let retry = Retry::default().with_runtime(self.pace.clone());
         let mut race = retry.race("the feed of the partition");
         loop {
             let mut turn = self.turns.next(table, &partition_key, &self.pace).await;

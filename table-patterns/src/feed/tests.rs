@@ -20,7 +20,7 @@ use table_core::value::ValueRef;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::head::HEAD;
 use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedChange, FeedEntry};
-use crate::work::Pace;
+use crate::work::Runtime;
 
 const DAY: u64 = 864_000_000_000;
 
@@ -49,7 +49,7 @@ impl World {
     fn feed(&self, ahead: i64) -> Feed<Store> {
         let now = Arc::clone(&self.time);
         let clock = Clock::new(move || now.load(Ordering::SeqCst).saturating_add_signed(ahead));
-        Feed::with_pace(self.store.clone(), Pace::new().clock(clock).sleep_by(|_| Box::pin(async {})))
+        Feed::with_runtime(self.store.clone(), Runtime::new().clock(clock).sleep_by(|_| Box::pin(async {})))
     }
 
     fn transaction(&self) -> Transaction {
@@ -259,7 +259,7 @@ fn pat_ec_8_threads_that_share_a_handle_lose_no_race_and_those_that_do_not_lose_
         });
         world.calls().len()
     };
-    let feed = Feed::with_pace(world.store.clone(), Pace::new());
+    let feed = Feed::with_runtime(world.store.clone(), Runtime::new());
     let before = world.read(&feed, &Cursor::default(), 10_000).len();
     threads(true);
     assert_eq!(world.read(&feed, &Cursor::default(), 10_000).len(), before + 100);

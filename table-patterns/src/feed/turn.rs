@@ -11,7 +11,7 @@ use futures_util::lock::{Mutex as Lock, OwnedMutexGuard};
 use table_core::etag::ETag;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
-use table_core::pace::Pace;
+use table_core::runtime::Runtime;
 
 use crate::feed::Head;
 
@@ -44,7 +44,7 @@ pub(super) struct Turn(Option<OwnedMutexGuard<Known>>);
 
 impl Turns {
     /// Waits for the next turn at the head of a partition.
-    pub(super) async fn next(&self, table: &TableName, partition_key: &PartitionKey, pace: &Pace) -> Turn {
+    pub(super) async fn next(&self, table: &TableName, partition_key: &PartitionKey, pace: &Runtime) -> Turn {
         let line = self.line(table, partition_key);
         loop {
             let guard = match line.head.try_lock_owned() {
@@ -77,7 +77,7 @@ impl Turns {
 
 impl Line {
     /// Returns the alarm of all who wait. There is one at a time, because the default way to sleep takes a thread.
-    fn alarm(&self, pace: &Pace) -> (Shared<BoxFuture<'static, ()>>, u64) {
+    fn alarm(&self, pace: &Runtime) -> (Shared<BoxFuture<'static, ()>>, u64) {
         let mut alarm = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = alarm.as_ref().filter(|(alarm, _)| alarm.peek().is_none()) {
             return set.clone();

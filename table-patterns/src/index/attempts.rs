@@ -10,7 +10,7 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
-use table_core::retry::Race;
+use table_core::retry::RetryLoop;
 use table_core::row::Row;
 use table_core::store::{self, TableStore};
 
@@ -171,7 +171,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 
     /// Whether a program of a newer design lets this one write.
     pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
-        self.table.admit(self.retry.pace().now()).await?;
+        self.table.admit(self.retry.runtime().now()).await?;
         if is_whole { self.table.admit_whole() } else { Ok(()) }
     }
 
@@ -230,7 +230,7 @@ struct Attempts<'a, E: 'static, S, O> {
     together: bool,
     /// Whether copies are looked at.
     look: bool,
-    race: Race<'a>,
+    race: RetryLoop<'a>,
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Attempts<'_, E, S, O> {

@@ -137,7 +137,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 
     /// Waits until no handle of an older design writes any more.
     async fn wait_for_older_programs(&self, layout: &StoredLayout) {
-        let pace = self.retry.pace();
+        let pace = self.retry.runtime();
         let Some(since) = layout.since else { return };
         let passed = Duration::from_micros(pace.now().saturating_sub(since) / 10);
         // Twice: once for what they know, once for the requests that are under way.
@@ -191,7 +191,7 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
             self.table.wait_for_older_programs(&layout).await;
         }
         let sweep = Sweep { table: self.table, index, repair: true, top: self.page };
-        let mut pacer = Pacer::new(self.table.retry.pace().clone(), self.per_second);
+        let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let (mut phase, mut place) = read_place(layout.progress.get(&note).map(String::as_str))?;
         let mut duplicate = None;
         loop {

@@ -12,7 +12,7 @@ use table_core::key::PartitionKey;
 use table_core::limits::Limits;
 use table_core::operation::OperationKind;
 use table_core::store::TableStore;
-use table_core::table::Written;
+use table_core::table::WrittenPositions;
 
 use crate::index::attempts::{RACE, is_moved, is_too_much};
 use crate::index::batch::{Batch, Write};
@@ -57,7 +57,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 #[must_use = "a bulk write does nothing until it is given entities"]
 pub struct IndexedBulk<'a, E, S, O> {
     table: &'a Entities<E, S, O>,
-    done: Written,
+    done: WrittenPositions,
     concurrency: usize,
 }
 
@@ -70,9 +70,9 @@ pub struct IndexedBulkError {
     /// The position of the entity that it happened to; of a transaction as a whole, that of its first entity.
     pub at: Option<usize>,
     /// What has been written: give it to [`IndexedBulk::resume`].
-    pub written: Written,
+    pub written: WrittenPositions,
     /// What may or may not have been written (CON-11): read it before resuming.
-    pub unknown: Written,
+    pub unknown: WrittenPositions,
 }
 
 impl fmt::Display for IndexedBulkError {
@@ -90,7 +90,7 @@ impl std::error::Error for IndexedBulkError {
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Begins a bulk insert, which is not atomic.
     pub fn bulk(&self) -> IndexedBulk<'_, E, S, O> {
-        IndexedBulk { table: self, done: Written::default(), concurrency: CONCURRENCY }
+        IndexedBulk { table: self, done: WrittenPositions::default(), concurrency: CONCURRENCY }
     }
 }
 
@@ -137,7 +137,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
     }
 
     /// Skips what an earlier run of the same input has written.
-    pub fn resume(self, written: Written) -> Self {
+    pub fn resume(self, written: WrittenPositions) -> Self {
         Self { done: written, ..self }
     }
 
@@ -148,7 +148,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
     pub async fn insert_all<T: Borrow<E>>(
         mut self,
         entities: impl IntoIterator<Item = T>,
-    ) -> Result<Written, IndexedBulkError> {
+    ) -> Result<WrittenPositions, IndexedBulkError> {
         let limits = self.table.table().store().capabilities().limits;
         let mut entities = entities.into_iter().enumerate();
         loop {
@@ -201,7 +201,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
         let outcomes: Vec<_> = requests::all(writes, self.concurrency).await;
         let mut failures: Vec<_> = failure.into_iter().collect();
         let mut all: Vec<usize> = self.done.ranges().iter().cloned().flatten().collect();
-        let mut unknown = Written::default();
+        let mut unknown = WrittenPositions::default();
         for (written, failed) in outcomes {
             all.extend(written);
             if let Some((positions, error)) = failed {

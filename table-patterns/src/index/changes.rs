@@ -58,7 +58,7 @@ pub enum ChangeKind {
 /// #[derive(Entity, Clone)]
 /// #[partition_key(department)]
 /// #[row_key("empid_", id)]
-/// #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// #[index(ByEmail, unique, row_key("email_", email), include(age))]
 /// struct Employee { department: String, #[digits(6)] id: u32, age: i32, email: String }
 ///
 /// let ada = Employee { department: "Sales".into(), id: 223, age: 36, email: "ada@contoso.com".into() };

@@ -122,7 +122,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexCheck<'_, E, S, O> {
     /// Those of the store; `EntityMismatch` for an entity that is not an `E`.
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
-        let mut pacer = Pacer::new(self.table.retry.pace().clone(), self.per_second);
+        let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let is_wanted = |index: &&IndexOf<E>| self.only.is_none_or(|only| index.schema().name == only);
         for index in E::INDEXES.iter().filter(is_wanted) {
             let sweep = Sweep { table: self.table, index, repair: self.repair, top: None };

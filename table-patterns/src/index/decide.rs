@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<Write> {
-        let mut out = Changes::new(key.clone(), self.retry.pace().clone());
+        let mut out = Changes::new(key.clone(), self.retry.runtime().clone());
         for participant in &self.participants {
             let name = participant.name();
             participant

@@ -9,7 +9,7 @@ use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Plan};
 use table_core::schema::IndexSchema;
-use table_core::selection::{Reads, Source};
+use table_core::selection::{ReadableAs, Source};
 use table_core::store::TableStore;
 use table_core::table::EntityQuery;
 use table_core::ticks;
@@ -62,7 +62,7 @@ pub struct Eventual<T> {
 }
 
 impl<T> Eventual<T> {
-    pub(crate) fn read<E: Entity, F: Reads<T>>(
+    pub(crate) fn read<E: Entity, F: ReadableAs<T>>(
         index: &'static IndexSchema,
         copy: EntityRef<'_>,
     ) -> Result<Self> {
@@ -178,7 +178,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
     /// Reads the copies as a projection of what they keep (PAT-INTER-4).
     pub fn project<P: ProjectionOf<E>>(self) -> EventualQuery<E, S, P, F>
     where
-        F: Reads<P>,
+        F: ReadableAs<P>,
     {
         EventualQuery(self.0.project::<P>())
     }
@@ -197,7 +197,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
     /// Those of [`EntityQuery::collect`].
     pub async fn collect(self) -> Result<Vec<Eventual<T>>>
     where
-        F: Reads<T>,
+        F: ReadableAs<T>,
     {
         let Some(index) = F::INDEX else { return Ok(Vec::new()) };
         self.0.collect_with(|copy| Eventual::read::<E, F>(index, copy)).await

@@ -12,13 +12,13 @@ use table_core::Entity;
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByEmail, unique, row_key("email_", email))]
-#[index(ByAge, row_key("age_", age, "_", id), keep(first_name), when = Employee::is_grown)]
+#[index(ByAge, row_key("age_", age, "_", id), include(first_name), when = Employee::is_grown)]
 #[index(
     EmailDirectory,
     unique,
     partition_key("email_", department),
     row_key(email),
-    keep(first_name, last_name)
+    include(first_name, last_name)
 )]
 #[index(ByBadge, unique, table = "Badges", partition_key(bucket(badge, 4)), row_key(badge))]
 #[index_entity(ByLastName, at_most = 100, row_key("lastname_", last_name))]

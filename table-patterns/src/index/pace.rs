@@ -1,6 +1,6 @@
 //! Rate limit of index maintenance.
 
-use table_core::pace::{Pace, ticks_of};
+use table_core::runtime::{Runtime, ticks_of};
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use std::time::Duration;
 /// Holds work to a rate: so many items a second on the average since it began, unlimited if it is `None`.
 #[derive(Debug)]
 pub(crate) struct Pacer {
-    pace: Pace,
+    pace: Runtime,
     per_second: Option<NonZeroU32>,
     began: u64,
     done: u64,
 }
 
 impl Pacer {
-    pub(crate) fn new(pace: Pace, per_second: Option<NonZeroU32>) -> Self {
+    pub(crate) fn new(pace: Runtime, per_second: Option<NonZeroU32>) -> Self {
         let began = pace.now();
         Self { pace, per_second, began, done: 0 }
     }

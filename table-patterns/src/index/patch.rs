@@ -9,7 +9,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::property::Property;
 use table_core::row::RowWriter;
-use table_core::selection::{Point, Primary, Selection, WholeKey};
+use table_core::selection::{Point, PointKey, Primary, Selection};
 use table_core::store::TableStore;
 use table_core::value::Value;
 
@@ -19,7 +19,7 @@ use crate::index::table::Entities;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Begins a patch: single properties, indexed ones too, because the old values are read first.
-    pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> IndexedPatch<'_, E, S, O> {
+    pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> IndexedPatch<'_, E, S, O> {
         IndexedPatch { table: self, key: key.into_point(), values: Ok(Vec::new()), if_match: IfMatch::Any }
     }
 }

@@ -5,7 +5,7 @@ use table_core::error::{Error, Result};
 use table_core::index::{Behind, InStep};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
-use table_core::selection::{Class, Paged, Point, Reads, Scan, Selection, Source, WholeKey};
+use table_core::selection::{Class, Paged, Point, PointKey, ReadableAs, Scan, Selection, Source};
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{EntityQuery, TableScan};
 
@@ -23,9 +23,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     ///
     /// # Errors
     /// `IndexNotReady` while the index is building; those of [`Table::get`](table_core::Table::get).
-    pub async fn get<F>(&self, key: impl WholeKey<E, From = F>) -> Result<Option<Versioned<E>>>
+    pub async fn get<F>(&self, key: impl PointKey<E, From = F>) -> Result<Option<Versioned<E>>>
     where
-        F: Source<Consistency = InStep> + Reads<E>,
+        F: Source<Consistency = InStep> + ReadableAs<E>,
     {
         self.require_ready::<F>().await?;
         self.table.get(key).await
@@ -37,10 +37,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Those of [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>, F>(
         &self,
-        key: impl WholeKey<E, From = F>,
+        key: impl PointKey<E, From = F>,
     ) -> Result<Option<Versioned<P>>>
     where
-        F: Source<Consistency = InStep> + Reads<P>,
+        F: Source<Consistency = InStep> + ReadableAs<P>,
     {
         self.require_ready::<F>().await?;
         self.table.get_as::<P>(key).await
@@ -50,9 +50,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub async fn get_eventual<F>(&self, key: impl WholeKey<E, From = F>) -> Result<Option<Eventual<E>>>
+    pub async fn get_eventual<F>(&self, key: impl PointKey<E, From = F>) -> Result<Option<Eventual<E>>>
     where
-        F: Source<Consistency = Behind> + Reads<E>,
+        F: Source<Consistency = Behind> + ReadableAs<E>,
     {
         self.copy::<E, F>(key.into_point()).await
     }
@@ -63,15 +63,15 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Those of [`get`](Self::get).
     pub async fn get_eventual_as<P: ProjectionOf<E>, F>(
         &self,
-        key: impl WholeKey<E, From = F>,
+        key: impl PointKey<E, From = F>,
     ) -> Result<Option<Eventual<P>>>
     where
-        F: Source<Consistency = Behind> + Reads<P>,
+        F: Source<Consistency = Behind> + ReadableAs<P>,
     {
         self.copy::<P, F>(key.into_point()).await
     }
 
-    async fn copy<P, F: Reads<P>>(&self, key: Selection<E, Point, F>) -> Result<Option<Eventual<P>>> {
+    async fn copy<P, F: ReadableAs<P>>(&self, key: Selection<E, Point, F>) -> Result<Option<Eventual<P>>> {
         self.require_ready::<F>().await?;
         let Some(index) = F::INDEX else { return Ok(None) };
         let (key, table) = (key.into_key()?, self.table_of(index)?);

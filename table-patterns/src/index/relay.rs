@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// # Errors
     /// `LayoutMismatch`: it is to be left to another program.
     async fn takes_up(&self, recorded: &str) -> Result<bool> {
-        self.table.admit(self.retry.pace().now()).await?;
+        self.table.admit(self.retry.runtime().now()).await?;
         match RemoteChange::is_of_design::<E>(recorded) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),

@@ -100,7 +100,7 @@ impl<S: TableStore, O: IndexOutbox> Road<S, O> {
         look: bool,
     ) -> Result<Vec<Option<ETag>>> {
         let limits = self.store.capabilities().limits;
-        let lists = Lists { table, blobs: self.blobs.as_ref(), pace: self.retry.pace(), limits };
+        let lists = Lists { table, blobs: self.blobs.as_ref(), pace: self.retry.runtime(), limits };
         let way = Way { store: &self.store, outbox: &self.outbox, feed: &self.feed, lists };
         way.commit(batch, (&self.retry, look)).await
     }

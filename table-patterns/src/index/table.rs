@@ -6,8 +6,8 @@ use std::sync::Arc;
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::name::TableName;
-use table_core::pace::Pace;
 use table_core::retry::Retry;
+use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::{Table, TableStoreExt};
@@ -154,8 +154,8 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
     /// The same with another clock, and another way to wait in back-offs and at the rate of a backfill.
     #[must_use]
-    pub fn with_pace(self, pace: Pace) -> Self {
-        Self { retry: self.retry.with_pace(pace), ..self }
+    pub fn with_runtime(self, pace: Runtime) -> Self {
+        Self { retry: self.retry.with_runtime(pace), ..self }
     }
 
     /// The same with another policy for writes that lose races.
@@ -195,7 +195,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// The lists of one table.
     pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
         let limits = self.table.store().capabilities().limits;
-        Lists { table, blobs: self.blobs.as_ref(), pace: self.retry.pace(), limits }
+        Lists { table, blobs: self.blobs.as_ref(), pace: self.retry.runtime(), limits }
     }
 
     /// Creates the table and those of its indexes unless they are there, compares the design with the one stored, and learns

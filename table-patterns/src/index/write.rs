@@ -5,7 +5,7 @@ use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::row::{self, Row};
-use table_core::selection::{Primary, WholeKey};
+use table_core::selection::{PointKey, Primary};
 use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
@@ -128,7 +128,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// `ResourceNotFound` (DEL-3), `UpdateConditionNotSatisfied` (DEL-2).
     pub async fn delete(
         &self,
-        key: impl WholeKey<E, From = Primary>,
+        key: impl PointKey<E, From = Primary>,
         if_match: impl Into<IfMatch>,
     ) -> Result<()> {
         let (key, if_match) = (key.into_point().into_key()?, if_match.into());

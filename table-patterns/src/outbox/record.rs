@@ -7,8 +7,8 @@ use table_core::error::{ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
-use table_core::pace::Pace;
 use table_core::queue::{PutMessage, QueueName, QueueStore, TimeToLive};
+use table_core::runtime::Runtime;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 use uuid::Uuid;
@@ -55,20 +55,20 @@ struct Inner<S, Q> {
     store: S,
     queues: Q,
     queue: QueueName,
-    pace: Pace,
+    pace: Runtime,
     registered: Registered,
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// An outbox whose workers listen to a queue; with the default [`Pace`].
+    /// An outbox whose workers listen to a queue; with the default [`Runtime`].
     #[must_use]
     pub fn new(store: S, queues: Q, queue: QueueName) -> Self {
-        Self::with_pace(store, queues, queue, Pace::new())
+        Self::with_runtime(store, queues, queue, Runtime::new())
     }
 
     /// An outbox with a clock and a way to wait of its own.
     #[must_use]
-    pub fn with_pace(store: S, queues: Q, queue: QueueName, pace: Pace) -> Self {
+    pub fn with_runtime(store: S, queues: Q, queue: QueueName, pace: Runtime) -> Self {
         Self(Arc::new(Inner { store, queues, queue, pace, registered: Registered::default() }))
     }
 
@@ -199,7 +199,7 @@ impl<S, Q> Outbox<S, Q> {
 
     /// Clock, waiting and chance.
     #[must_use]
-    pub fn pace(&self) -> &Pace {
+    pub fn runtime(&self) -> &Runtime {
         &self.0.pace
     }
 }

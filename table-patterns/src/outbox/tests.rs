@@ -15,7 +15,7 @@ use table_core::value::ValueRef;
 
 use crate::feed::{Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
-use crate::work::{Pace, Worker};
+use crate::work::{Runtime, Worker};
 
 #[derive(Serialize, Deserialize)]
 struct Mail {
@@ -66,10 +66,10 @@ fn the_layout_of_an_outbox_and_a_feed() {
     let (company, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
     block_on(store.create_table(&company)).unwrap();
     let queue = QueueName::new("work").unwrap();
-    let clocked = Pace::new().clock(Clock::new(|| NOW));
-    let outbox = Outbox::with_pace(store.clone(), store.clone(), queue.clone(), clocked.clone());
+    let clocked = Runtime::new().clock(Clock::new(|| NOW));
+    let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue.clone(), clocked.clone());
     block_on(outbox.create_queues()).unwrap();
-    let feed = Feed::with_pace(store.clone(), clocked);
+    let feed = Feed::with_runtime(store.clone(), clocked);
 
     let (ada, directory) = (RowKey::new("empid_000223").unwrap(), TableName::new("Directory").unwrap());
     let at = |row_key: &str| EntityKey::new("email_Sales", row_key).unwrap();
@@ -104,8 +104,8 @@ fn the_layout_of_an_intent_that_was_tried() {
     let store = EngineOptions::new().clock(Clock::new(|| NOW)).in_memory();
     let (company, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
     block_on(store.create_table(&company)).unwrap();
-    let clocked = Pace::new().seed(7).clock(Clock::new(|| NOW));
-    let outbox = Outbox::with_pace(store.clone(), store.clone(), QueueName::new("work").unwrap(), clocked);
+    let clocked = Runtime::new().seed(7).clock(Clock::new(|| NOW));
+    let outbox = Outbox::with_runtime(store.clone(), store.clone(), QueueName::new("work").unwrap(), clocked);
     block_on(outbox.create_queues()).unwrap();
     let mut transaction = Transaction::new(sales, store.capabilities().limits).unwrap();
     let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail { to: "ada".into() }).unwrap());

@@ -125,7 +125,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Those of the store.
     pub async fn state(&self) -> Result<ViewState> {
-        let now = self.retry.pace().now().max(1);
+        let now = self.retry.runtime().now().max(1);
         let known = self.memory.ready.load(Ordering::Relaxed);
         if known > 0 && now.abs_diff(known) <= KNOWN_TICKS {
             return Ok(ViewState::Ready);

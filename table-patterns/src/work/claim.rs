@@ -40,7 +40,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
 impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
     async fn work(&mut self, work: &Work) -> Result<()> {
-        let retry = Retry::default().with_pace(self.worker.outbox.pace().clone());
+        let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
         let mut from = None;
         loop {
             let mut race = retry.race("the rows of the outbox");
@@ -90,7 +90,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
 
     /// Takes the rows of a page that are free, oldest change first, and begins the first of them; `None` if another worker was faster.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
-        let now = self.worker.outbox.pace().now();
+        let now = self.worker.outbox.runtime().now();
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         for pending in page.into_iter().filter(|pending| !pending.poisoned) {
             let is_ours = pending.claim.as_ref() == Some(&self.id);
@@ -178,7 +178,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
     /// Counts a row that was ended, if it is done.
     fn count(&self, ended: &Pending, end: &End) {
         if matches!(end, End::Done) {
-            let lag = self.worker.outbox.pace().now().saturating_sub(ended.version);
+            let lag = self.worker.outbox.runtime().now().saturating_sub(ended.version);
             self.worker.count(|metrics| metrics.finish(Some(Duration::from_micros(lag / 10))));
         }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::pace::{Pace, ticks_of};
 use table_core::queue::{Lease, QueueName, QueueStore};
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::ticks;
 
 use crate::work::handler::Keep;
@@ -15,7 +15,7 @@ use crate::work::handler::Keep;
 pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
-    pub(crate) pace: &'a Pace,
+    pub(crate) pace: &'a Runtime,
     /// How long each extension hides the message.
     pub(crate) hidden: Duration,
     /// Until when it is hidden, by the clock of this process: the queue's clock may be another.
@@ -35,7 +35,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
     /// A message that was received at an instant.
     pub(crate) fn new(
         (queues, queue): (&'a Q, &'a QueueName),
-        pace: &'a Pace,
+        pace: &'a Runtime,
         hidden: Duration,
         (lease, received): (Lease, u64),
     ) -> Self {

@@ -41,7 +41,7 @@ pub struct PoisonEntry {
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// An entry of now.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
-        PoisonEntry { work, error, attempts, at: self.outbox.pace().now() }
+        PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
     /// Puts work aside. What names it is marked or deleted afterwards: a stop between puts it aside twice, which is better than never.

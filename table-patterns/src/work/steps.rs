@@ -142,7 +142,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     ) -> Result<()> {
         let store = self.outbox.store();
         if let Some(origin) = origin {
-            let race = Retry::default().with_pace(self.outbox.pace().clone());
+            let race = Retry::default().with_runtime(self.outbox.runtime().clone());
             let taken = self.retry(lease, || guard::apply((store, &race), table, key, write, origin)).await?;
             if !taken {
                 self.count(|metrics| metrics.stale += 1);

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use table_core::error::{Error, Result};
 use table_core::name::TableName;
-use table_core::pace::ticks_of;
 use table_core::query::{EntityRef, Query};
 use table_core::queue::QueueStore;
+use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 
 use crate::outbox::record::Outbox;
@@ -108,7 +108,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
             if (report.pending, report.failed) != (pending, failed) {
                 continue;
             }
-            match registry::forget(store, &entry, self.outbox.pace().now()).await {
+            match registry::forget(store, &entry, self.outbox.runtime().now()).await {
                 Ok(forgotten) => report.forgotten += u64::from(forgotten),
                 Err(error) => report.fail(&error),
             }
@@ -181,7 +181,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
             report.poisoned += 1;
             return Ok(None);
         }
-        let now = self.outbox.pace().now();
+        let now = self.outbox.runtime().now();
         let last = pending.prompted.unwrap_or(pending.version);
         // Of one that a worker has, or that waits for its next attempt, there is a message that comes back.
         if pending.not_before > now || now.saturating_sub(last) < ticks_of(self.after) {

@@ -18,7 +18,7 @@ use table_core::transaction::Transaction;
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::{FEEDS, Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
-use crate::work::{self, Handler, Pace, Sweep, Worker, WorkerOptions};
+use crate::work::{self, Handler, Runtime, Sweep, Worker, WorkerOptions};
 
 /// An outbox, the engine below it, and the clock of both.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
@@ -28,9 +28,9 @@ fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
         Clock::new(move || now.load(Ordering::SeqCst))
     };
     let engine = EngineOptions::new().clock(clock()).in_memory();
-    let pace = Pace::new().clock(clock()).sleep_by(|_| Box::pin(async {}));
+    let pace = Runtime::new().clock(clock()).sleep_by(|_| Box::pin(async {}));
     let queue = QueueName::new("work").unwrap();
-    let outbox = Outbox::with_pace(engine.clone(), engine.clone(), queue, pace);
+    let outbox = Outbox::with_runtime(engine.clone(), engine.clone(), queue, pace);
     block_on(outbox.create_queues()).unwrap();
     (outbox, engine, time)
 }
@@ -108,7 +108,8 @@ fn pat_ec_7_a_portion_is_one_query_and_one_claim_and_sixteen_rows_one_transactio
     block_on(engine.clear(outbox.queue())).unwrap();
     let store = FaultyStore::new(engine.clone());
     let clock = Clock::new(move || time.load(Ordering::SeqCst));
-    let counted = Outbox::with_pace(store.clone(), engine, outbox.queue().clone(), Pace::new().clock(clock));
+    let counted =
+        Outbox::with_runtime(store.clone(), engine, outbox.queue().clone(), Runtime::new().clock(clock));
     block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
     let worker = Worker::new(counted).handler(Nothing);
     block_on(worker.run_until_idle()).unwrap();
@@ -129,7 +130,8 @@ fn con_11_a_claim_whose_answer_is_lost_is_known_by_its_identifier() {
         let store = FaultyStore::new(engine.clone());
         let timed_out = ErrorCode::OperationTimedOut;
         store.script(move |_, at| if at == lost { Fault::After(timed_out) } else { Fault::None });
-        let faulty = Outbox::with_pace(store, engine.clone(), outbox.queue().clone(), outbox.pace().clone());
+        let faulty =
+            Outbox::with_runtime(store, engine.clone(), outbox.queue().clone(), outbox.runtime().clone());
         let worker = Worker::new(faulty).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
         let left = block_on(Sweep::new(outbox.clone()).registered()).unwrap().pending;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::pace::{Backoff, ticks_of};
 use table_core::queue::{Lease, QueueStore};
+use table_core::runtime::{Backoff, ticks_of};
 use table_core::store::TableStore;
 
 use crate::outbox::message::Message;
@@ -136,7 +136,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Those of receiving: `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
         // Before the call: the lease is then never thought to be longer than it is.
-        let now = self.outbox.pace().now();
+        let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.batch, self.options.lease).await?;
         let received = leases.len();
@@ -161,12 +161,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let mut failures = 0;
         while !stop() {
             match self.run_once().await {
-                Ok(0) => self.outbox.pace().sleep(self.options.idle).await,
+                Ok(0) => self.outbox.runtime().sleep(self.options.idle).await,
                 Ok(_) => failures = 0,
                 Err(_) => {
-                    let delay = self.options.redelivery.delay(failures, self.outbox.pace().random());
+                    let delay = self.options.redelivery.delay(failures, self.outbox.runtime().random());
                     failures += 1;
-                    self.outbox.pace().sleep(delay).await;
+                    self.outbox.runtime().sleep(delay).await;
                 }
             }
         }
@@ -176,7 +176,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let message = lease.message.clone();
         let outbox = &self.outbox;
         let place = (outbox.queues(), outbox.queue());
-        let held = Held::new(place, outbox.pace(), self.options.lease, (lease, received));
+        let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
             // It waited behind others until another worker had it.
             self.count(|metrics| metrics.lost += 1);
@@ -194,7 +194,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             // IMPORTANT: the message goes last: a stop before lets another worker do the whole again (PAT-EC-1, PAT-EC-3).
             Ok(Outcome::Done) => held.finish().await,
             Ok(Outcome::Again { at, text }) => {
-                let left = at.saturating_sub(outbox.pace().now());
+                let left = at.saturating_sub(outbox.runtime().now());
                 held.hide(Duration::from_nanos(left.saturating_mul(100)), text).await
             }
             Err(error) => Err(error),
@@ -205,7 +205,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Err(_) => {
                 self.count(|metrics| metrics.failures += 1);
                 let again = message.dequeue_count.saturating_sub(1);
-                let delay = self.options.redelivery.delay(again, outbox.pace().random());
+                let delay = self.options.redelivery.delay(again, outbox.runtime().random());
                 // If this fails too, the message shows again when its lease is over.
                 let _ = held.hide(delay, None).await;
             }
@@ -214,7 +214,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// When an intent of which so many attempts were begun is tried again.
     pub(crate) fn next_attempt(&self, attempts: u32) -> u64 {
-        let pace = self.outbox.pace();
+        let pace = self.outbox.runtime();
         let delay = self.options.redelivery.delay(attempts.saturating_sub(1), pace.random());
         pace.now().saturating_add(ticks_of(delay))
     }
@@ -235,7 +235,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 return Err(error);
             }
             self.count(|metrics| metrics.retries += 1);
-            let pace = self.outbox.pace();
+            let pace = self.outbox.runtime();
             pace.sleep(self.options.backoff.delay(made - 1, pace.random())).await;
             lease.keep().await?;
         }

@@ -18,7 +18,7 @@ pub mod design {
     #[partition_key(department)]
     #[row_key("empid_", digits(6, r#type), "_", badge)]
     #[index(ByEmail, unique, row_key("email_", email))]
-    #[index(ByName, row_key("name_", escaped(name), "!", digits(6, r#type), badge), keep(email))]
+    #[index(ByName, row_key("name_", escaped(name), "!", digits(6, r#type), badge), include(email))]
     #[index_entity(Namesakes, at_most = 100, table = "Names", row_key(name))]
     pub struct Employee {
         /// Where.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use table_azure::testing::{Mutant, Testing, Wire};
 use table_azure::{AzureTables, Credential, Options};
-use table_core::pace::Pace;
 use table_core::retry::Retry;
+use table_core::runtime::Runtime;
 use table_core::{Clock, Result};
 
 /// A client whose requests go over a wire, with chance of a seed and a fault put back.
@@ -33,6 +33,6 @@ pub(super) fn wrong_clock(seconds: i64) -> Clock {
 
 /// The policy of loops that lose races, in the time of the runtime.
 pub(super) fn retry(seed: u64) -> Retry {
-    let pace = Pace::new().sleep_by(|time| Box::pin(tokio::time::sleep(time))).seed(seed);
-    Retry::new(8, Duration::from_millis(5), Duration::from_millis(50)).with_pace(pace)
+    let pace = Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time))).seed(seed);
+    Retry::new(8, Duration::from_millis(5), Duration::from_millis(50)).with_runtime(pace)
 }

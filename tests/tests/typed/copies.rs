@@ -18,7 +18,7 @@ use table_patterns::EntityStore;
 #[partition_key(project)]
 #[row_key("doc_", id)]
 #[index(ByPath, unique, row_key("path_", escaped(path)))]
-#[index(ByPages, row_key("pages_", pages, "_", id), keep(path))]
+#[index(ByPages, row_key("pages_", pages, "_", id), include(path))]
 struct Document {
     project: String,
     #[digits(6)]

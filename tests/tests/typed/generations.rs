@@ -16,7 +16,7 @@ use table_core::{Entity, ErrorCode, IfMatch, Result, Table, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::index::IndexState;
 use table_patterns::series::{HOURS, Series, SeriesTable};
-use table_patterns::work::Pace;
+use table_patterns::work::Runtime;
 use tests::time::Time;
 
 mod before {
@@ -89,7 +89,7 @@ mod copied {
     use table_patterns::denormal::Denormal;
 
     #[derive(table_core::Entity, Clone, Debug)]
-    #[entity(table = "Staff", gives(Bearer))]
+    #[entity(table = "Staff", copied_by(Bearer))]
     #[partition_key(department)]
     #[row_key("empid_", id)]
     pub(super) struct Employee {
@@ -100,7 +100,7 @@ mod copied {
     }
 
     #[derive(table_core::Entity)]
-    #[entity(table = "Badges", holds(Bearer))]
+    #[entity(table = "Badges", copies_from(Bearer))]
     #[partition_key("all")]
     #[row_key(number)]
     #[entity(allow(hot_partition, reason = "it is not written"))]
@@ -132,7 +132,7 @@ mod copied {
 
 /// The handle of a program that keeps to this time.
 fn table_at<E: Entity>(time: &Time, store: &Engine) -> Table<E, Engine> {
-    store.table::<E>().with_retry(Retry::default().with_pace(time.pace()))
+    store.table::<E>().with_retry(Retry::default().with_runtime(time.runtime()))
 }
 
 fn refused<T>(outcome: Result<T>) -> bool {
@@ -165,7 +165,7 @@ fn a_running_program_writes_on_until_its_lease_is_over_and_the_backfill_waits_fo
     let (waited, meanwhile) = (time.clone(), old.clone());
     let written = Arc::new(Mutex::new(Vec::new()));
     let answers = Arc::clone(&written);
-    let pace = Pace::new().clock(time.clock()).sleep_by(move |length| {
+    let pace = Runtime::new().clock(time.clock()).sleep_by(move |length| {
         let (time, old, answers) = (waited.clone(), meanwhile.clone(), Arc::clone(&answers));
         Box::pin(async move {
             time.pass(Duration::from_secs(4));
@@ -177,7 +177,7 @@ fn a_running_program_writes_on_until_its_lease_is_over_and_the_backfill_waits_fo
         })
     });
     block_on(async {
-        let new = store.entities::<indexed::Employee>().with_pace(pace).create_if_missing().await.unwrap();
+        let new = store.entities::<indexed::Employee>().with_runtime(pace).create_if_missing().await.unwrap();
         assert_eq!(new.states().await.unwrap(), [("ByEmail", IndexState::Building)]);
         new.backfill::<indexed::EmployeeByEmail>().run().await.unwrap();
         assert_eq!(*written.lock().unwrap_or_else(PoisonError::into_inner), [true, false]);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use table_core::index::{CopyIndex, Index};
 use table_core::query::{EntityRef, QueryClass};
 use table_core::schema::IndexKind;
-use table_core::selection::{Class, Copies, Reads};
+use table_core::selection::{Class, Copies, ReadableAs};
 use table_core::{
     Engine, Entity, EntityKey, ErrorCode, IndexEntry, Projection, Result, Row, Selection, Table, TableEntity,
     TableName, TableStoreExt, Value,
@@ -27,10 +27,10 @@ type Maybe<T> = Option<T>;
     unique,
     partition_key("email_", department),
     row_key(email),
-    keep(first_name, last_name)
+    include(first_name, last_name)
 )]
 #[index(ById, unique, partition_key("empid_", department), row_key(id))]
-#[index(ByAge, row_key("age_", age, "_", id), keep(first_name))]
+#[index(ByAge, row_key("age_", age, "_", id), include(first_name))]
 #[index(Grown, table = "Grown", row_key(id), when = Employee::is_grown)]
 #[index(ByBadge, unique, table = "Badges", partition_key(bucket(badge, 4)), row_key(badge))]
 #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
@@ -333,7 +333,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn read<I: CopyIndex<Entity = E>, E: Entity>(IndexEntry { key, row }: &IndexEntry) -> E
 where
-    Copies<I>: Reads<E>,
+    Copies<I>: ReadableAs<E>,
 {
     Copies::<I>::read(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())).unwrap()
 }

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::{StreamExt, TryStreamExt};
 use pollster::block_on;
 use table_core::embedded::{Engine, EngineOptions, Faults};
-use table_core::pace::Pace;
 use table_core::query::{QueryClass, Requests};
 use table_core::retry::Retry;
+use table_core::runtime::Runtime;
 use table_core::{ErrorCode, IfMatch, Result, Selection, Table, TableEntity, TableStoreExt, Value};
 use tests::employee::{Employee, NameOnly};
 
@@ -107,11 +107,11 @@ fn con_3_update_repeats_on_conflict_and_counts_right() {
 fn con_3_update_gives_up_after_a_bounded_number_of_lost_races_and_waits_in_between() {
     let waits = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&waits);
-    let pace = Pace::new().sleep_by(move |time| {
+    let pace = Runtime::new().sleep_by(move |time| {
         count.fetch_add(usize::from(!time.is_zero()), Ordering::SeqCst);
         Box::pin(async {})
     });
-    let table = employees().with_retry(Retry::default().with_pace(pace));
+    let table = employees().with_retry(Retry::default().with_runtime(pace));
     block_on(table.insert(&Employee::new("Sales", 1))).unwrap();
     let mut attempts = 0;
     // Another writer is always faster.

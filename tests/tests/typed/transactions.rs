@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use pollster::block_on;
 use table_core::embedded::{Engine, EngineOptions, Faults};
-use table_core::table::Written;
+use table_core::table::WrittenPositions;
 use table_core::{ErrorCode, IfMatch, PartitionKey, Result, Table, TableStoreExt};
 use tests::employee::Employee;
 

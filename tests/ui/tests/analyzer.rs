@@ -32,7 +32,7 @@ use table_core::Entity;
 #[entity(table = "Company")]
 #[partition_key(department)]
 #[row_key("empid_", digits(6, id))]
-#[index(ByEmail, unique, partition_key("email_", department), row_key(email), keep(first_name))]
+#[index(ByEmail, unique, partition_key("email_", department), row_key(email), include(first_name))]
 #[index_entity(ByName, at_most = 100, row_key("name_", first_name))]
 struct Employee {
     /// Where they work.
@@ -53,7 +53,7 @@ const COMPLETED: [(&str, &str); 9] = [
     ("\"empid_\", digits(6, id)", "\"empid_\", digits(6, i|)"),
     ("\"email_\", department", "\"email_\", de|"),
     ("row_key(email)", "row_key(em|)"),
-    ("keep(first_name)", "keep(first_|)"),
+    ("include(first_name)", "include(first_|)"),
     ("\"name_\", first_name", "\"name_\", fir|"),
 ];
 
@@ -63,7 +63,7 @@ const SHOWN: [(&str, &str); 5] = [
     ("#[partition_key(depart|ment)]", "Where they work."),
     ("digits(6, i|d)", "id: u32"),
     ("row_key(ema|il)", "Where mail goes to."),
-    ("keep(first|_name)", "first_name: String"),
+    ("include(first|_name)", "first_name: String"),
 ];
 
 struct Installed {

@@ -36,7 +36,7 @@ fn opening() {
         counted.row("`create_if_missing`, the first table of the store");
         counted.store.table::<Order>().create_if_missing().await?;
         counted.row("`create_if_missing`, the table exists");
-        let employees = counted.store.entities::<Employee>().with_pace(counted.pace());
+        let employees = counted.store.entities::<Employee>().with_runtime(counted.runtime());
         counted.start();
         let employees = employees.create_if_missing().await?;
         counted.row("`create_if_missing` of an entity with an index, a new table");

@@ -14,7 +14,7 @@ type Desk = Outbox<table_patterns::meter::Meter<table_patterns::Engine>, Counted
 
 async fn outbox(counted: &Counted) -> Result<Desk> {
     let name = QueueName::new("desk")?;
-    let outbox = Outbox::with_pace(counted.store.clone(), counted.queues.clone(), name, counted.pace());
+    let outbox = Outbox::with_runtime(counted.store.clone(), counted.queues.clone(), name, counted.runtime());
     outbox.create_queues().await?;
     Ok(outbox)
 }
@@ -122,7 +122,7 @@ fn indexes() {
     let mut counted = Counted::new();
     run(async {
         let members =
-            counted.store.entities::<Member>().with_pace(counted.pace()).create_if_missing().await?;
+            counted.store.entities::<Member>().with_runtime(counted.runtime()).create_if_missing().await?;
         let member = |id| Member { department: "Sales".into(), id, email: format!("{id}@contoso.com") };
         counted.start();
         members.insert(&member(1)).await?;
@@ -153,7 +153,7 @@ fn indexes() {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Agents", gives(Assignee))]
+#[entity(table = "Agents", copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -164,7 +164,7 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Cases", holds(Assignee))]
+#[entity(table = "Cases", copies_from(Assignee))]
 #[partition_key(number)]
 #[row_key("case")]
 struct Case {

@@ -41,9 +41,10 @@ fn views() {
     let mut counted = Counted::new();
     run(async {
         let employees =
-            counted.store.entities::<Employee>().with_pace(counted.pace()).create_if_missing().await?;
+            counted.store.entities::<Employee>().with_runtime(counted.runtime()).create_if_missing().await?;
         let view = ViewTable::<Headcounts, _>::new(counted.store.clone());
-        let view = view.with_retry(Retry::default().with_pace(counted.pace())).create_if_missing().await?;
+        let view =
+            view.with_retry(Retry::default().with_runtime(counted.runtime())).create_if_missing().await?;
         view.rebuild().run().await?;
         let insert = async |department: &str, id| {
             employees.insert(&Employee { department: department.into(), id }).await.map(drop)

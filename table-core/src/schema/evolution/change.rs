@@ -73,7 +73,7 @@ impl Evolution {
     pub(crate) fn is_beside(&self, newer: &StoredSchema, older: &StoredSchema) -> bool {
         let has = |name: &str| older.properties.iter().any(|property| property.name == name);
         let mut lacking = newer.properties.iter().filter(|property| !has(&property.name)).peekable();
-        let is_copied = lacking.peek().is_some() && older.indexes.iter().any(|index| index.keep.is_none());
+        let is_copied = lacking.peek().is_some() && older.indexes.iter().any(|index| index.include.is_none());
         let is_known = |change: &Change| [REMOVED.id, OPTIONAL_ADDED.id].contains(&change.rule.id);
         !is_copied && lacking.all(|property| property.optional) && self.changes.iter().all(is_known)
     }

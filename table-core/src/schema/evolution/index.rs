@@ -71,9 +71,9 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
         (Some(_), None) => true,
         (Some(from), Some(of)) => of.iter().any(|name| !from.contains(name)),
     };
-    if lacks(&old.keep, &new.keep) {
+    if lacks(&old.include, &new.include) {
         changes.push(to_build(&rules::KEEPS_MORE, new, "includes more properties"));
-    } else if lacks(&new.keep, &old.keep) {
+    } else if lacks(&new.include, &old.include) {
         changes.push(Change::new(&rules::KEEPS_LESS, format!("index `{name}` includes fewer properties")));
     }
 }
@@ -88,7 +88,7 @@ fn stored_otherwise(
         properties.iter().find(|property| property.name == name).cloned()
     };
     let keeps =
-        |index: &StoredIndex, name: &String| index.keep.as_ref().is_none_or(|keep| keep.contains(name));
+        |index: &StoredIndex, name: &String| index.include.as_ref().is_none_or(|keep| keep.contains(name));
     let names: BTreeSet<_> =
         before.properties.iter().chain(&index.properties).map(|found| &found.name).collect();
     let others: Vec<_> = names

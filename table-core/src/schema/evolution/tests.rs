@@ -235,7 +235,7 @@ fn index() -> impl Strategy<Value = StoredIndex> {
                 key
             }),
             row_key,
-            keep,
+            include: keep,
             properties: properties.into_iter().map(property).collect(),
         },
     )

@@ -8,19 +8,19 @@ use crate::error::Error;
 /// Positions of a bulk write's input, as ranges in order.
 ///
 /// ```
-/// use table_core::table::Written;
+/// use table_core::table::WrittenPositions;
 ///
-/// let written: Written = [0, 1, 2, 7].into_iter().collect();
+/// let written: WrittenPositions = [0, 1, 2, 7].into_iter().collect();
 /// assert_eq!(written.ranges(), [0..3, 7..8]);
 /// assert!(written.contains(7) && !written.contains(3));
 /// assert_eq!(written.len(), 4);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenPositions {
     ranges: Vec<Range<usize>>,
 }
 
-impl Written {
+impl WrittenPositions {
     /// Returns the ranges, in order; none is empty or adjacent to the next.
     #[must_use]
     pub fn ranges(&self) -> &[Range<usize>] {
@@ -74,7 +74,7 @@ impl Written {
     }
 }
 
-impl FromIterator<usize> for Written {
+impl FromIterator<usize> for WrittenPositions {
     fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
         let mut written = Self::default();
         positions.into_iter().for_each(|position| written.insert(position));
@@ -101,14 +101,14 @@ pub struct BulkError {
     /// The position of the entity that caused it.
     pub at: Option<usize>,
     /// The written entities, to be passed to [`Bulk::resume`](super::Bulk::resume).
-    pub written: Written,
+    pub written: WrittenPositions,
     /// The entities whose outcome is unknown (CON-11). Read them before resuming.
-    pub unknown: Written,
+    pub unknown: WrittenPositions,
 }
 
 impl BulkError {
     pub(super) fn before_any(source: Error) -> Self {
-        Self { source, at: None, written: Written::default(), unknown: Written::default() }
+        Self { source, at: None, written: WrittenPositions::default(), unknown: WrittenPositions::default() }
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
     proptest! {
         #[test]
         fn holds_what_a_set_holds_in_ranges_that_do_not_touch(positions in prop::collection::vec(0_usize..40, 0..60)) {
-            let written: Written = positions.iter().copied().collect();
+            let written: WrittenPositions = positions.iter().copied().collect();
             let set: BTreeSet<usize> = positions.into_iter().collect();
             prop_assert_eq!(written.len(), set.len());
             prop_assert!((0..41).all(|position| written.contains(position) == set.contains(&position)));

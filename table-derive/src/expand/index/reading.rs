@@ -87,7 +87,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     let keeps = if all {
         quote! {
             #[automatically_derived]
-            impl<const PROPERTY: ::core::primitive::u64> __table::Keeps<PROPERTY> for #marker {}
+            impl<const PROPERTY: ::core::primitive::u64> __table::Includes<PROPERTY> for #marker {}
         }
     } else {
         let kept = fields().filter(|(at, field)| index.has(design.entity, *at, field));
@@ -95,7 +95,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
             kept.filter_map(|(_, field)| field.property.as_ref().map(|property| number(&property.name)));
         quote! {#(
             #[automatically_derived]
-            impl __table::Keeps<#numbers> for #marker {}
+            impl __table::Includes<#numbers> for #marker {}
         )*}
     };
     let whole = all.then(|| {

@@ -37,12 +37,12 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     let partition_constant = design.partition_constant();
     let partition_key = option(index.partition_key.as_ref().map(|_| quote!(&#partition_constant.pieces)));
     let row_key = design.constant("ROW_KEY");
-    let keep = index.attr.keep.as_ref().map(|keep| {
+    let include = index.attr.include.as_ref().map(|include| {
         let kept = |name: &syn::Ident| entity.properties().find(|(field, _)| field.ident == name);
-        let names = keep.iter().filter_map(|name| kept(name).map(|(_, property)| &property.name));
+        let names = include.iter().filter_map(|name| kept(name).map(|(_, property)| &property.name));
         quote!(&[#(#names),*])
     });
-    let keep = option(keep);
+    let include = option(include);
     let stored = index.stored(entity);
     let properties = stored.iter().filter_map(|(at, field, stored)| match stored {
         Stored::Property => {
@@ -72,7 +72,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
             table: #table,
             partition_key: #partition_key,
             row_key: &#row_key.pieces,
-            keep: #keep,
+            include: #include,
             properties: &[#(#properties),*],
         };
     }

@@ -17,7 +17,7 @@ use crate::outbox::Outbox;
 use crate::work::Worker;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", feed, gives(Assignee))]
+#[entity(table = "Desk", feed, copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 #[index(ByEmail, unique, row_key("email_", email))]
@@ -30,7 +30,7 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", feed, holds(Assignee))]
+#[entity(table = "Desk", feed, copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(Names, table = "Names", partition_key("name_", agent_name), row_key(tenant, "_", number))]

@@ -13,7 +13,7 @@ use crate::index::Entities;
 use crate::outbox::Outbox;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", gives(Assignee))]
+#[entity(table = "Desk", copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -25,7 +25,7 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", holds(Assignee))]
+#[entity(table = "Desk", copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", id)]
 #[index(ByName, row_key("name_", agent_name, "_", id))]

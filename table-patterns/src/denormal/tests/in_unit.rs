@@ -19,7 +19,7 @@ use crate::unit::Unit;
 use crate::work::Worker;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", gives(Assignee))]
+#[entity(table = "Desk", copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -30,7 +30,7 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", holds(Assignee), gives(OfTicket))]
+#[entity(table = "Desk", copies_from(Assignee), copied_by(OfTicket))]
 #[partition_key(tenant)]
 #[row_key("ticket_", id)]
 #[index(ByName, row_key("name_", agent_name, "_", id))]
@@ -46,7 +46,7 @@ struct Ticket {
 
 /// Copies the title of a ticket, which holds copies itself.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", holds(OfTicket))]
+#[entity(table = "Desk", copies_from(OfTicket))]
 #[partition_key(tenant)]
 #[row_key("line_", id)]
 struct Line {

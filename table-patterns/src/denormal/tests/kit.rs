@@ -17,10 +17,10 @@ use crate::denormal::{Denormal, OnDelete};
 use crate::faults::FaultyStore;
 use crate::index::Entities;
 use crate::outbox::{OUTBOX_PREFIX, Outbox};
-use crate::work::{Pace, Sweep, Worker};
+use crate::work::{Runtime, Sweep, Worker};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", gives(Manager, Lead, Deputy))]
+#[entity(table = "Company", copied_by(Manager, Lead, Deputy))]
 #[partition_key(department)]
 #[row_key(id)]
 pub(super) struct Employee {
@@ -35,7 +35,7 @@ pub(super) struct Employee {
 
 #[expect(clippy::struct_field_names, reason = "the published layout has these names")]
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", holds(Manager))]
+#[entity(table = "Company", copies_from(Manager))]
 #[partition_key(department)]
 #[row_key("Department")]
 pub(super) struct Department {
@@ -50,7 +50,7 @@ pub(super) struct Department {
 
 /// In a table of its own, so that its sources are never in its partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Projects", holds(Lead, Deputy))]
+#[entity(table = "Projects", copies_from(Lead, Deputy))]
 #[partition_key(name)]
 #[row_key(part)]
 pub(super) struct Project {
@@ -171,10 +171,10 @@ impl Company {
     fn at(hour: u64, engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
         let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
         let store = with(FaultyStore::new(engine.clone()));
-        let real = Pace::new();
-        let pace = Pace::new().clock(Clock::new(move || real.now() + hour * 36_000_000_000));
+        let real = Runtime::new();
+        let pace = Runtime::new().clock(Clock::new(move || real.now() + hour * 36_000_000_000));
         let queue = QueueName::new("copies").unwrap();
-        let outbox = Outbox::with_pace(store.clone(), engine.clone(), queue, pace);
+        let outbox = Outbox::with_runtime(store.clone(), engine.clone(), queue, pace);
         block_on(async {
             outbox.create_queues().await?;
             engine.table::<Employee>().create_if_missing().await?;

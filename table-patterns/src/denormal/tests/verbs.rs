@@ -218,7 +218,7 @@ mod older {
     use crate::denormal::Denormal;
 
     #[derive(Entity, Debug)]
-    #[entity(table = "Company", gives(Lead))]
+    #[entity(table = "Company", copied_by(Lead))]
     #[partition_key(department)]
     #[row_key(id)]
     pub(super) struct Employee {
@@ -229,7 +229,7 @@ mod older {
     }
 
     #[derive(Entity)]
-    #[entity(table = "Projects", holds(Lead))]
+    #[entity(table = "Projects", copies_from(Lead))]
     #[partition_key(name)]
     #[row_key(part)]
     struct Project {
@@ -268,7 +268,7 @@ fn key_8_a_source_whose_references_have_no_room_is_refused() {
     use table_core::selection::{Point, Selection};
 
     #[derive(Entity)]
-    #[entity(table = "Company", gives(Words))]
+    #[entity(table = "Company", copied_by(Words))]
     #[partition_key(department)]
     #[row_key(name)]
     struct Wordy {
@@ -276,7 +276,7 @@ fn key_8_a_source_whose_references_have_no_room_is_refused() {
         name: String,
     }
     #[derive(Entity)]
-    #[entity(table = "Projects", holds(Words))]
+    #[entity(table = "Projects", copies_from(Words))]
     #[partition_key(name)]
     #[row_key("wordy")]
     struct Holder {
@@ -355,7 +355,7 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
     use table_core::selection::{Point, Selection};
 
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "Company", gives(Owner))]
+    #[entity(table = "Company", copied_by(Owner))]
     #[partition_key(department)]
     #[row_key("owner_", id)]
     struct Person {
@@ -365,7 +365,7 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
         first_name: String,
     }
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "Company", holds(Owner))]
+    #[entity(table = "Company", copies_from(Owner))]
     #[partition_key(department)]
     #[row_key("desk_", number)]
     struct Desk {

@@ -10,7 +10,7 @@ use object_store::{ObjectStore, ObjectStoreExt};
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::pace::ticks_of;
+use table_core::runtime::ticks_of;
 use uuid::Uuid;
 
 use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};

@@ -7,8 +7,8 @@ use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::pace::Pace;
 use table_core::row::Row;
+use table_core::runtime::Runtime;
 use table_core::store::StoredRow;
 
 use crate::index::changes::{OwnerOf, owner_of};
@@ -20,7 +20,7 @@ use crate::index::list::{ListForm, Members};
 pub(crate) struct Lists<'a> {
     pub(crate) table: &'a TableName,
     pub(crate) blobs: Option<&'a ListBlobs>,
-    pub(crate) pace: &'a Pace,
+    pub(crate) pace: &'a Runtime,
     pub(crate) limits: Limits,
 }
 

@@ -9,7 +9,7 @@ use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
 use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
-use table_core::pace::{Pace, ticks_of};
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::table::TableStoreExt;
 
 use super::disturbed::Disturbed;
@@ -243,7 +243,7 @@ fn a_rate_bounds_what_is_written_between_two_waits() {
         let waits = Arc::new(Mutex::new(Vec::new()));
         let (now, later, seen, written) =
             (Arc::clone(&time), Arc::clone(&time), Arc::clone(&waits), store.engine.clone());
-        let pace = Pace::new()
+        let pace = Runtime::new()
             .clock(Clock::new(move || u64::try_from(now.load(Ordering::Relaxed)).unwrap()))
             .sleep_by(move |wait| {
                 later.fetch_add(usize::try_from(ticks_of(wait)).unwrap(), Ordering::Relaxed);
@@ -253,7 +253,7 @@ fn a_rate_bounds_what_is_written_between_two_waits() {
                 seen.lock().unwrap().push((wait, copies));
                 Box::pin(async {})
             });
-        let table = store.entities::<Staff>().create_if_missing().await?.with_pace(pace);
+        let table = store.entities::<Staff>().create_if_missing().await?.with_runtime(pace);
         table
             .backfill::<StaffByEmail>()
             .without_older_programs()

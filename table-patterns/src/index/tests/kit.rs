@@ -14,9 +14,9 @@ use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::pace::{Pace, ticks_of};
 use table_core::query::TextRange;
 use table_core::row::{Row, RowWriter};
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::schema::{EntitySchema, IndexKind};
 use table_core::selection::Selection;
 use table_core::store::TableStore;
@@ -34,7 +34,7 @@ use crate::outbox::Intent;
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByEmail, unique, row_key("email_", email))]
-#[index(ByAge, row_key("age_", age, "_", id), keep(note), when = Staff::is_grown)]
+#[index(ByAge, row_key("age_", age, "_", id), include(note), when = Staff::is_grown)]
 #[index_entity(ByLastName, at_most = 3, row_key("lastname_", escaped(last_name)))]
 pub(super) struct Staff {
     pub(super) department: String,
@@ -189,10 +189,10 @@ pub(super) async fn records<E: Entity, S: TableStore + Clone>(
 }
 
 /// A pace whose time goes only while a caller waits, and that time, in ticks.
-pub(super) fn waiting() -> (Pace, Arc<AtomicU64>) {
+pub(super) fn waiting() -> (Runtime, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(0));
     let (now, later) = (Arc::clone(&time), Arc::clone(&time));
-    let pace = Pace::new().clock(Clock::new(move || now.load(Ordering::Relaxed))).sleep_by(move |wait| {
+    let pace = Runtime::new().clock(Clock::new(move || now.load(Ordering::Relaxed))).sleep_by(move |wait| {
         later.fetch_add(ticks_of(wait), Ordering::Relaxed);
         Box::pin(async {})
     });

@@ -12,7 +12,7 @@ use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
-use table_core::pace::ticks_of;
+use table_core::runtime::ticks_of;
 use table_core::table::TableStoreExt;
 use table_core::value::Value;
 
@@ -105,7 +105,7 @@ fn a_backfill_keeps_its_rate_and_tells_how_far_it_is() {
         let entities: Vec<_> = (0..50).map(staff).collect();
         old_rows(&engine, &entities).await?;
         let (pace, time) = waiting();
-        let table = engine.entities::<Staff>().create_if_missing().await?.with_pace(pace);
+        let table = engine.entities::<Staff>().create_if_missing().await?.with_runtime(pace);
         let mut pages = Vec::new();
         let rate = NonZeroU32::new(10).unwrap();
         let progress = |done: crate::index::BackfillProgress| pages.push((done.phase, done.looked_at));

@@ -10,7 +10,7 @@ use table_core::embedded::{Clock, Engine};
 use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
-use table_core::pace::{Pace, ticks_of};
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 
@@ -85,7 +85,7 @@ async fn opened<S: TableStore + Clone + 'static>(
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
     let lists = ListBlobs::new(Arc::new(blobs.clone()), "indexes").beyond(beyond).grace(GRACE);
     let table = store.entities_through::<Employee, _>(Records::default()).with_list_blobs(lists);
-    table.with_pace(Pace::new().clock(clock).sleep_by(|_| Box::pin(async {}))).create_if_missing().await
+    table.with_runtime(Runtime::new().clock(clock).sleep_by(|_| Box::pin(async {}))).create_if_missing().await
 }
 
 impl Scene {

@@ -14,17 +14,17 @@ use crate::EntityStore;
 use crate::index::Entities;
 use crate::index::fixture::{Employee, jones};
 use crate::outbox::Outbox;
-use crate::work::{Pace, Sweep, Worker};
+use crate::work::{Runtime, Sweep, Worker};
 
 type Company = Entities<Employee, Disturbed, Outbox<Disturbed, Engine>>;
 
 async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
     let store = Disturbed::new(Engine::in_memory());
-    let outbox = Outbox::with_pace(
+    let outbox = Outbox::with_runtime(
         store.clone(),
         Engine::in_memory(),
         QueueName::new("indexes")?,
-        Pace::new().sleep_by(|_| Box::pin(async {})),
+        Runtime::new().sleep_by(|_| Box::pin(async {})),
     );
     outbox.create_queues().await?;
     let table = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
@@ -34,13 +34,13 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
 /// What a new process does an hour later: it looks for what was recorded, and works it off. The queue lost all it had, and the claims of
 /// that died are over.
 async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
-    let real = Pace::new();
+    let real = Runtime::new();
     let later = Clock::new(move || real.now() + 36_000_000_000);
-    let fresh = Outbox::with_pace(
+    let fresh = Outbox::with_runtime(
         store.clone(),
         Engine::in_memory(),
         outbox.queue().clone(),
-        Pace::new().clock(later).sleep_by(|_| Box::pin(async {})),
+        Runtime::new().clock(later).sleep_by(|_| Box::pin(async {})),
     );
     fresh.create_queues().await?;
     let table = store.entities_through::<Employee, _>(fresh.clone()).create_if_missing().await?;

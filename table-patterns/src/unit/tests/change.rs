@@ -16,7 +16,7 @@ use crate::outbox::Outbox;
 use crate::series::{HOURS, Series, SeriesRow, SeriesTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", holds(Owner))]
+#[entity(table = "Desk", copies_from(Owner))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", number))]
@@ -36,7 +36,7 @@ impl Series for Ticket {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", gives(Owner))]
+#[entity(table = "Desk", copied_by(Owner))]
 #[partition_key(tenant)]
 #[row_key("person")]
 struct Person {

@@ -20,7 +20,7 @@ use crate::faults::Call;
 use crate::feed::Cursor;
 use crate::view::applied::Applied;
 use crate::view::{CaughtUp, Projection, RebuildPosition, View, ViewState, ViewTable};
-use crate::work::Pace;
+use crate::work::Runtime;
 
 #[test]
 fn shares_are_looked_up_of_entities_that_have_some() {
@@ -216,10 +216,10 @@ fn imp_6_a_read_goes_on_behind_a_rebuild_where_it_was() {
 fn imp_6_a_view_that_was_made_anew_is_building_for_those_who_knew_the_old_one() {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = Arc::clone(&time);
-    let pace = Pace::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
+    let pace = Runtime::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
-    let view = company.view.clone().with_retry(Retry::default().with_pace(pace));
+    let view = company.view.clone().with_retry(Retry::default().with_runtime(pace));
     let mut rebuild = view.rebuild();
     while block_on(rebuild.step()).unwrap() {}
     let stored = rebuild.position().clone();

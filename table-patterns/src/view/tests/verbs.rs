@@ -16,14 +16,14 @@ use crate::faults::{Call, sendable};
 use crate::feed::Feed;
 use crate::index::Entities;
 use crate::view::{CaughtUp, Projection, View, ViewTable};
-use crate::work::Pace;
+use crate::work::Runtime;
 
 #[test]
 fn imp_6_the_layout_of_a_view() {
     const NOW: u64 = 639_307_584_000_000_000;
     let engine = EngineOptions::new().clock(Clock::new(|| NOW)).in_memory();
     let company = Company::on(engine, |store| store);
-    let feed = Feed::with_pace(company.store.clone(), Pace::new().clock(Clock::new(|| NOW)));
+    let feed = Feed::with_runtime(company.store.clone(), Runtime::new().clock(Clock::new(|| NOW)));
     let (employees, view) =
         (company.employees.clone().with_feed(feed.clone()), company.view.clone().with_feed(feed));
     let ada =

@@ -16,7 +16,7 @@ pub(super) const TEAM: &str = "team";
 pub(super) const PEOPLE: u32 = 4;
 
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "People", gives(OwnerOfDesk, OwnerOfRoom))]
+#[entity(table = "People", copied_by(OwnerOfDesk, OwnerOfRoom))]
 #[partition_key(team)]
 #[row_key("person_", id)]
 pub(super) struct Person {
@@ -28,7 +28,7 @@ pub(super) struct Person {
 
 /// In the partition of its owner.
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "People", holds(OwnerOfDesk))]
+#[entity(table = "People", copies_from(OwnerOfDesk))]
 #[partition_key(team)]
 #[row_key("desk_", id)]
 pub(super) struct Desk {
@@ -41,7 +41,7 @@ pub(super) struct Desk {
 
 /// In another table than its owner.
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "Rooms", holds(OwnerOfRoom))]
+#[entity(table = "Rooms", copies_from(OwnerOfRoom))]
 #[partition_key(floor)]
 #[row_key(id)]
 pub(super) struct Room {

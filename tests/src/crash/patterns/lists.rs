@@ -13,7 +13,7 @@ use table_patterns::index::{Entities, ListBlobs};
 use table_patterns::key::text::RESERVED;
 use table_patterns::large::BlobRef;
 use table_patterns::outbox::Outbox;
-use table_patterns::pace::Pace;
+use table_patterns::runtime::Runtime;
 
 use super::ledger::Values;
 use super::stores::Stores;
@@ -52,7 +52,7 @@ pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
 
 /// Collects what no list names, by a clock that is past the grace period.
 pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
-    let readers = stores.readers.clone().with_pace(Pace::new().clock(clock));
+    let readers = stores.readers.clone().with_runtime(Runtime::new().clock(clock));
     readers.collect_orphaned_lists().await.map(drop)
 }
 

@@ -20,7 +20,7 @@ use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::slot_names;
 use table_patterns::view::ViewTable;
 use table_patterns::wide::{Wide, WideReader, WideSlots, WideTable, WideWriter};
-use table_patterns::work::{Pace, Worker, WorkerOptions};
+use table_patterns::work::{Runtime, Worker, WorkerOptions};
 
 use super::copies::{Desk, Person, Room};
 use super::helpdesk::HelpDesk;
@@ -272,7 +272,7 @@ impl Stores {
         let later = TimeDelta::hours(hours);
         let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
         let (engine, queues) = (self.outbox.store().clone(), self.outbox.queues().clone());
-        Outbox::with_pace(engine, queues, self.outbox.queue().clone(), Pace::new().clock(clock))
+        Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock))
     }
 
     /// A worker of that outbox.

@@ -14,7 +14,7 @@ use table_patterns::index::Entities;
 use table_patterns::outbox::Outbox;
 use table_patterns::participant::{Changes, Participant};
 use table_patterns::view::{Projection, View, ViewTable};
-use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Death};
 
 use crate::declared::case::{Case, TENANT};
@@ -119,8 +119,8 @@ impl<T: Case> World<T> {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    fn pace(&self) -> Pace {
-        self.time.pace()
+    fn runtime(&self) -> Runtime {
+        self.time.runtime()
     }
 
     pub(crate) fn store(&self, control: &Control) -> Store {
@@ -129,13 +129,13 @@ impl<T: Case> World<T> {
 
     pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let queue = QueueName::new("work").unwrap();
-        Outbox::with_pace(self.store(control), self.store(control), queue, self.pace())
+        Outbox::with_runtime(self.store(control), self.store(control), queue, self.runtime())
     }
 
     pub(crate) fn tickets(&self, control: &Control) -> Tickets<T> {
         let outbox = self.outbox(control);
         let tickets = self.store(control).entities_through::<T, _>(outbox);
-        tickets.with_pace(self.pace()).taking_part(Shadows)
+        tickets.with_runtime(self.runtime()).taking_part(Shadows)
     }
 
     pub(crate) fn view(&self, control: &Control) -> ViewTable<Totals<T>, Store> {

@@ -177,7 +177,7 @@ impl World {
     pub fn empty() -> Self {
         let time = Time::default();
         let engine = time.engine();
-        Self { tickets: engine.entities().with_pace(time.pace()), engine, time }
+        Self { tickets: engine.entities().with_runtime(time.runtime()), engine, time }
     }
 
     /// The same with all that lies beside tickets.

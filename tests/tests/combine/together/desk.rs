@@ -16,7 +16,7 @@ pub const TENANT: &str = "contoso";
     reason = "each index has words of its own, which clippy takes for repetitions"
 )]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", holds(Owner), set = Desk)]
+#[entity(table = "Desk", copies_from(Owner), set = Desk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", number))]
@@ -52,7 +52,7 @@ impl Series for Ticket {
 
 /// The owner of tickets, who shows on them: one in their partition, one elsewhere.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", gives(Owner))]
+#[entity(table = "Desk", copied_by(Owner))]
 #[partition_key(home)]
 #[row_key("person_", id)]
 pub struct Person {

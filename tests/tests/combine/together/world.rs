@@ -17,7 +17,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::relation::OwnerTable;
 use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;
-use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 
 use crate::together::desk::{
@@ -66,14 +66,14 @@ impl World {
         self.time.clock()
     }
 
-    pub fn pace(&self) -> Pace {
-        self.time.pace()
+    pub fn runtime(&self) -> Runtime {
+        self.time.runtime()
     }
 
     pub fn outbox(&self, control: &Control) -> Work {
         let queue = QueueName::new("work").unwrap();
         let (tables, queues) = (control.over(self.engine.clone()), control.over(self.engine.clone()));
-        Outbox::with_pace(tables, queues, queue, self.pace())
+        Outbox::with_runtime(tables, queues, queue, self.runtime())
     }
 
     pub fn has(&self, pattern: Pattern) -> bool {
@@ -83,7 +83,7 @@ impl World {
     /// The handle of one process without what takes part in writes.
     pub fn plain(&self, control: &Control) -> Tickets {
         let outbox = self.outbox(control);
-        outbox.store().clone().entities_through::<Ticket, _>(outbox).with_pace(self.pace())
+        outbox.store().clone().entities_through::<Ticket, _>(outbox).with_runtime(self.runtime())
     }
 
     /// The handle of one process, with the patterns of the run.
@@ -101,12 +101,12 @@ impl World {
     /// The owners of tickets, by one process.
     pub fn people(&self, control: &Control) -> Entities<Person, Store, Work> {
         let outbox = self.outbox(control);
-        outbox.store().clone().entities_through::<Person, _>(outbox).with_pace(self.pace())
+        outbox.store().clone().entities_through::<Person, _>(outbox).with_runtime(self.runtime())
     }
 
     pub fn before(&self, control: &Control) -> Entities<before::Ticket, Store, Work> {
         let outbox = self.outbox(control);
-        outbox.store().clone().entities_through::<before::Ticket, _>(outbox).with_pace(self.pace())
+        outbox.store().clone().entities_through::<before::Ticket, _>(outbox).with_runtime(self.runtime())
     }
 
     pub fn owners(&self, control: &Control) -> OwnerTable<Ticket, TicketWithComments, Store, Work> {

@@ -13,7 +13,7 @@ use table_core::embedded::Engine;
 use table_core::{Entity, ErrorCode, QueueName};
 use table_patterns::index::{Entities, IndexState};
 use table_patterns::outbox::Outbox;
-use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::effort::effort;
 use tests::faults::{Control, Controlled};
 use tests::time::Time;
@@ -96,17 +96,17 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    fn pace(&self) -> Pace {
-        self.time.pace()
+    fn runtime(&self) -> Runtime {
+        self.time.runtime()
     }
 
     fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let store = control.over(self.engine.clone());
-        Outbox::with_pace(store.clone(), store, QueueName::new("work").unwrap(), self.pace())
+        Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
     }
 
     fn handle<E: Entity + Send + Sync + 'static>(&self, control: &Control) -> Handle<E> {
-        Entities::from(self.outbox(control)).with_pace(self.pace())
+        Entities::from(self.outbox(control)).with_runtime(self.runtime())
     }
 
     /// One turn of a worker of a program.

@@ -23,12 +23,12 @@ use table_patterns::index::Entities;
 use table_patterns::outbox::Outbox;
 use table_patterns::outbox::guard::GUARD_PREFIX;
 use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
-use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 use tests::time::Time;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", gives(Lead), feed)]
+#[entity(table = "Company", copied_by(Lead), feed)]
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(Badges, unique, table = "Badges", partition_key("badge"), row_key(badge))]
@@ -47,7 +47,7 @@ pub(super) struct Employee {
 
 /// It holds the name of its lead, in a partition of another table.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Projects", holds(Lead))]
+#[entity(table = "Projects", copies_from(Lead))]
 #[partition_key(plan)]
 #[row_key(id)]
 pub(super) struct Project {
@@ -282,8 +282,8 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    fn pace(&self) -> Pace {
-        self.time.pace()
+    fn runtime(&self) -> Runtime {
+        self.time.runtime()
     }
 
     fn store(&self, process: &Process) -> Store {
@@ -295,19 +295,19 @@ impl World {
 
     fn outbox(&self, process: &Process) -> Through {
         let queues = process.control.over(self.engine.clone());
-        Outbox::with_pace(self.store(process), queues, QueueName::new("work").unwrap(), self.pace())
+        Outbox::with_runtime(self.store(process), queues, QueueName::new("work").unwrap(), self.runtime())
     }
 
     pub(super) fn employees(&self, process: &Process) -> Entities<Employee, Store, Through> {
-        Entities::from(self.outbox(process)).with_pace(self.pace())
+        Entities::from(self.outbox(process)).with_runtime(self.runtime())
     }
 
     pub(super) fn projects(&self, process: &Process) -> Entities<Project, Store, Through> {
-        Entities::from(self.outbox(process)).with_pace(self.pace())
+        Entities::from(self.outbox(process)).with_runtime(self.runtime())
     }
 
     pub(super) fn view(&self, process: &Process) -> ViewTable<Headcounts, Store> {
-        ViewTable::new(self.store(process)).with_retry(Retry::default().with_pace(self.pace()))
+        ViewTable::new(self.store(process)).with_retry(Retry::default().with_runtime(self.runtime()))
     }
 
     pub(super) fn worker(&self, process: &Process) -> Worker<Store, Queues> {

@@ -55,12 +55,12 @@ fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
         let time = Time::default();
         let store = time.engine();
         let queue = QueueName::new("work").unwrap();
-        let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
         outbox.create_queues().await.unwrap();
-        let old = store.entities_through::<mail::Employee, _>(outbox.clone()).with_pace(time.pace());
+        let old = store.entities_through::<mail::Employee, _>(outbox.clone()).with_runtime(time.runtime());
         let old = old.create_if_missing().await.unwrap();
         let new = store.entities_through::<mail_and_badges::Employee, _>(outbox.clone());
-        let new = new.with_pace(time.pace()).create_if_missing().await.unwrap();
+        let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
         let (id, badge) = (1, 7);
         let ada = mail_and_badges::Employee { department: "Sales".into(), id, email: "ada".into(), badge };
         new.insert(&ada).await.unwrap();
@@ -92,7 +92,7 @@ mod desk {
         ($version:ident, $(#[$index:meta])?) => {
             pub(in super::super) mod $version {
                 #[derive(table_core::Entity, Clone, Debug)]
-                #[entity(table = "Desk", gives(Ticket))]
+                #[entity(table = "Desk", copied_by(Ticket))]
                 #[partition_key(tenant)]
                 #[row_key("agent_", id)]
                 pub(in super::super) struct Agent {
@@ -103,7 +103,7 @@ mod desk {
                 }
 
                 #[derive(table_core::Entity, Clone, Debug)]
-                #[entity(table = "Desk", holds(Ticket))]
+                #[entity(table = "Desk", copies_from(Ticket))]
                 #[partition_key(tenant)]
                 #[row_key("ticket_", number)]
                 $(#[$index])?
@@ -149,11 +149,13 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         let time = Time::default();
         let store = time.engine();
         let queue = QueueName::new("copies").unwrap();
-        let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
         outbox.create_queues().await.unwrap();
-        let agents = store.entities_through::<desk::before::Agent, _>(outbox.clone()).with_pace(time.pace());
+        let agents =
+            store.entities_through::<desk::before::Agent, _>(outbox.clone()).with_runtime(time.runtime());
         let agents = agents.create_if_missing().await.unwrap();
-        let old = store.entities_through::<desk::before::Ticket, _>(outbox.clone()).with_pace(time.pace());
+        let old =
+            store.entities_through::<desk::before::Ticket, _>(outbox.clone()).with_runtime(time.runtime());
         let old = old.create_if_missing().await.unwrap();
         let ada = desk::before::Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() };
         agents.insert(&ada).await.unwrap();
@@ -168,7 +170,8 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
             (|| desk::before::Ticket::key("contoso", 17), || desk::before::Agent::key("contoso", 9));
         agents.update(agent(), |ada| ada.name = "Byron".into()).await.unwrap();
 
-        let new = store.entities_through::<desk::indexed::Ticket, _>(outbox.clone()).with_pace(time.pace());
+        let new =
+            store.entities_through::<desk::indexed::Ticket, _>(outbox.clone()).with_runtime(time.runtime());
         let new = new.create_if_missing().await.unwrap();
         new.backfill::<desk::indexed::TicketByAgent>().run().await.unwrap();
         time.pass(LEASE * 2);
@@ -185,7 +188,7 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         assert_eq!(found.agent_name.as_deref(), Some("Byron"));
 
         // The newer program takes them along.
-        let agents = store.entities_through::<desk::indexed::Agent, _>(outbox).with_pace(time.pace());
+        let agents = store.entities_through::<desk::indexed::Agent, _>(outbox).with_runtime(time.runtime());
         let agents = agents.create_if_missing().await.unwrap();
         agents
             .update(desk::indexed::Agent::key("contoso", 9), |ada| ada.name = "Lovelace".into())

@@ -14,7 +14,7 @@ use table_core::{
     TableStore, Transaction, ValueRef,
 };
 use table_patterns::outbox::{Intent, Outbox, Step};
-use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 
 pub(crate) type Store = Controlled<Engine>;
@@ -69,9 +69,9 @@ impl Company {
     }
 
     /// Time passes instead of being waited for.
-    pub(crate) fn pace(&self) -> Pace {
+    pub(crate) fn runtime(&self) -> Runtime {
         let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
-        Pace::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
+        Runtime::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
             sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
             Box::pin(async {})
         })
@@ -80,7 +80,7 @@ impl Company {
     /// The outbox as one process sees it.
     pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let store = control.over(self.engine.clone());
-        Outbox::with_pace(store.clone(), store, QueueName::new("work").unwrap(), self.pace())
+        Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
     }
 
     pub(crate) fn worker(&self, control: &Control) -> Worker<Store, Store> {

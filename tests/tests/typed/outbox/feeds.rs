@@ -10,7 +10,7 @@ use table_core::{
     Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction, ValueRef,
 };
 use table_patterns::feed::{Cursor, Feed, FeedChange};
-use table_patterns::work::Pace;
+use table_patterns::work::Runtime;
 
 fn table() -> TableName {
     TableName::new("Employee").unwrap()
@@ -53,7 +53,7 @@ fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers
     let store = store(Faults::default());
     let minutes = |minutes: u64| {
         let clock = move || Clock::default().now() - minutes * 600_000_000;
-        Feed::with_pace(store.clone(), Pace::new().clock(Clock::new(clock)))
+        Feed::with_runtime(store.clone(), Runtime::new().clock(Clock::new(clock)))
     };
     // Each writer's clock is behind the one before: by the RowKeys the order is the other way round.
     for n in 0..9 {
@@ -84,7 +84,7 @@ fn pat_ec_8_a_reader_beside_writers_with_crooked_clocks_misses_nothing_between_t
             for n in 0..300_i32 {
                 let minutes = u64::from(n.unsigned_abs()) * 7 % 9;
                 let clock = Clock::new(move || Clock::default().now() - minutes * 600_000_000);
-                write(&store, &Feed::with_pace(store.clone(), Pace::new().clock(clock)), n);
+                write(&store, &Feed::with_runtime(store.clone(), Runtime::new().clock(clock)), n);
             }
             finished.store(true, Ordering::SeqCst);
         });

@@ -47,7 +47,7 @@ mod keep_of_index_key {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email), keep(email, name))] //~ T062
+    #[index(ByEmail, unique, row_key("email_", email), include(email, name))] //~ T062
     pub struct Employee {
         department: String,
         id: u32,
@@ -62,7 +62,7 @@ mod keep_of_key {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email), keep(id))] //~ T062
+    #[index(ByEmail, unique, row_key("email_", email), include(id))] //~ T062
     pub struct Employee {
         department: String,
         id: u32,
@@ -76,7 +76,7 @@ mod keep_twice {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email), keep(name, name))] //~ T063
+    #[index(ByEmail, unique, row_key("email_", email), include(name, name))] //~ T063
     pub struct Employee {
         department: String,
         id: u32,
@@ -91,7 +91,7 @@ mod keep_unknown {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email), keep(nam))] //~ T005
+    #[index(ByEmail, unique, row_key("email_", email), include(nam))] //~ T005
     pub struct Employee {
         department: String,
         id: u32,
@@ -212,7 +212,7 @@ mod not_unique_other_partition {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(Directory, partition_key("all"), row_key(email), keep(name))] //~ T065
+    #[index(Directory, partition_key("all"), row_key(email), include(name))] //~ T065
     pub struct Employee {
         department: String,
         id: u32,

@@ -4,7 +4,7 @@ mod entity_not_kept {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email), keep(name))]
+    #[index(ByEmail, unique, row_key("email_", email), include(name))]
     pub struct Employee {
         department: String,
         id: u32,
@@ -85,7 +85,7 @@ mod projection_not_kept {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email), keep(name))]
+    #[index(ByEmail, unique, row_key("email_", email), include(name))]
     pub struct Employee {
         department: String,
         id: u32,

@@ -4,7 +4,7 @@ mod indexed {
     #[derive(Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id)]
-    #[index(ByEmail, unique, row_key("email_", email), keep(last_name))]
+    #[index(ByEmail, unique, row_key("email_", email), include(last_name))]
     struct Employee {
         department: String,
         id: u32,

@@ -12,7 +12,7 @@ struct AsJson {
 #[derive(Entity)]
 #[partition_key(grain)]
 #[row_key("state")]
-#[index(ByGrain, unique, partition_key("grain_", grain), row_key(""), keep(data))]
+#[index(ByGrain, unique, partition_key("grain_", grain), row_key(""), include(data))]
 struct State {
     grain: String,
     #[property(chunks)]

@@ -10,7 +10,7 @@ type Maybe<T> = ::std::option::Option<T>;
 #[entity(table = "Things")]
 #[partition_key(r#type)]
 #[row_key("id_", id)]
-#[index(Match, unique, table = "Matches", partition_key("match_", r#match), row_key(id), keep(note))]
+#[index(Match, unique, table = "Matches", partition_key("match_", r#match), row_key(id), include(note))]
 #[index(ByNote, row_key("note_", escaped(note), "!", id), when = is_noted)]
 #[index(Spread, partition_key("s_", bucket(id, 4), "_", r#type), row_key(id))]
 #[index_entity(Owners, at_most = 100, partition_key("owner_", owner), row_key("list"))]

@@ -6,7 +6,7 @@ mod named_twice {
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
-    #[entity(table = "Desk", gives(Assignee, Assignee))] //~ T002
+    #[entity(table = "Desk", copied_by(Assignee, Assignee))] //~ T002
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
     pub struct Agent {
@@ -16,7 +16,7 @@ mod named_twice {
     }
 
     #[derive(Entity)]
-    #[entity(table = "Desk", holds(Assignee))]
+    #[entity(table = "Desk", copies_from(Assignee))]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     pub struct Ticket {
@@ -56,7 +56,7 @@ mod none {
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
-    #[entity(table = "Desk", gives(Assignee))]
+    #[entity(table = "Desk", copied_by(Assignee))]
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
     pub struct Agent {
@@ -66,7 +66,7 @@ mod none {
     }
 
     #[derive(Entity)]
-    #[entity(table = "Desk", holds(Assignee), gives())] //~ T004
+    #[entity(table = "Desk", copies_from(Assignee), gives())] //~ T004
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     pub struct Ticket {

@@ -6,7 +6,7 @@ use table_patterns::denormal::Denormal;
 use table_patterns::selection::Point;
 
 #[derive(Entity)]
-#[entity(table = "Desk", gives(Assignee, Reviewer))]
+#[entity(table = "Desk", copied_by(Assignee, Reviewer))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 pub struct Agent {
@@ -16,7 +16,7 @@ pub struct Agent {
 }
 
 #[derive(Entity)]
-#[entity(table = "Desk", holds(Assignee))]
+#[entity(table = "Desk", copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 pub struct Ticket {
@@ -48,7 +48,7 @@ impl Denormal for Assignee {
 }
 
 #[derive(Entity)]
-#[entity(table = "Reviews", holds(Reviewer))]
+#[entity(table = "Reviews", copies_from(Reviewer))]
 #[partition_key(tenant)]
 #[row_key("review_", number)]
 pub struct Review {

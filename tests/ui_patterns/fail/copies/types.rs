@@ -6,7 +6,7 @@ mod not_a_relation {
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
-    #[entity(table = "Desk", gives(Assignee))]
+    #[entity(table = "Desk", copied_by(Assignee))]
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
     pub struct Agent {
@@ -16,7 +16,7 @@ mod not_a_relation {
     }
 
     #[derive(Entity)]
-    #[entity(table = "Desk", holds(Assignee, Agent))] //~ T185
+    #[entity(table = "Desk", copies_from(Assignee, Agent))] //~ T185
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     pub struct Ticket {
@@ -56,7 +56,7 @@ mod other_end {
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
-    #[entity(table = "Desk", gives(Assignee))]
+    #[entity(table = "Desk", copied_by(Assignee))]
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
     pub struct Agent {
@@ -66,7 +66,7 @@ mod other_end {
     }
 
     #[derive(Entity)]
-    #[entity(table = "Desk", holds(Assignee), gives(Assignee))] //~ T183
+    #[entity(table = "Desk", copies_from(Assignee), copied_by(Assignee))] //~ T183
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     pub struct Ticket {
@@ -106,7 +106,7 @@ mod silent_holder {
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
-    #[entity(table = "Desk", gives(Assignee))]
+    #[entity(table = "Desk", copied_by(Assignee))]
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
     pub struct Agent {
@@ -166,7 +166,7 @@ mod silent_source {
     }
 
     #[derive(Entity)]
-    #[entity(table = "Desk", holds(Assignee))]
+    #[entity(table = "Desk", copies_from(Assignee))]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     pub struct Ticket {

@@ -5,7 +5,7 @@ use crate::selection::{Point, Selection};
 /// The complete key of an entity of `E`: a selection with every part of both keys, or an [`EntityKey`](crate::EntityKey) in a table without a schema.
 ///
 /// ```
-/// use table_core::selection::{Point, WholeKey};
+/// use table_core::selection::{Point, PointKey};
 /// use table_core::{EntityKey, Selection, TableEntity};
 ///
 /// let key = EntityKey::new("Sales", "000223")?;
@@ -19,7 +19,7 @@ use crate::selection::{Point, Selection};
     note = "name one entity by `{E}::key(…)`, or by a unique index",
     note = "part of a key selects many entities; use `query(…)`"
 )]
-pub trait WholeKey<E> {
+pub trait PointKey<E> {
     /// The source of the entity: a [`Source`](crate::selection::Source).
     type From;
 
@@ -27,7 +27,7 @@ pub trait WholeKey<E> {
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 
-impl<E, F> WholeKey<E> for Selection<E, Point, F> {
+impl<E, F> PointKey<E> for Selection<E, Point, F> {
     type From = F;
 
     fn into_point(self) -> Self {

@@ -19,30 +19,30 @@ type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 /// The clock, sleep function and random numbers of code that waits: workers, retries, backfills.
 ///
 /// By default it uses the system clock and sleeps in a separate thread, which needs no runtime and does not block an executor. With a runtime, pass
-/// its timer: `Pace::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// its timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
 /// use table_core::Clock;
-/// use table_core::pace::Pace;
+/// use table_core::runtime::Runtime;
 ///
-/// let pace = Pace::new().clock(Clock::new(|| 7)).sleep_by(|_| Box::pin(async {})).seed(1);
+/// let pace = Runtime::new().clock(Clock::new(|| 7)).sleep_by(|_| Box::pin(async {})).seed(1);
 /// assert_eq!(pace.now(), 7);
 /// ```
 #[derive(Clone)]
-pub struct Pace {
+pub struct Runtime {
     clock: Clock,
     sleep: Sleep,
     random: Arc<AtomicU64>,
 }
 
-impl Default for Pace {
+impl Default for Runtime {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Pace {
+impl Runtime {
     /// Creates the default: system clock, sleep in a thread, random seed.
     #[must_use]
     pub fn new() -> Self {
@@ -100,9 +100,9 @@ impl Pace {
     }
 }
 
-impl fmt::Debug for Pace {
+impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pace")
+        f.write_str("Runtime")
     }
 }
 
@@ -164,7 +164,7 @@ impl Future for Alarm {
 /// ```
 /// use std::time::Duration;
 ///
-/// assert_eq!(table_core::pace::ticks_of(Duration::from_secs(1)), 10_000_000);
+/// assert_eq!(table_core::runtime::ticks_of(Duration::from_secs(1)), 10_000_000);
 /// ```
 #[must_use]
 pub fn ticks_of(time: Duration) -> u64 {
@@ -175,7 +175,7 @@ pub fn ticks_of(time: Duration) -> u64 {
 ///
 /// ```
 /// use std::time::Duration;
-/// use table_core::pace::Backoff;
+/// use table_core::runtime::Backoff;
 ///
 /// let backoff = Backoff { first: Duration::from_millis(100), most: Duration::from_secs(1) };
 /// assert_eq!(backoff.delay(0, u64::MAX), Duration::from_millis(100));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn pat_ec_5_waits_grow_and_vary_within_their_bounds() {
-        let pace = Pace::new().seed(7);
+        let pace = Runtime::new().seed(7);
         let backoff = Backoff { first: Duration::from_secs(1), most: Duration::from_mins(1) };
         let mut seen = std::collections::BTreeSet::new();
         for attempt in 0..40 {

@@ -13,25 +13,25 @@ use crate::transaction::Transaction;
 ///
 /// ```
 /// use table_core::limits::Limits;
-/// use table_core::store::Sent;
+/// use table_core::store::AmbiguousWrite;
 /// use table_core::{Error, ErrorCode, PartitionKey, Transaction};
 ///
 /// let transaction = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?;
 /// let last = Error::new(ErrorCode::EntityAlreadyExists, "it is there");
-/// let error = Sent::new(transaction, last).into_error();
+/// let error = AmbiguousWrite::new(transaction, last).into_error();
 /// assert!(error.is_ambiguous());
-/// let sent = Sent::of(&error).expect("it was just made so");
+/// let sent = AmbiguousWrite::of(&error).expect("it was just made so");
 /// assert_eq!(sent.transaction().partition_key().as_str(), "Sales");
 /// assert!(error.last_answer().is_some_and(Error::is_already_exists));
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct AmbiguousWrite {
     transaction: Transaction,
     last: Error,
 }
 
-impl Sent {
+impl AmbiguousWrite {
     /// Creates the record of a transaction that was sent, with the error of the last attempt.
     #[must_use]
     pub const fn new(transaction: Transaction, last: Error) -> Self {
@@ -54,7 +54,7 @@ impl Sent {
     #[must_use]
     pub fn into_error(self) -> Error {
         let last = &self.last;
-        let mut error = last.clone().in_doubt();
+        let mut error = last.clone().into_ambiguous();
         if let ([only], None) = (self.transaction.operations(), last.operation()) {
             error = error
                 .with_operation(0)
@@ -64,7 +64,7 @@ impl Sent {
     }
 }
 
-impl fmt::Display for Sent {
+impl fmt::Display for AmbiguousWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (operations, partition_key) =
             (self.transaction.operations().len(), self.transaction.partition_key());
@@ -76,7 +76,7 @@ impl fmt::Display for Sent {
     }
 }
 
-impl StdError for Sent {
+impl StdError for AmbiguousWrite {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         Some(&self.last)
     }
