@@ -24,6 +24,26 @@ impl Message {
         self
     }
 
+    /// Appends a text with `, name` in place of each `{, field}`, or with nothing if the name is empty.
+    pub(super) const fn with_field(mut self, text: &str, field: &str) -> Self {
+        let mut rest = text.as_bytes();
+        while let Some((&first, after)) = rest.split_first() {
+            if let [b'{', b',', b' ', b'f', b'i', b'e', b'l', b'd', b'}', after @ ..] = rest {
+                if !field.is_empty() {
+                    self = self.with(", ").with(field);
+                }
+                rest = after;
+                continue;
+            }
+            if self.length < self.bytes.len() {
+                self.bytes[self.length] = first;
+                self.length += 1;
+            }
+            rest = after;
+        }
+        self
+    }
+
     pub(super) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(text) => text,
@@ -40,6 +60,8 @@ mod tests {
     fn texts_are_joined_and_cut_at_the_end() {
         const MESSAGE: Message = Message::new().with("entity `").with("Employee").with("`");
         assert_eq!(MESSAGE.as_str(), "entity `Employee`");
+        const FORM: Message = Message::new().with_field("write `digits(6{, field})`", "id");
+        assert_eq!(FORM.as_str(), "write `digits(6, id)`");
         assert_eq!(Message::new().with(&"x".repeat(600)).as_str().len(), 512);
     }
 }

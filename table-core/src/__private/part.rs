@@ -111,7 +111,7 @@ fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::codec::{Desc, Digits, Text};
+    use crate::key::codec::{Desc, Digits, Signed, Text};
 
     fn of<C: KeyCodec<T>, T>(begin: &str, bounds: &impl KeyBounds<T>) -> TextRange {
         range(begin, "sequence", bounds, C::encode, place::<C, T>("", true)).unwrap()
@@ -126,7 +126,7 @@ mod tests {
         let newest = of::<Desc<Digits<4>>, u32>("e_", &(2..));
         assert_eq!(newest.lower, Bound::Included("e_0".to_owned()));
         assert_eq!(newest.upper, Bound::Included("e_9997".to_owned()));
-        let all = of::<Digits<4>, i32>("", &(..));
+        let all = of::<Digits<4, Signed>, i32>("", &(..));
         assert_eq!(
             (all.lower, all.upper),
             (Bound::Included("-".to_owned()), Bound::Excluded(":".to_owned()))

@@ -13,10 +13,10 @@ use super::message::Message;
 /// # Panics
 /// At compile time, with the fault.
 #[must_use]
-pub const fn require_sound(fault: Option<&str>, form: Form) -> Form {
+pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form {
     match fault {
         None => form,
-        Some(fault) => panic!("{}", fault),
+        Some(fault) => panic!("{}", Message::new().with_field(fault, field).as_str()),
     }
 }
 

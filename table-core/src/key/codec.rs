@@ -89,7 +89,7 @@ pub use date::Date;
 pub use derived::{DerivedPart, PartSource};
 pub use desc::Desc;
 pub use digest::{Crc32, Digest, Fnv1a, Hasher, Md5, Sha256};
-pub use digits::{Digits, digits_fit};
+pub use digits::{Digits, NonNegative, Sign, Signed, Unsigned, digits_fit};
 pub use escaped::Escaped;
 pub use flag::Flag;
 pub use guid::Guid;
@@ -192,7 +192,7 @@ pub trait KeyCodec<T> {
     /// refused (PAT-ANTI-1).
     const FOLLOWS_TIME: bool = false;
     /// The error in this codec's arguments for this type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this
-    /// text at the field.
+    /// text at the field, with `, name` in place of `{, field}`.
     const FAULT: Option<&'static str> = None;
 
     /// Appends the text of a value.

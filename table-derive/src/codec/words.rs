@@ -80,11 +80,13 @@ const HASHES: &[(&str, &str)] = &[
     ("crc32", "__table::Crc32"),
     ("fnv1a", "__table::Fnv1a"),
 ];
+const SIGNS: &[(&str, &str)] =
+    &[("unsigned", ""), ("nonnegative", "__table::NonNegative"), ("signed", "__table::Signed")];
 const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
 
 /// All words.
 pub(super) const WORDS: &[Word] = &[
-    word("digits", "Digits", "digits(6, id)", &[Number(1, 39)]),
+    word("digits", "Digits", "digits(6, id)", &[Number(1, 39), OneOf(SIGNS, true)]),
     around("desc", "Desc", "desc(at)", &[]),
     Word { gives: Text, ..word("escaped", "Escaped", "escaped(name)", &[]) },
     Word { gives: Text, ..word("without", "Without", "without('_', name)", &[Character]) },

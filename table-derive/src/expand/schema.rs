@@ -170,7 +170,17 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
             } else {
                 let fault = field.item("FAULT");
                 // Spanned at the field's type, because rustc shows where the constant is evaluated.
-                quote_spanned!(field.ty.span()=> __table::require_sound(#fault, #form))
+                let asked = if design
+                    .entity
+                    .fields
+                    .get(part.field)
+                    .is_some_and(|field| field.attrs.codec.is_some())
+                {
+                    ""
+                } else {
+                    name.as_str()
+                };
+                quote_spanned!(field.ty.span()=> __table::require_sound(#fault, #asked, #form))
             };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
         }

@@ -1,6 +1,6 @@
 //! Names of log blobs: service, date, hour, counter (LOG-2).
 
-use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use chrono::{DateTime, Timelike, Utc};
 use object_store::path::Path;
 use table_core::error::{Error, Result};
 
@@ -21,7 +21,8 @@ pub(super) fn check_service(service: &str) -> Result<()> {
 
 /// The hour that an instant lies in.
 pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
-    instant.duration_trunc(TimeDelta::hours(1)).unwrap_or(instant)
+    // By calendar: chrono's rounding counts nanoseconds, which end in the year 2262.
+    instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 
 /// The folder of an hour: `queue/2014/07/31/1800`.

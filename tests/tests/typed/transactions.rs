@@ -148,6 +148,6 @@ fn con_11_a_bulk_write_tells_what_may_have_been_written() {
     let all: Vec<Employee> = (0..400).map(|id| Employee::new("Sales", id)).collect();
     let error = block_on(table.bulk().insert_all(&all)).unwrap_err();
     assert!(error.source.is_ambiguous());
-    let expected: Written = (0..100).collect();
+    let expected: WrittenPositions = (0..100).collect();
     assert_eq!((error.written, error.unknown.len()), (expected, 100));
 }

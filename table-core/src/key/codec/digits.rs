@@ -1,24 +1,36 @@
 //! `Digits`: an integer with a declared number of digits.
 
+use std::marker::PhantomData;
+
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// An integer as `N` zero-padded decimal digits. A signed integer has a sign before them, as in [`Padded`](crate::key::codec::Padded).
+/// An integer as `N` zero-padded decimal digits, such as `D6` of .NET.
 ///
 /// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
 /// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger number does not compile.
-/// - Reversed, each digit is written as 9 minus itself, and a signed value changes its sign.
+/// - `S` is the sign. [`Unsigned`] is for unsigned integers. A signed integer needs [`NonNegative`], which refuses values below zero and writes the
+///   same text as an unsigned one, or [`Signed`], which writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
+/// - Reversed, each digit is written as 9 minus itself, and a value with a sign changes it.
 ///
 /// ```
-/// use table_core::key::codec::{Digits, KeyCodec};
+/// use table_core::key::codec::{Digits, KeyCodec, NonNegative, Signed};
 ///
 /// let mut key = "empid_".to_owned();
 /// Digits::<6>::encode(&223u32, &mut key)?;
 /// assert_eq!(key, "empid_000223"); // PAT-INTRA
 /// assert!(Digits::<6>::encode(&1_000_000u32, &mut key).is_err());
 /// assert_eq!(<Digits<6> as KeyCodec<u32>>::decode("000223")?, 223);
+///
+/// let text = |encode: fn(&i64, &mut String) -> table_core::Result<()>, value| {
+///     let mut text = String::new();
+///     encode(&value, &mut text).map(|()| text)
+/// };
+/// assert_eq!(text(Digits::<11, NonNegative>::encode, 478_000_000)?, "00478000000");
+/// assert_eq!(text(Digits::<11, Signed>::encode, 478_000_000)?, "000478000000");
+/// assert!(text(Digits::<11, NonNegative>::encode, -1).is_err());
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
@@ -30,12 +42,131 @@ use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible, decimal};
 /// struct Age { department: String, age: u8 }
 /// ```
 #[derive(Debug)]
-pub enum Digits<const N: usize> {}
+pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 
-impl<const N: usize> Digits<N> {
+/// The sign of [`Digits`]. Sealed: [`Unsigned`], [`NonNegative`] or [`Signed`].
+///
+/// ```
+/// use table_core::key::codec::{Digits, KeyCodec, NonNegative, Sign, Signed};
+///
+/// /// Returns the width of eight digits of an `i32`.
+/// fn width<S: Sign>() -> usize {
+///     <Digits<8, S> as KeyCodec<i32>>::FORM.max
+/// }
+/// assert_eq!((width::<NonNegative>(), width::<Signed>()), (8, 9));
+/// ```
+pub trait Sign: sealed::Sealed {}
+
+/// [`Digits`] of an unsigned integer: the default.
+#[derive(Debug)]
+pub enum Unsigned {}
+
+/// [`Digits`] of a signed integer that is never negative: `digits(19, nonnegative, id)`, the `D19` of .NET.
+///
+/// ```
+/// use table_core::key::codec::{Digits, KeyCodec, NonNegative};
+///
+/// assert_eq!(<Digits<6, NonNegative> as KeyCodec<i32>>::decode("000223")?, 223);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum NonNegative {}
+
+/// [`Digits`] of a signed integer, after a sign: `digits(6, signed, balance)`.
+///
+/// ```
+/// use table_core::key::codec::{Digits, KeyCodec, Signed};
+///
+/// assert_eq!(<Digits<6, Signed> as KeyCodec<i32>>::decode("-999998")?, -1);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Signed {}
+
+mod sealed {
+    /// The kind of a sign, as a value.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Kind {
+        Unsigned,
+        NonNegative,
+        Signed,
+    }
+
+    pub trait Sealed {
+        const KIND: Kind;
+    }
+
+    impl Sealed for super::Unsigned {
+        const KIND: Kind = Kind::Unsigned;
+    }
+
+    impl Sealed for super::NonNegative {
+        const KIND: Kind = Kind::NonNegative;
+    }
+
+    impl Sealed for super::Signed {
+        const KIND: Kind = Kind::Signed;
+    }
+}
+
+use sealed::Kind;
+
+impl Sign for Unsigned {}
+impl Sign for NonNegative {}
+impl Sign for Signed {}
+
+impl<const N: usize, S: Sign> Digits<N, S> {
     const LARGEST: u128 = decimal::largest(N);
     const NAMED: &'static Name<32> = &Name::EMPTY.with("digits(").with_number(N).with(")");
+    const IS_SIGNED: bool = matches!(S::KIND, Kind::Signed);
+    const FORM: Form = form(N, Self::IS_SIGNED);
 
+    /// Returns whether the value is below zero, and its magnitude, if it has a text.
+    #[inline]
+    fn checked<T: Integer>(value: &T) -> Result<(bool, u128)> {
+        const { assert!(Self::fault::<T>().is_none(), "the integer needs another sign or number of digits") };
+        let (negative, magnitude) = value.split();
+        if negative && !Self::IS_SIGNED {
+            return Err(is_negative(value, N));
+        }
+        if magnitude > Self::LARGEST {
+            return Err(too_many_digits(value, N));
+        }
+        Ok((negative, magnitude))
+    }
+
+    /// The help for a signed integer without a declared sign.
+    const WITHOUT_SIGN: &'static Name<400> = &Name::EMPTY
+        .with("[T179] `digits(")
+        .with_number(N)
+        .with(")` of a signed integer does not say how a sign is written; write `digits(")
+        .with_number(N)
+        .with(
+            ", nonnegative{, field})` for exactly these digits, which refuses values below zero, or `digits(",
+        )
+        .with_number(N)
+        .with(", signed{, field})` for a sign before the digits");
+    /// The help for an unsigned integer with a declared sign.
+    const WITH_SIGN: &'static Name<400> = &Name::EMPTY
+        .with("[T179] an unsigned integer has no sign; write `digits(")
+        .with_number(N)
+        .with("{, field})`");
+
+    const fn fault<T: Integer>() -> Option<&'static str> {
+        if !digits_fit(N, T::VALUE_BITS) {
+            return Some(
+                "[T029] `digits(n)`: n must be between 1 and the number of digits of the type's largest value",
+            );
+        }
+        match (S::KIND, T::SIGNED) {
+            (Kind::Unsigned, false) | (Kind::NonNegative | Kind::Signed, true) => None,
+            (Kind::Unsigned, true) => Some(Self::WITHOUT_SIGN.as_str()),
+            (Kind::NonNegative | Kind::Signed, false) => Some(Self::WITH_SIGN.as_str()),
+        }
+    }
+}
+
+impl<const N: usize> Digits<N> {
     /// Returns `true` if a type can have `N` digits, for diagnostics in constants.
     ///
     /// ```
@@ -62,54 +193,46 @@ pub const fn digits_fit(digits: usize, bits: u32) -> bool {
     digits >= 1 && digits <= decimal::digits_of(bits)
 }
 
-impl<T: Integer, const N: usize> KeyCodec<T> for Digits<N> {
+impl<T: Integer, const N: usize, S: Sign> KeyCodec<T> for Digits<N, S> {
     const NAME: &'static str = Self::NAMED.as_str();
-    const FORM: Form = integer_form::<T>(N);
-    const FAULT: Option<&'static str> = if digits_fit(N, T::VALUE_BITS) {
-        None
-    } else {
-        Some("[T029] `digits(n)`: n must be between 1 and the number of digits of the type's largest value")
-    };
+    const FORM: Form = Self::FORM;
+    const FAULT: Option<&'static str> = Self::fault::<T>();
 
     #[inline]
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        const { assert!(digits_fit(N, T::VALUE_BITS)) };
-        let (negative, magnitude) = value.split();
-        if magnitude > Self::LARGEST {
-            return Err(too_many_digits(value, N));
+        let (negative, magnitude) = Self::checked(value)?;
+        out.reserve(Self::FORM.max);
+        if Self::IS_SIGNED {
+            push_sign::<T>(negative, out);
         }
-        out.reserve(integer_form::<T>(N).max);
-        push_sign::<T>(negative, out);
         decimal::push::<N>(magnitude, negative, out);
         Ok(())
     }
 
     #[inline]
     fn decode(text: &str) -> Result<T> {
-        decode_integer(text, T::SIGNED, N)
+        decode_integer(text, Self::IS_SIGNED, N)
             .and_then(|(negative, magnitude)| T::join(negative, magnitude))
             .ok_or_else(|| mismatch(text, Self::NAMED.as_str()))
     }
 }
 
-impl<T: Integer, const N: usize> Reversible<T> for Digits<N> {
+impl<T: Integer, const N: usize, S: Sign> Reversible<T> for Digits<N, S> {
     #[inline]
     fn encode_reversed(value: &T, out: &mut String) -> Result<()> {
-        const { assert!(digits_fit(N, T::VALUE_BITS)) };
-        let (negative, magnitude) = value.split();
-        if magnitude > Self::LARGEST {
-            return Err(too_many_digits(value, N));
+        let (negative, magnitude) = Self::checked(value)?;
+        let below_zero = !negative && magnitude > 0;
+        out.reserve(Self::FORM.max);
+        if Self::IS_SIGNED {
+            push_sign::<T>(below_zero, out);
         }
-        let below_zero = T::SIGNED && !negative && magnitude > 0;
-        out.reserve(integer_form::<T>(N).max);
-        push_sign::<T>(below_zero, out);
-        decimal::push::<N>(magnitude, below_zero || !T::SIGNED, out);
+        decimal::push::<N>(magnitude, below_zero || !Self::IS_SIGNED, out);
         Ok(())
     }
 
     #[inline]
     fn decode_reversed(text: &str) -> Result<T> {
-        let parts = if T::SIGNED {
+        let parts = if Self::IS_SIGNED {
             decode_integer(text, true, N)
                 .filter(|parts| *parts != (true, 0))
                 .map(|(negative, magnitude)| (!negative && magnitude > 0, magnitude))
@@ -129,17 +252,30 @@ impl<T: Integer, const N: usize> Reversible<T> for Digits<N> {
 fn too_many_digits<T: Integer>(value: &T, digits: usize) -> crate::Error {
     refused(format!(
         "{value} does not fit into {digits} digits; declare `digits(n)` with more (this changes stored keys), or remove \
-         it out for the full width of the type"
+         it for the full width of the type"
     ))
     .with_rule("DQ-10")
 }
 
-pub(super) const fn integer_form<T: Integer>(digits: usize) -> Form {
-    if T::SIGNED {
+#[cold]
+fn is_negative<T: Integer>(value: &T, digits: usize) -> crate::Error {
+    refused(format!(
+        "{value} is below zero, which {digits} digits without a sign cannot write; check the value, or declare `digits({digits}, signed, …)` \
+         (this changes stored keys)"
+    ))
+    .with_rule("DQ-10")
+}
+
+const fn form(digits: usize, signed: bool) -> Form {
+    if signed {
         Form::fixed(digits + 1, true, Alphabet::DIGITS.with('-'))
     } else {
         Form::fixed(digits, true, Alphabet::DIGITS)
     }
+}
+
+pub(super) const fn integer_form<T: Integer>(digits: usize) -> Form {
+    form(digits, T::SIGNED)
 }
 
 /// Appends the sign of a signed type.
@@ -172,17 +308,42 @@ mod tests {
 
     #[test]
     fn a_value_with_too_many_digits_is_refused_with_advice() {
-        let error = Digits::<3>::encode(&-1_000i16, &mut String::new()).unwrap_err();
+        let error = Digits::<3, Signed>::encode(&-1_000i16, &mut String::new()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::KeyEncoding);
         assert!(error.to_string().contains("-1000 does not fit into 3 digits; declare"), "{error}");
         assert!(Digits::<3>::encode_reversed(&1_000u16, &mut String::new()).is_err());
     }
 
     #[test]
+    fn a_negative_value_is_refused_unless_the_sign_is_declared() {
+        let error = Digits::<11, NonNegative>::encode(&-1_i64, &mut String::new()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::KeyEncoding);
+        assert!(
+            error.to_string().contains("-1 is below zero") && error.to_string().contains("digits(11, signed"),
+            "{error}"
+        );
+        assert!(<Digits<6> as KeyCodec<i32>>::FAULT.is_some_and(|fault| fault.contains("[T179]")));
+        assert!(<Digits<6, Signed> as KeyCodec<u32>>::FAULT.is_some_and(|fault| fault.contains("[T179]")));
+        assert!(<Digits<9> as KeyCodec<i8>>::FAULT.is_some_and(|fault| fault.contains("[T029]")));
+    }
+
+    #[test]
+    fn non_negative_digits_are_those_of_an_unsigned_integer() {
+        for value in [0_u32, 1, 223, 999_999] {
+            let (mut unsigned, mut signed) = (String::new(), String::new());
+            Digits::<6>::encode(&value, &mut unsigned).unwrap();
+            Digits::<6, NonNegative>::encode(&i64::from(value), &mut signed).unwrap();
+            assert_eq!(unsigned, signed);
+        }
+        assert_eq!(<Digits<6> as KeyCodec<u32>>::NAME, <Digits<6, NonNegative> as KeyCodec<i32>>::NAME);
+        assert_eq!(<Digits<6> as KeyCodec<u32>>::FORM, <Digits<6, NonNegative> as KeyCodec<i32>>::FORM);
+    }
+
+    #[test]
     fn full_width_digits_are_the_padded_text() {
         for value in [i64::MIN, -1, 0, 1, i64::MAX] {
             let (mut digits, mut padded) = (String::new(), String::new());
-            Digits::<19>::encode(&value, &mut digits).unwrap();
+            Digits::<19, Signed>::encode(&value, &mut digits).unwrap();
             crate::key::codec::Padded::encode(&value, &mut padded).unwrap();
             assert_eq!(digits, padded);
         }

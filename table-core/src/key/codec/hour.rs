@@ -30,8 +30,8 @@ pub enum Hour {}
 fn push(instant: DateTime<Utc>, reversed: bool, out: &mut String) -> Result<()> {
     if (instant.minute(), instant.second(), instant.nanosecond()) != (0, 0, 0) {
         return Err(refused(format!(
-            "{instant:?} is not on the hour, so it cannot be read back; truncate it with \
-             `duration_trunc(TimeDelta::hours(1))`, or declare `truncate(hour(…))`, which stores the field as a property"
+            "{instant:?} is not on the hour, so it cannot be read back; declare \
+             `truncate(hour(…))`, which stores the field as a property"
         )));
     }
     let day = date::number_of(instant.date_naive()).ok_or_else(|| {

@@ -4,13 +4,15 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use crate::error::{ErrorCode, Result};
-use crate::key::codec::{DerivedPart, Form, KeyCodec, TextCodec};
+use crate::key::codec::{DerivedPart, Form, KeyCodec, TextCodec, Truncates};
 use crate::key::{order, text};
 
 /// Checks K1 to K4 on every value and every pair of values; K3 by the order of `T`.
 ///
 /// Values that the codec refuses are skipped; refusing all values is an error. Pass many values, both similar and unusual, as property tests
-/// generate. Use [`check_texts`] for texts: `String` sorts by code points, keys by UTF-16 code units.
+/// generate. The codec's own edges are found from the texts of these values: every text that differs in one character, or continues with the first
+/// or the last character of the alphabet, is either refused or the text of its value, which then is checked like the given ones. Use [`check_texts`]
+/// for texts: `String` sorts by code points, keys by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -63,6 +65,18 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
             canonical::<C, T>(&other)?;
         }
     }
+    written.sort_by(|(_, left), (_, right)| order::compare(left, right));
+    let texts = written.iter().map(|(_, text)| text.as_str());
+    let mut found: Vec<(T, String)> = Vec::new();
+    for text in samples(texts.len()).filter_map(|at| texts.clone().nth(at)) {
+        for edge in edges(&C::FORM, text) {
+            if let Some(value) = canonical::<C, T>(&edge)? {
+                legal(&C::FORM, &edge).map_err(|fault| format!("K4: {value:?} becomes '{edge}', {fault}"))?;
+                found.push((value, edge));
+            }
+        }
+    }
+    written.extend(found.iter().map(|(value, text)| (value, text.clone())));
     written.sort_by(|(left, _), (right, _)| compare(left, right));
     if C::DESCENDING {
         written.reverse();
@@ -136,6 +150,44 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
 /// A description of the broken law and the values that break it.
 pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> std::result::Result<(), String> {
     check_derived_by::<C, T>(values, Ord::cmp)
+}
+
+/// Checks [`Truncates`]: a value that the codec writes is truncated to itself, so that `truncate` refuses nothing that the codec accepts; any other
+/// value is truncated to one that the codec writes, which is not greater, and greater values never to smaller ones.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{Hour, laws};
+///
+/// let instants = ["2014-04-23T09:41:07Z", "2014-04-23T10:00:00Z", "9999-12-31T23:00:00Z"].map(|at| at.parse::<DateTime<Utc>>());
+/// assert_eq!(laws::check_truncation::<Hour, _>(&instants.map(Result::unwrap_or_default)), Ok(()));
+/// ```
+///
+/// # Errors
+/// A description of the broken law and the values that break it.
+pub fn check_truncation<C: Truncates<T>, T: Ord + Debug>(values: &[T]) -> std::result::Result<(), String> {
+    let mut truncated: Vec<(&T, T)> = Vec::new();
+    for value in values {
+        let writes = encoded(|out| C::encode(value, out)).is_ok();
+        match C::truncate(value) {
+            None if writes => return Err(format!("{value:?} has a text, but is not truncated")),
+            None => {}
+            Some(cut) if writes && cut != *value => {
+                return Err(format!("{value:?} has a text, but is truncated to {cut:?}"));
+            }
+            Some(cut) if C::CUT_FORM.ordered && cut > *value => {
+                return Err(format!("{value:?} is truncated to {cut:?}, which is greater"));
+            }
+            Some(cut) => truncated.push((value, cut)),
+        }
+    }
+    truncated.sort();
+    for ((value, cut), (next, next_cut)) in truncated.iter().zip(truncated.iter().skip(1)) {
+        if C::CUT_FORM.ordered && cut > next_cut {
+            return Err(format!("{value:?} is truncated to {cut:?}, and {next:?} to {next_cut:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Checks like [`check_derived`], for texts, which are ordered by UTF-16 code units (ORD-6).
@@ -222,15 +274,50 @@ fn neighbours(text: &str) -> impl Iterator<Item = String> {
     last.map(|_| shorter).into_iter().chain(changed).chain(longer).chain(cases)
 }
 
-/// Checks that a text that can be read is the text of its value.
-fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<(), String> {
+/// Most texts whose edges are looked for.
+const SAMPLES: usize = 3;
+
+/// Returns the positions of the first, the last and some texts between them.
+fn samples(count: usize) -> impl Iterator<Item = usize> {
+    let last = count.saturating_sub(1);
+    let mut positions: Vec<usize> = (0..SAMPLES).map(|at| last * at / (SAMPLES - 1)).collect();
+    positions.dedup();
+    positions.into_iter().filter(move |_| count > 0)
+}
+
+/// Returns texts at the edges of a form of fixed width: with the first, the last, the next and the previous character of the alphabet at each
+/// position, and with each prefix continued by the first or the last one. Characters outside of ASCII are left out, and so are forms of variable width.
+fn edges(form: &Form, text: &str) -> Vec<String> {
+    if !form.is_fixed() || !text.is_ascii() {
+        return Vec::new();
+    }
+    let alphabet: Vec<char> = (' '..='~').filter(|character| form.alphabet.contains(*character)).collect();
+    let mut edges = Vec::new();
+    for (at, own) in text.char_indices() {
+        let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
+        let next = alphabet.iter().find(|other| **other > own);
+        let previous = alphabet.iter().rev().find(|other| **other < own);
+        let others = [alphabet.first(), previous, next, alphabet.last()];
+        edges.extend(others.into_iter().flatten().map(|other| format!("{before}{other}{after}")));
+        for end in [alphabet.first(), alphabet.last()].into_iter().flatten() {
+            edges.push(before.chars().chain(std::iter::repeat_n(*end, text.len() - at)).collect());
+        }
+    }
+    edges.retain(|edge| edge != text);
+    edges.sort();
+    edges.dedup();
+    edges
+}
+
+/// Returns the value of a text that can be read, after checking that it is the text of this value.
+fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<Option<T>, String> {
     match C::decode(text) {
         Ok(value) => match encoded(|out| C::encode(&value, out)) {
-            Ok(written) if written == text => Ok(()),
+            Ok(written) if written == text => Ok(Some(value)),
             Ok(written) => Err(format!("K1: '{text}' is read as {value:?}, which is written '{written}'")),
             Err(error) => Err(format!("K1: '{text}' is read as {value:?}, which is refused: {error}")),
         },
-        Err(error) if error.code() == ErrorCode::EntityMismatch => Ok(()),
+        Err(error) if error.code() == ErrorCode::EntityMismatch => Ok(None),
         Err(error) => Err(format!("K1: '{text}' is refused by another code than EntityMismatch: {error}")),
     }
 }
@@ -334,6 +421,68 @@ mod tests {
 
         // Compared by absolute value, -1 and 1 are one value with two texts.
         let fault = check_by::<Padded, i8>(&[-1, 1], |left, right| left.abs().cmp(&right.abs())).unwrap_err();
-        assert!(fault.starts_with("K2"), "{fault}");
+        assert!(fault.starts_with("K2") || fault.starts_with("K3"), "{fault}");
+    }
+
+    #[test]
+    fn k1_is_broken_by_a_text_at_the_edge_that_is_read_and_not_written() {
+        /// Four digits of at most 4,999; reads all four digits.
+        enum Half {}
+
+        impl KeyCodec<u16> for Half {
+            const NAME: &'static str = "half";
+            const FORM: Form = Form::fixed(4, true, Alphabet::DIGITS);
+
+            fn encode(value: &u16, out: &mut String) -> Result<()> {
+                let fits = *value < 5_000;
+                *out += &fits
+                    .then(|| format!("{value:04}"))
+                    .ok_or_else(|| Error::new(ErrorCode::KeyEncoding, "too large"))?;
+                Ok(())
+            }
+
+            fn decode(text: &str) -> Result<u16> {
+                let digits = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+                let value = Some(text).filter(|_| digits).and_then(|text| text.parse().ok());
+                value.ok_or_else(|| Error::new(ErrorCode::EntityMismatch, "no digits"))
+            }
+        }
+
+        for values in [&[7][..], &[0, 4_999], &[1_000, 2_000]] {
+            assert!(check::<Half, u16>(values).unwrap_err().starts_with("K1"), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn truncation_refuses_nothing_that_the_codec_writes() {
+        /// Whole tens, of which those above 200 are not truncated.
+        enum Tens {}
+
+        impl KeyCodec<u8> for Tens {
+            const NAME: &'static str = "tens";
+            const FORM: Form = Form::fixed(3, true, Alphabet::DIGITS);
+
+            fn encode(value: &u8, out: &mut String) -> Result<()> {
+                let whole = value.is_multiple_of(10);
+                *out += &whole
+                    .then(|| format!("{value:03}"))
+                    .ok_or_else(|| Error::new(ErrorCode::KeyEncoding, "finer"))?;
+                Ok(())
+            }
+
+            fn decode(text: &str) -> Result<u8> {
+                text.parse().map_err(|_| Error::new(ErrorCode::EntityMismatch, "no digits"))
+            }
+        }
+
+        impl Truncates<u8> for Tens {
+            fn truncate(value: &u8) -> Option<u8> {
+                Some(value - value % 10).filter(|ten| *ten <= 200)
+            }
+        }
+
+        assert_eq!(check_truncation::<Tens, u8>(&[0, 7, 199, 200]), Ok(()));
+        let fault = check_truncation::<Tens, u8>(&[0, 210]).unwrap_err();
+        assert!(fault.contains("has a text, but is not truncated"), "{fault}");
     }
 }

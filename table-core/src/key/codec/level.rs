@@ -72,7 +72,7 @@ as_it_is! {
     CodePoint;
     Date;
     Desc<C>: [C];
-    Digits<N>: [const N: usize];
+    Digits<N, S>: [const N: usize, S];
     Escaped;
     Flag;
     Guid;

@@ -72,7 +72,7 @@ impl<const TOKENS: u128> Pattern<TOKENS> {
         let cut = units.cut(Self::UNITS.1, Self::UNITS.2);
         if cut != units {
             return Err(refused(format!(
-                "{value:?} is finer than `{}`, so it cannot be read back; truncate it with `duration_trunc`, or declare \
+                "{value:?} is finer than `{}`, so it cannot be read back; declare \
                  `truncate(…)`, which stores the field as a property",
                 Self::NAMED.as_str()
             )));

@@ -33,7 +33,7 @@ fn text_of<C: KeyCodec<T>, T>(value: &T) -> String {
 }
 
 macro_rules! integer_laws {
-    ($($test:ident: $type:ident, $width:literal;)*) => {
+    ($($test:ident: $type:ident, $width:literal, $sign:ident;)*) => {
         proptest! {$(
             #[test]
             fn $test(mut values in prop::collection::vec((any::<$type>(), 0..$type::BITS), 1..24)
@@ -44,12 +44,12 @@ macro_rules! integer_laws {
                 values.extend((0 as $type).checked_sub(1));
                 checked::<Padded, $type>(&values)?;
                 checked::<Desc<Padded>, $type>(&values)?;
-                checked::<Digits<1>, $type>(&values)?;
-                checked::<Digits<2>, $type>(&values)?;
-                checked::<Digits<$width>, $type>(&values)?;
-                checked::<Desc<Digits<1>>, $type>(&values)?;
-                checked::<Desc<Digits<2>>, $type>(&values)?;
-                checked::<Desc<Digits<$width>>, $type>(&values)?;
+                checked::<Digits<1, $sign>, $type>(&values)?;
+                checked::<Digits<2, $sign>, $type>(&values)?;
+                checked::<Digits<$width, $sign>, $type>(&values)?;
+                checked::<Desc<Digits<1, $sign>>, $type>(&values)?;
+                checked::<Desc<Digits<2, $sign>>, $type>(&values)?;
+                checked::<Desc<Digits<$width, $sign>>, $type>(&values)?;
                 prop_assert_eq!(text_of::<Padded, $type>(&$type::MAX).len(), <Padded as KeyCodec<$type>>::FORM.max);
             }
         )*}
@@ -57,16 +57,16 @@ macro_rules! integer_laws {
 }
 
 integer_laws! {
-    k1_to_k4_u8: u8, 3;
-    k1_to_k4_u16: u16, 5;
-    k1_to_k4_u32: u32, 10;
-    k1_to_k4_u64: u64, 20;
-    k1_to_k4_u128: u128, 39;
-    k1_to_k4_i8: i8, 3;
-    k1_to_k4_i16: i16, 5;
-    k1_to_k4_i32: i32, 10;
-    k1_to_k4_i64: i64, 19;
-    k1_to_k4_i128: i128, 39;
+    k1_to_k4_u8: u8, 3, Unsigned;
+    k1_to_k4_u16: u16, 5, Unsigned;
+    k1_to_k4_u32: u32, 10, Unsigned;
+    k1_to_k4_u64: u64, 20, Unsigned;
+    k1_to_k4_u128: u128, 39, Unsigned;
+    k1_to_k4_i8: i8, 3, Signed;
+    k1_to_k4_i16: i16, 5, Signed;
+    k1_to_k4_i32: i32, 10, Signed;
+    k1_to_k4_i64: i64, 19, Signed;
+    k1_to_k4_i128: i128, 39, Signed;
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn k1_to_k4_every_value_of_a_byte() {
     laws::check::<Padded, i8>(&signed).unwrap();
     laws::check::<Desc<Padded>, u8>(&unsigned).unwrap();
     laws::check::<Desc<Padded>, i8>(&signed).unwrap();
-    laws::check::<Digits<2>, i8>(&signed).unwrap();
-    laws::check::<Desc<Digits<3>>, i8>(&signed).unwrap();
+    laws::check::<Digits<2, Signed>, i8>(&signed).unwrap();
+    laws::check::<Desc<Digits<3, Signed>>, i8>(&signed).unwrap();
 }
 
 proptest! {
@@ -217,12 +217,13 @@ fn golden_texts_of_every_codec() {
         (text_of::<Padded, _>(&i8::MIN), "-871"),
         (text_of::<Padded, _>(&i64::MIN), "-0776627963145224191"),
         (text_of::<Padded, _>(&i128::MIN), "-829858816539530768268312696284115894271"),
-        (text_of::<Digits<4>, _>(&2012i16), "02012"),
-        (text_of::<Digits<4>, _>(&-2012i16), "-7987"),
+        (text_of::<Digits<4, Signed>, _>(&2012i16), "02012"),
+        (text_of::<Digits<4, NonNegative>, _>(&2012i16), "2012"),
+        (text_of::<Digits<4, Signed>, _>(&-2012i16), "-7987"),
         (text_of::<Desc<Padded>, _>(&7u8), "248"),
         (text_of::<Desc<Padded>, _>(&0i8), "-998"),
         (text_of::<Desc<Digits<6>>, _>(&223u32), "999776"),
-        (text_of::<Desc<Digits<4>>, _>(&2012i16), "-7987"),
+        (text_of::<Desc<Digits<4, Signed>>, _>(&2012i16), "-7987"),
         (text_of::<Date, _>(&day), "20140423"),
         (text_of::<Desc<Date>, _>(&day), "79859576"),
         (text_of::<Hour, _>(&hour), "2014042309"),

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use chrono::{DateTime, DurationRound, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, Timelike, Utc};
 
 use crate::error::Result;
 use crate::key::codec::derived::source;
@@ -78,7 +78,8 @@ source! {
 
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        value.duration_trunc(TimeDelta::hours(1)).ok()
+        // By calendar: chrono's rounding counts nanoseconds, which end in the year 2262.
+        Some(value.date_naive().and_hms_opt(value.hour(), 0, 0)?.and_utc())
     }
 }
 

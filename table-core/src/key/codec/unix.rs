@@ -50,15 +50,15 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
         // A value that is not read back is finer than the unit, or a leap second.
         count.filter(|count| Self::of_count(*count).as_ref() == Some(value)).ok_or_else(|| {
             refused(format!(
-                "{value:?} is not a whole number of `{}` between 1970 and 2286, so it cannot be read back; truncate it with \
-                 `duration_trunc`, or declare `truncate(…)`",
+                "{value:?} is not a whole number of `{}` between 1970 and 2286, so it cannot be read back; declare \
+                 `truncate(…)`, which stores the field as a property",
                 Self::NAMED
             ))
         })
     }
 
     fn of_count(count: u64) -> Option<DateTime<Utc>> {
-        let count = i64::try_from(count).ok()?;
+        let count = i64::try_from(count).ok().filter(|_| count <= Self::LARGEST)?;
         if MILLIS { DateTime::from_timestamp_millis(count) } else { DateTime::from_timestamp(count, 0) }
     }
 }

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::key::codec::tests::{Ascending, Mixed};
 use crate::key::codec::{
-    Alphabet, Date, Desc, Digits, Escaped, Flag, KeyCodec, KeyEnum, Padded, Text, TextCodec, Variant, Without,
+    Alphabet, Date, Desc, Digits, Escaped, Flag, KeyCodec, KeyEnum, Padded, Signed, Text, TextCodec, Variant,
+    Without,
 };
 use crate::key::order::compare;
 
@@ -75,7 +76,7 @@ fn samples() -> Vec<Sample> {
         sample::<Padded, u8>([0, 1, 9, 10, 255], |value| number((*value).into())),
         sample::<Padded, i8>([-128, -10, -1, 0, 1, 127], |value| number((*value).into())),
         sample::<Digits<2>, u32>([0, 1, 10, 99], |value| number((*value).try_into().unwrap())),
-        sample::<Digits<1>, i32>([-9, -1, 0, 1, 9], |value| number(*value)),
+        sample::<Digits<1, Signed>, i32>([-9, -1, 0, 1, 9], |value| number(*value)),
         sample::<Desc<Digits<2>>, u32>([0, 1, 10, 99], |value| number((*value).try_into().unwrap())),
         sample::<Date, _>([chrono::NaiveDate::MIN, chrono::NaiveDate::default()], |_| place(0)),
         sample::<Flag, _>([false, true], |value| place(usize::from(*value))),

@@ -210,6 +210,13 @@ fn derived<C: DerivedPart<T>, T: Sampled + Ord + std::fmt::Debug>(
     compound(C::NAME, C::FORM, &written(&values, C::encode))
 }
 
+fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(
+    seeds: &Seeds,
+) -> Result<(), TestCaseError> {
+    laws::check_truncation::<C, T>(&T::of(seeds))
+        .map_err(|fault| TestCaseError::fail(format!("{}: {fault}", C::NAME)))
+}
+
 /// The texts of those values that have one.
 fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Error>) -> Vec<String> {
     let text = |value| {
@@ -245,9 +252,15 @@ every! {
     codec {
         Padded: u8, u16, u32, u64, u128, i8, i16, i32, i64, i128;
         Desc<Padded>: u8, u64, i8, i64, i128;
-        Digits<1>: u8, i64;
-        Digits<6>: u32, i32, u64, i128;
-        Desc<Digits<6>>: u32, i32, u64, i128;
+        Digits<1>: u8, u64;
+        Digits<6>: u32, u64;
+        Digits<19, NonNegative>: i64, i128;
+        Digits<6, NonNegative>: i32;
+        Digits<1, Signed>: i8, i64;
+        Digits<6, Signed>: i32, i64, i128;
+        Desc<Digits<6>>: u32, u64;
+        Desc<Digits<6, NonNegative>>: i32, i64;
+        Desc<Digits<6, Signed>>: i32, i64, i128;
         Hex<2>: u64, u128;
         Hex<16, true>: u64;
         Desc<Hex<16>>: u64, u128;
@@ -291,6 +304,14 @@ every! {
         Newtype<Digits<6>>: EmployeeId;
         Newtype<Desc<Padded>>: EmployeeId;
         Desc<Newtype<Digits<6>>>: EmployeeId;
+    }
+    truncated {
+        Hour: DateTime<Utc>;
+        Month: DateTime<Utc>, NaiveDate;
+        Minute: DateTime<Utc>;
+        Day: DateTime<Utc>, NaiveDate;
+        Unix<true>: DateTime<Utc>;
+        Unix<false>: DateTime<Utc>;
     }
     text {
         Text: ;
