@@ -21,10 +21,10 @@ const LIMIT: f64 = 0.9;
 /// Measures the rows.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let direct = server.connection_string();
-    pace("insert", &Ours::new(&direct, "ReadingsNear")?, server, options, report)?;
+    runtime("insert", &Ours::new(&direct, "ReadingsNear")?, server, options, report)?;
     let proxy = Proxy::before(server.address()?, FAR)?;
     let far = Ours::new(&proxy.connection_string(&direct, &server.address()?), "ReadingsFar")?;
-    pace("insert from 10 ms away", &far, server, options, report)
+    runtime("insert from 10 ms away", &far, server, options, report)
 }
 
 fn runtime(name: &str, ours: &Ours, server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
