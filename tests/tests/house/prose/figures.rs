@@ -1,0 +1,176 @@
+//! Figures of each part of the repository, against targets and a committed baseline that may only fall.
+//!
+//! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the present figures.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use super::habits::{HABITS, Habit, Kind, VERB};
+use crate::files::{below, root};
+
+const BASELINE: &str = "tests/tests/house/prose/baseline.txt";
+
+/// A line of prose.
+struct Line {
+    text: String,
+    /// `true` for the first line of a doc comment.
+    is_head: bool,
+}
+
+/// Returns the part of the repository that a file counts for.
+fn part(path: &str) -> Option<String> {
+    let folder = path.split('/').next().unwrap_or_default();
+    if path.ends_with(".rs") {
+        let is_source = folder.starts_with("table-")
+            && path.contains("/src/")
+            && !path.contains("/tests/")
+            && !path.ends_with("/tests.rs");
+        return is_source.then(|| folder.to_owned());
+    }
+    if path.starts_with("docs/api/") {
+        return None;
+    }
+    Some(match path.split('/').collect::<Vec<_>>().as_slice() {
+        ["docs", folder, _] => format!("docs/{folder}"),
+        ["docs", _] => "docs".to_owned(),
+        [_] => "guides".to_owned(),
+        _ => "other".to_owned(),
+    })
+}
+
+fn comments(text: &str) -> Vec<Line> {
+    let (mut lines, mut is_sample, mut is_after_doc) = (Vec::new(), false, false);
+    for line in text.lines().map(str::trim) {
+        let Some(comment) = line.strip_prefix("//") else {
+            (is_sample, is_after_doc) = (false, false);
+            continue;
+        };
+        let is_doc = line.starts_with("///");
+        let comment = comment.strip_prefix(['/', '!']).unwrap_or(comment).trim();
+        if comment.starts_with("```") {
+            is_sample = !is_sample;
+        } else if !is_sample && !comment.is_empty() && !comment.starts_with(['#', '|']) {
+            lines.push(Line { text: comment.to_owned(), is_head: is_doc && !is_after_doc });
+        }
+        is_after_doc |= is_doc;
+    }
+    lines
+}
+
+fn paragraphs(text: &str) -> Vec<Line> {
+    let mut is_sample = false;
+    let mut lines = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("```") {
+            is_sample = !is_sample;
+        } else if !is_sample && !line.is_empty() {
+            lines.push(Line { text: line.to_owned(), is_head: false });
+        }
+    }
+    lines
+}
+
+/// Returns the texts of errors: literals in files that define them.
+fn messages(path: &str, text: &str) -> Vec<Line> {
+    if !path.ends_with("/fault.rs") && !path.starts_with("table-derive/src/check") {
+        return Vec::new();
+    }
+    let literals = text.lines().filter(|line| !line.trim_start().starts_with("//")).filter_map(|line| {
+        let (_, rest) = line.split_once('"')?;
+        let (literal, _) = rest.rsplit_once('"')?;
+        literal.contains(' ').then(|| Line { text: literal.to_owned(), is_head: false })
+    });
+    literals.collect()
+}
+
+fn corpus() -> BTreeMap<String, Vec<Line>> {
+    let mut corpus: BTreeMap<String, Vec<Line>> = BTreeMap::new();
+    for (path, text) in below("", &[".rs", ".md"]) {
+        let Some(part) = part(&path) else { continue };
+        if path.ends_with(".md") {
+            corpus.entry(part).or_default().extend(paragraphs(&text));
+        } else {
+            corpus.entry(format!("{part} messages")).or_default().extend(messages(&path, &text));
+            corpus.entry(part).or_default().extend(comments(&text));
+        }
+    }
+    corpus.retain(|_, lines| !lines.is_empty());
+    corpus
+}
+
+/// Returns the figure of a habit, or `None` if no line can have it.
+#[expect(clippy::cast_precision_loss, reason = "some thousand lines")]
+fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
+    let of_kind = || lines.iter().filter(|line| habit.kind == Kind::Line || line.is_head);
+    let (all, with) = (of_kind().count(), of_kind().filter(|line| (habit.is_in)(&line.text)).count());
+    let scale = if habit.kind == Kind::Head { 100.0 } else { 1_000.0 };
+    (all > 0).then(|| scale * with as f64 / all as f64)
+}
+
+/// Returns `true` if the first figure is not worse than the second, to a tenth.
+fn holds(habit: &Habit, figure: f64, limit: f64) -> bool {
+    if habit.name == VERB { figure >= limit - 0.05 } else { figure <= limit + 0.05 }
+}
+
+fn baseline() -> BTreeMap<(String, String), f64> {
+    let text = fs::read_to_string(root().join(BASELINE)).unwrap_or_default();
+    let entry = |line: &str| {
+        let (rest, figure) = line.rsplit_once(' ')?;
+        let (part, habit) = rest.rsplit_once(' ')?;
+        Some(((part.to_owned(), habit.to_owned()), figure.parse().ok()?))
+    };
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(entry).collect()
+}
+
+#[test]
+fn no_part_of_the_repository_gets_worse() {
+    let baseline = baseline();
+    let (mut worse, mut rest) = (Vec::new(), String::from(
+        "# Figures above their target, by part and habit: per cent of heads, or per thousand lines. They may only fall.\n",
+    ));
+    for (part, lines) in &corpus() {
+        for habit in &HABITS {
+            let Some(figure) = figure(habit, lines) else { continue };
+            if holds(habit, figure, habit.target) {
+                continue;
+            }
+            let before = baseline.get(&(part.clone(), habit.name.to_owned())).copied();
+            match before {
+                Some(before) if holds(habit, figure, before) => {}
+                // A part that is new, or a figure that was at its target.
+                _ => worse.push(format!(
+                    "{part}: {} is {figure:.1}, wanted {}, before {}",
+                    habit.name,
+                    habit.target,
+                    before.map_or_else(|| "at its target".to_owned(), |before| format!("{before:.1}"))
+                )),
+            }
+            let _ = writeln!(rest, "{part} {} {figure:.1}", habit.name);
+        }
+    }
+    let is_first = baseline.is_empty();
+    if std::env::var_os("TABLES_UPDATE").is_some() && (is_first || worse.is_empty()) {
+        fs::write(root().join(BASELINE), rest).expect("the baseline can be written");
+        return;
+    }
+    assert!(
+        worse.is_empty(),
+        "prose got worse, see `habits.rs` and CONTRIBUTING:\n{}\n",
+        worse.join("\n")
+    );
+}
+
+/// Prints the figures of all sources: `cargo test -p tests --test house prose -- --nocapture`.
+#[test]
+fn figures_of_all_sources() {
+    let corpus = corpus();
+    let sources = corpus.into_iter().filter(|(part, _)| part.starts_with("table-") && !part.contains(' '));
+    let lines: Vec<Line> = sources.flat_map(|(_, lines)| lines).collect();
+    for habit in &HABITS {
+        let figure = figure(habit, &lines).expect("comments");
+        let is_met = holds(habit, figure, habit.target);
+        println!("{:9} {figure:6.1}   wanted {:5.1}   {}", habit.name, habit.target, if is_met { "ok" } else { "missed" });
+    }
+    assert!(lines.len() > 1_000);
+}

@@ -1,0 +1,74 @@
+//! Phrases that docs and comments do not use, each with a plainer one.
+
+use crate::files::{below, prose};
+
+/// Words, and their plain replacements.
+const WORDS: [(&str, &str); 10] = [
+    ("nobody", "no caller, no writer, no entity"),
+    ("whoever", "the caller, a reader, the owner"),
+    ("somebody", "another writer, another worker"),
+    ("comes to be", "is created"),
+    ("come to be", "are created"),
+    ("has to say", "confirms, declares"),
+    ("is told", "is reported, receives, is distinguished by"),
+    ("are told", "are reported, receive, are distinguished by"),
+    ("was told", "received, was given"),
+    ("unless told", "by default"),
+];
+
+/// Words that may follow "is no" and "are no".
+const BEHIND_NO: [&str; 7] = ["longer", "more", "less", "slower", "other", "such", "one"];
+
+/// Places where a word is a value of a test, or a name of a standard.
+const ALLOWED: [&str; 5] =
+    ["tests/tests/house/prose", "tests/ui/", "tests/ui_patterns/", "Cargo.toml", "docs/rules/"];
+
+#[test]
+fn docs_and_comments_are_in_plain_words() {
+    let mut found = Vec::new();
+    for (path, text) in below("", &[".rs", ".md"]) {
+        if ALLOWED.iter().any(|allowed| path.starts_with(allowed)) {
+            continue;
+        }
+        for (number, line) in prose(&path, &text) {
+            let lower = line.to_lowercase();
+            for (word, plain) in WORDS.iter().filter(|(word, _)| holds(&lower, word)) {
+                found.push(format!("{path}:{number}: `{word}`: {plain}"));
+            }
+            if is_no(&lower) {
+                found.push(format!("{path}:{number}: `is no …`: is not a …, is not …"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{} phrases to be put in plain words:\n{}", found.len(), found.join("\n"));
+}
+
+/// Returns `true` if a text has a word outside longer words, names and quotes.
+fn holds(text: &str, word: &str) -> bool {
+    let is_end = |character: Option<char>| {
+        character.is_none_or(|character| !character.is_alphanumeric() && !"_\"".contains(character))
+    };
+    text.match_indices(word).any(|(at, _)| {
+        is_end(text[..at].chars().next_back()) && is_end(text[at + word.len()..].chars().next())
+    })
+}
+
+/// Returns `true` if a line says that something "is no" thing. "There is no" and "is no longer" are plain.
+fn is_no(text: &str) -> bool {
+    ["is no ", "are no "].iter().any(|phrase| {
+        text.match_indices(phrase).any(|(at, _)| {
+            let (before, after) = (text[..at].trim_end(), &text[at + phrase.len()..]);
+            let word = after.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+            let is_word = text[..at].chars().next_back().is_none_or(|character| !character.is_alphanumeric());
+            is_word && !before.ends_with("there") && !BEHIND_NO.contains(&word)
+        })
+    })
+}
+
+#[test]
+fn the_lint_finds_what_it_is_for() {
+    assert!(is_no("a list without members is no row"));
+    assert!(is_no("these are no entities"));
+    assert!(!is_no("there is no row") && !is_no("it is no longer there") && !is_no("this notes nothing"));
+    assert!(holds("so that nobody waits", "nobody") && !holds("`Some(\"nobody\")`", "nobody"));
+}
