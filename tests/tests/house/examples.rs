@@ -1,4 +1,4 @@
-//! Every public type is shown by a runnable example: its own, or one of its module (CONTRIBUTING, "What must hold").
+//! Every public type is shown by a runnable example: its own, or one of its module (CONTRIBUTING, "Requirements").
 
 use std::collections::{BTreeMap, BTreeSet};
 
