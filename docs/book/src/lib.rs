@@ -9,6 +9,8 @@ mod costs;
 #[cfg(test)]
 mod crates;
 #[cfg(test)]
+mod expansion;
+#[cfg(test)]
 mod links;
 #[cfg(test)]
 mod pages;
@@ -56,6 +58,7 @@ mod chapters {
         running "running.md"
         tenants "tenants.md"
         testing "testing.md"
+        tool "tool.md"
         unique "unique.md"
         values "values.md"
         which_pattern "which-pattern.md"

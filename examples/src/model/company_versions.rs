@@ -30,7 +30,7 @@ pub mod next {
     }
 }
 
-/// With eight digits: old rows lie under other keys.
+/// With eight digits: old rows have other keys.
 pub mod wider {
     use table_core::Entity;
 

@@ -245,7 +245,7 @@ fn a_mismatch_names_the_verdict_and_the_rule_and_changes_nothing() -> Result<()>
             format!("{error:?}"),
             format!(
                 "{error}\n  because: needs rewrite\n  EVO-11 needs rewrite: RowKey, `id`: digits(6) of 6 becomes digits(8) of 8; \
-                 old rows lie under other keys, and not every value has to fit: copy every row to its new key, then delete the \
+                 old rows are stored under other keys, and some values may not fit: copy every row to its new key, then delete the \
                  old one"
             )
         );

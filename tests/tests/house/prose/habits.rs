@@ -59,11 +59,11 @@ fn starts_with_clause(head: &str) -> bool {
 
 fn starts_with_verb(head: &str) -> bool {
     let word = head.split(|character: char| !character.is_alphabetic()).next().unwrap_or_default();
-    let is_form = |verb: &&str| {
+    let is_form = |verb: &str| {
         let stem = verb.strip_suffix('y').unwrap_or(verb);
-        word == **verb || word == format!("{verb}s") || word == format!("{verb}es") || word == format!("{stem}ies")
+        word == verb || [format!("{verb}s"), format!("{verb}es"), format!("{stem}ies")].iter().any(|form| form == word)
     };
-    VERBS.iter().any(|verb| is_form(&verb))
+    VERBS.iter().any(|verb| is_form(verb))
 }
 
 /// Returns `true` for "is to be" and "are to commit".
