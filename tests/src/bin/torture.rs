@@ -57,13 +57,8 @@ fn rows(text: &str) -> Result<u64, Box<dyn std::error::Error>> {
 }
 
 fn parent(words: &[&str]) -> Outcome {
-    let mut plan = Plan {
-        rounds: 50,
-        seed: 1,
-        folder: folder_in(&std::env::temp_dir()),
-        rounds_a_folder: 25,
-        rows: 0,
-    };
+    let mut plan =
+        Plan { rounds: 50, seed: 1, folder: folder_in(&std::env::temp_dir()), rounds_a_folder: 25, rows: 0 };
     let (mut words, mut all_patterns, mut served, mut minutes) = (words.iter(), false, false, None);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("`{word}` wants a value"));

@@ -126,9 +126,12 @@ fn baseline() -> BTreeMap<(String, String), f64> {
 #[test]
 fn no_part_of_the_repository_gets_worse() {
     let baseline = baseline();
-    let (mut worse, mut rest) = (Vec::new(), String::from(
-        "# Figures above their target, by part and habit: per cent of heads, or per thousand lines. They may only fall.\n",
-    ));
+    let (mut worse, mut rest) = (
+        Vec::new(),
+        String::from(
+            "# Figures above their target, by part and habit: per cent of heads, or per thousand lines. They may only fall.\n",
+        ),
+    );
     for (part, lines) in &corpus() {
         for habit in &HABITS {
             let Some(figure) = figure(habit, lines) else { continue };
@@ -154,11 +157,7 @@ fn no_part_of_the_repository_gets_worse() {
         fs::write(root().join(BASELINE), rest).expect("the baseline can be written");
         return;
     }
-    assert!(
-        worse.is_empty(),
-        "prose got worse, see `habits.rs` and CONTRIBUTING:\n{}\n",
-        worse.join("\n")
-    );
+    assert!(worse.is_empty(), "prose got worse, see `habits.rs` and CONTRIBUTING:\n{}\n", worse.join("\n"));
 }
 
 /// Prints the figures of all sources: `cargo test -p tests --test house prose -- --nocapture`.
@@ -170,7 +169,12 @@ fn figures_of_all_sources() {
     for habit in &HABITS {
         let figure = figure(habit, &lines).expect("comments");
         let is_met = holds(habit, figure, habit.target);
-        println!("{:9} {figure:6.1}   wanted {:5.1}   {}", habit.name, habit.target, if is_met { "ok" } else { "missed" });
+        println!(
+            "{:9} {figure:6.1}   wanted {:5.1}   {}",
+            habit.name,
+            habit.target,
+            if is_met { "ok" } else { "missed" }
+        );
     }
     assert!(lines.len() > 1_000);
 }

@@ -39,16 +39,79 @@ const CLAUSES: [&str; 14] = [
 ];
 
 const VERBS: [&str; 54] = [
-    "Add", "Append", "Apply", "Begin", "Build", "Check", "Close", "Commit", "Compute", "Construct", "Convert",
-    "Copy", "Create", "Decide", "Decode", "Delete", "Encode", "Find", "Format", "Get", "Insert", "Iterate",
-    "List", "Load", "Look", "Make", "Mark", "Merge", "Move", "Open", "Parse", "Print", "Publish", "Read",
-    "Record", "Register", "Remove", "Replace", "Return", "Run", "Send", "Set", "Show", "Skip", "Start",
-    "Stop", "Take", "Test", "Update", "Use", "Validate", "Verify", "Wait", "Write",
+    "Add",
+    "Append",
+    "Apply",
+    "Begin",
+    "Build",
+    "Check",
+    "Close",
+    "Commit",
+    "Compute",
+    "Construct",
+    "Convert",
+    "Copy",
+    "Create",
+    "Decide",
+    "Decode",
+    "Delete",
+    "Encode",
+    "Find",
+    "Format",
+    "Get",
+    "Insert",
+    "Iterate",
+    "List",
+    "Load",
+    "Look",
+    "Make",
+    "Mark",
+    "Merge",
+    "Move",
+    "Open",
+    "Parse",
+    "Print",
+    "Publish",
+    "Read",
+    "Record",
+    "Register",
+    "Remove",
+    "Replace",
+    "Return",
+    "Run",
+    "Send",
+    "Set",
+    "Show",
+    "Skip",
+    "Start",
+    "Stop",
+    "Take",
+    "Test",
+    "Update",
+    "Use",
+    "Validate",
+    "Verify",
+    "Wait",
+    "Write",
 ];
 
 const ARCHAIC: [&str; 16] = [
-    "anew", "by now", "by and by", "once more", "goes on", "go on", "come to", "comes to", "came to", "stand",
-    "stands", "of one's own", "of its own", "of their own", "of ones own", "of her own",
+    "anew",
+    "by now",
+    "by and by",
+    "once more",
+    "goes on",
+    "go on",
+    "come to",
+    "comes to",
+    "came to",
+    "stand",
+    "stands",
+    "of one's own",
+    "of its own",
+    "of their own",
+    "of ones own",
+    "of her own",
 ];
 
 const THERE_IS: [&str; 4] = ["is there", "are there", "there is", "there are"];
@@ -61,7 +124,8 @@ fn starts_with_verb(head: &str) -> bool {
     let word = head.split(|character: char| !character.is_alphabetic()).next().unwrap_or_default();
     let is_form = |verb: &str| {
         let stem = verb.strip_suffix('y').unwrap_or(verb);
-        word == verb || [format!("{verb}s"), format!("{verb}es"), format!("{stem}ies")].iter().any(|form| form == word)
+        word == verb
+            || [format!("{verb}s"), format!("{verb}es"), format!("{stem}ies")].iter().any(|form| form == word)
     };
     VERBS.iter().any(|verb| is_form(verb))
 }
