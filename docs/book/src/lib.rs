@@ -11,6 +11,8 @@ mod crates;
 #[cfg(test)]
 mod expansion;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod links;
 #[cfg(test)]
 mod pages;
