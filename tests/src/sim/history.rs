@@ -116,11 +116,15 @@ impl History {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));
         }
         let lives = self.random.random_range(1..6);
+        let is_worn = self.shape.rows > 100 && self.random.random();
         self.log.add(format!("{:?}", self.shape));
         let mut outcome = Ok(());
         for number in 0..lives {
             let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
             self.life = Life::draw(&mut self.random);
+            if is_worn {
+                self.life = self.life.worn(number);
+            }
             if number > 0 && (before.is_of_syncs() || killed) && self.random.random() {
                 self.life = self.life.short();
             }

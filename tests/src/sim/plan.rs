@@ -95,6 +95,13 @@ impl Life {
         }
     }
 
+    /// Makes the first life of a history load rows in large runs, and the later ones change single rows in many small checkpoints.
+    pub(super) fn worn(self, number: u32) -> Self {
+        let (work, checkpoint_bytes) =
+            if number == 0 { (Work::Load, 400_000) } else { (Work::Trickle, 1_500) };
+        Self { work, checkpoint_bytes, recent_bytes: 4 * checkpoint_bytes, ..self }
+    }
+
     /// A life that ends with the power before much can become durable, as after something went wrong with a sync.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);

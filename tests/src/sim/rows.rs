@@ -37,7 +37,7 @@ const PIECE: usize = 60_000;
 /// Binary properties of a row of [`Content::Huge`].
 const PIECES: usize = 15;
 /// Numeric properties of a row of [`Content::Wide`].
-const COLUMNS: usize = 60;
+const COLUMNS: i64 = 60;
 
 pub(super) fn table(number: u8) -> Result<TableName> {
     TableName::new(&format!("Table{number:02}"))
@@ -130,7 +130,7 @@ impl Shape {
         }
         if self.content == Content::Wide {
             for column in 0..COLUMNS {
-                row.property(&format!("Column{column}"), ValueRef::Int64(i64::from(number) + column as i64));
+                row.property(&format!("Column{column}"), ValueRef::Int64(i64::from(number) + column));
             }
         }
         row.finish()

@@ -168,9 +168,8 @@ impl History {
             (from..rows).take(count).map(|row| (row, Verb::Upsert)).collect()
         };
         let chosen = match work {
-            Work::Load => upsert(start),
             Work::Delete if self.random.random_ratio(2, 3) => delete(start),
-            Work::Delete => upsert(start),
+            Work::Load | Work::Delete => upsert(start),
             Work::Queue if self.random.random() => delete(0),
             Work::Queue => {
                 let behind = stored(0).last().map_or(0, |(_, row)| row + 1);
