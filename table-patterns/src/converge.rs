@@ -26,6 +26,7 @@ use table_core::row::Row;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
+use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};
 
 /// Items that are settled together, and held in memory.
@@ -51,19 +52,40 @@ pub(crate) struct Part<W> {
     pub(crate) what: W,
 }
 
-/// What a look at the sources came to.
+/// The writes that follow from the sources of some items.
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// What is to be looked at next in the place of a given item, as more is known by now.
+    /// Items to settle next in the place of given items, about which more is known now.
     pub(crate) again: Vec<(usize, I)>,
-    /// Given items where another writer got between.
+    /// Given items that another writer changed meanwhile.
     pub(crate) lost: Vec<usize>,
+    /// Given items that cannot be settled.
+    pub(crate) failed: Vec<(usize, Error)>,
 }
 
 impl<I, W> Default for Wanted<I, W> {
     fn default() -> Self {
-        Self { parts: Vec::new(), again: Vec::new(), lost: Vec::new() }
+        Self { parts: Vec::new(), again: Vec::new(), lost: Vec::new(), failed: Vec::new() }
+    }
+}
+
+/// The result of a settling.
+#[derive(Debug)]
+pub(crate) struct Settled<I> {
+    /// Rows that were changed.
+    pub(crate) written: usize,
+    /// Items that cannot be settled, whatever the store does. The others are.
+    pub(crate) failed: Vec<(I, Error)>,
+}
+
+impl<I> Settled<I> {
+    /// Returns the number of changed rows if all items are settled.
+    ///
+    /// # Errors
+    /// The error of the first item that is not.
+    pub(crate) fn all(self) -> Result<usize> {
+        self.failed.into_iter().next().map_or(Ok(self.written), |(_, error)| Err(error))
     }
 }
 
@@ -103,27 +125,36 @@ pub(crate) trait Derive: Sized + Sync {
     fn named(&self, error: Error, item: &Self::Item) -> Error;
 }
 
-/// Makes what is derived agree with its sources as they are now; how many rows that changed. Idempotent, in any order, beside others that do the same.
+/// Makes derived rows agree with their sources as they are now. Idempotent, in any order, beside others that do the same. An item that cannot be settled
+/// stops no other.
 ///
 /// # Errors
-/// Those of `of`, after all other parts were written; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts.
+/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,
     (retry, limits): (&Retry, Limits),
-) -> Result<usize> {
-    let (mut items, mut written) = (items.into_iter(), 0);
+) -> Result<Settled<D::Item>> {
+    let (mut items, mut settled) = (items.into_iter(), Settled { written: 0, failed: Vec::new() });
     loop {
         let mut left: Vec<_> = items.by_ref().take(TOGETHER).collect();
         if left.is_empty() {
-            return Ok(written);
+            return Ok(settled);
         }
         let (mut race, mut together) = (retry.race(D::RACE), usize::MAX);
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
             // IMPORTANT: after what is stored. What is written over it is then never older than what it was derived from.
-            let Wanted { parts, again, mut lost } = of.wanted(stored).await?;
-            written += write(of, parts, (limits.operations, together), &mut lost).await?;
+            let Wanted { parts, again, mut lost, mut failed } = of.wanted(stored).await?;
+            settled.written += write(of, parts, (limits.operations, together), &mut lost, &mut failed).await;
+            let is_outage = |(_, error): &(usize, Error)| Failure::of(error) != Failure::Lasting;
+            if let Some(at) = failed.iter().position(is_outage) {
+                return Err(failed.swap_remove(at).1);
+            }
+            failed.sort_by_key(|(at, _)| *at);
+            failed.dedup_by_key(|(at, _)| *at);
+            let has_failed = |at: &usize| failed.binary_search_by_key(at, |(at, _)| *at).is_ok();
+            lost.retain(|at| !has_failed(at));
             lost.sort_unstable();
             lost.dedup();
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
@@ -131,42 +162,49 @@ pub(crate) async fn settle<D: Derive>(
                 // Another process is at work on the same rows: those of one item at a time, so that not all are lost with one.
                 together = 1;
             }
-            let again = again.into_iter().filter(|(at, _)| lost.binary_search(at).is_err());
+            let again =
+                again.into_iter().filter(|(at, _)| lost.binary_search(at).is_err() && !has_failed(at));
             let again: Vec<_> = again.map(|(_, item)| item).collect();
+            for (at, error) in &failed {
+                if let Some(item) = left.get(*at) {
+                    settled.failed.push((item.clone(), of.named(error.clone(), item)));
+                }
+            }
             left = lost.iter().filter_map(|at| left.get(*at).cloned()).chain(again).collect();
         }
     }
 }
 
-/// Writes parts, those of one partition one after the other, in as few transactions as hold them.
+/// Writes parts, those of one partition one after the other, in as few transactions as hold them; returns how many rows changed.
 async fn write<D: Derive>(
     of: &D,
     mut parts: Vec<Part<D::What>>,
     limits: (usize, usize),
     lost: &mut Vec<usize>,
-) -> Result<usize> {
+    failed: &mut Vec<(usize, Error)>,
+) -> usize {
     fn place<W>(part: &Part<W>) -> (&str, &PartitionKey) {
         (part.place.table.folded(), &part.place.partition_key)
     }
     parts.sort_by(|one, next| place(one).cmp(&place(next)));
     let writes = parts.chunk_by(|one, next| one.place == next.place).map(|run| write_run(of, run, limits));
     let done: Vec<_> = requests::all(writes, CONCURRENCY).await;
-    let (mut written, mut failed) = (0, None);
-    for (rows, losers, error) in done {
+    let mut written = 0;
+    for (rows, losers, errors) in done {
         written += rows;
         lost.extend(losers);
-        failed = failed.or(error);
+        failed.extend(errors);
     }
-    failed.map_or(Ok(written), Err)
+    written
 }
 
-/// Writes the parts of one partition: how many rows, those that lost a race, and the first error, which keeps none of the others from being written.
+/// Writes the parts of one partition; returns how many rows changed, the parts that lost a race, and those that failed.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],
     (most, together): (usize, usize),
-) -> (usize, Vec<usize>, Option<Error>) {
-    let (mut written, mut lost, mut failed) = (0, Vec::new(), None);
+) -> (usize, Vec<usize>, Vec<(usize, Error)>) {
+    let (mut written, mut lost, mut failed) = (0, Vec::new(), Vec::new());
     let mut packs = packs::of(run, most, together);
     packs.reverse();
     while let Some(pack) = packs.pop() {
@@ -178,7 +216,7 @@ async fn write_run<D: Derive>(
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
                 packs.extend(pack.chunks(1).rev());
             }
-            Err(error) => failed = failed.or(Some(error)),
+            Err(error) => failed.push((first.item, error)),
         }
     }
     (written, lost, failed)

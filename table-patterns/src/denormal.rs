@@ -116,7 +116,7 @@
 //! assert_eq!(sales.manager_last_name.as_deref(), Some("Byron"));
 //!
 //! employees.patch(Employee::key("Sales", 223)).set(Employee::LAST_NAME, "Lovelace").send().await?;
-//! Worker::new(outbox).settles(&employees).settles(&departments).run_until_idle().await?;
+//! Worker::new(outbox).with_index_handler(&employees).with_index_handler(&departments).run_until_idle().await?;
 //! let sales = departments.get(Department::key("Sales")).await?.expect("inserted above");
 //! assert_eq!(sales.manager_last_name.as_deref(), Some("Lovelace"));
 //! # Ok::<(), table_patterns::Error>(())

@@ -44,6 +44,7 @@ pub mod backup;
 pub mod blob;
 mod converge;
 pub mod denormal;
+mod failure;
 #[cfg(test)]
 mod faults;
 pub mod feed;

@@ -45,6 +45,7 @@ pub(crate) mod message;
 pub(crate) mod record;
 pub(crate) mod registry;
 pub(crate) mod rows;
+pub(crate) mod seal;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
@@ -52,6 +53,6 @@ pub(crate) mod work;
 
 pub use intent::{Intent, Step, TargetWrite};
 pub use message::Message;
-pub use record::{Depth, Outbox};
+pub use record::{BacklogCounts, Outbox};
 pub use registry::REGISTRY;
-pub use rows::OUTBOX_PREFIX;
+pub use rows::{OUTBOX_PREFIX, POISON_PREFIX};

@@ -117,6 +117,7 @@ mod fault;
 mod follow;
 mod operations;
 mod part;
+mod poison;
 mod projection;
 mod rebuild;
 mod record;
@@ -130,6 +131,7 @@ use table_core::entity::{Entity, PlainEntity};
 use table_core::error::Result;
 
 pub use follow::{CaughtUp, Freshness};
+pub use poison::ViewPoison;
 pub use projection::Projection;
 pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
@@ -141,6 +143,17 @@ pub trait View: 'static {
     type Source: Entity + Send + Sync;
     /// The rows of the view, in a table of their own.
     type Row: PlainEntity + Send + Sync;
+
+    /// Version of the projection. A program with a higher version builds its rows in another table, beside the old ones. Once they are
+    /// [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it.
+    const VERSION: u32 = 1;
+
+    /// Returns the name of the view in the store. Rows belong to one view: another with the same table is refused when it is opened. The default is the
+    /// path of the type; override it to keep the name when the type moves.
+    #[must_use]
+    fn name() -> &'static str {
+        std::any::type_name::<Self>()
+    }
 
     /// What one entity has in the view, and nothing of what it had before. Pure: of the entity alone, the same each time.
     ///

@@ -29,15 +29,15 @@
 //! As many workers and queues as you like (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory, and works on 16 of
 //! them at one time ([`WorkerOptions::together`]), those of one source in the order of their changes. Clocks of
 //! workers should agree to within a lease, as claims end by them. A step that takes longer than the lease must
-//! [`keep`](Call::keep) it.
+//! [`keep`](Delivery::keep) it.
 //!
 //! # When not to
 //! Where all that changes is in one partition: a transaction is simpler, and isolated.
 
 mod archive;
 mod attempt;
+mod circuit;
 mod claim;
-mod delivery;
 mod fault;
 pub(crate) mod handler;
 mod lease;
@@ -49,8 +49,8 @@ mod sweep;
 mod tests;
 pub(crate) mod worker;
 
-pub use archive::{Archive, Move, archive};
-pub use handler::{Call, Handler};
+pub use archive::{Archive, ArchiveStep, archive};
+pub use handler::{Delivery, Handler};
 pub use metrics::WorkMetrics;
 pub use poison::PoisonEntry;
 pub use sweep::{Sweep, SweepReport};

@@ -16,7 +16,7 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::{Entity, Operation, OperationKind, Table, TableStoreExt};
 use table_patterns::outbox::{Intent, Message, Step};
-use table_patterns::work::{Call, Handler, Runtime, Worker, WorkerOptions};
+use table_patterns::work::{Delivery, Handler, Runtime, Worker, WorkerOptions};
 
 use crate::Outcome;
 use crate::data::{Reading, site};
@@ -84,7 +84,7 @@ impl Lags {
 struct Seen(Lags, Runtime);
 
 impl Handler<Made> for Seen {
-    async fn handle(&self, _: &Made, call: Call<'_>) -> table_core::Result<()> {
+    async fn handle(&self, _: &Made, call: Delivery<'_>) -> table_core::Result<()> {
         let lag = self.1.now().saturating_sub(call.version.unwrap_or_default());
         self.0.with(|lags| *lags.entry(call.source.clone()).or_insert(lag));
         Ok(())

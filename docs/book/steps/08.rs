@@ -5,7 +5,7 @@ use table_patterns::denormal::Denormal;
 use table_patterns::outbox::{Message, Outbox, Step};
 use table_patterns::participant::{Changes, Participant};
 use table_patterns::selection::{Point, Selection};
-use table_patterns::work::{Call, Handler, Worker};
+use table_patterns::work::{Delivery, Handler, Worker};
 use table_patterns::{
     Engine, Entity, EntitySet, EntityStore, KeyPart, QueueName, Result, TableEntity,
 };
@@ -131,7 +131,7 @@ impl Participant<Ticket> for Notifies {
 struct Mail(Arc<Mutex<Vec<u32>>>);
 
 impl Handler<Closed> for Mail {
-    async fn handle(&self, closed: &Closed, _: Call<'_>) -> Result<()> {
+    async fn handle(&self, closed: &Closed, _: Delivery<'_>) -> Result<()> {
         let mut sent = self.0.lock().unwrap();
         if !sent.contains(&closed.ticket) {
             sent.push(closed.ticket);
@@ -155,7 +155,7 @@ async fn main() -> Result<()> {
 
     let mail = Mail::default();
     let worker =
-        Worker::new(outbox).handler(mail.clone()).settles(&agents).settles(&tickets);
+        Worker::new(outbox).handler(mail.clone()).with_index_handler(&agents).with_index_handler(&tickets);
     worker.run_until_idle().await?; // a service calls `run`
     println!("{:?}", mail.0.lock().unwrap());
     assert_eq!(*mail.0.lock().unwrap(), [3]);

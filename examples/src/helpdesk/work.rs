@@ -3,7 +3,7 @@
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::{TableStore, TableStoreExt, ticks};
 use table_patterns::periods::PeriodTables;
-use table_patterns::work::{Call, Handler};
+use table_patterns::work::{Delivery, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
 
@@ -25,7 +25,7 @@ fn once<T>(outcome: Result<T>) -> Result<()> {
 }
 
 impl<S: TableStore + Clone + 'static> Handler<Closed> for Notifier<S> {
-    async fn handle(&self, closed: &Closed, _: Call<'_>) -> Result<()> {
+    async fn handle(&self, closed: &Closed, _: Delivery<'_>) -> Result<()> {
         let (tenant, ticket) = (closed.tenant.clone(), closed.ticket);
         let strange = || Error::new(ErrorCode::Corrupted, "the instant is none of the calendar");
         let at = ticks::to_datetime(closed.at).ok_or_else(strange)?;

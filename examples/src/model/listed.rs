@@ -113,7 +113,7 @@ pub async fn import(
     let table = table(store, outbox.clone(), blobs).create_if_missing().await?;
     let airports = airports(all);
     table.bulk().insert_all(&airports).await?;
-    Worker::new(outbox).settles(&table).run_until_idle().await?;
+    Worker::new(outbox).with_index_handler(&table).run_until_idle().await?;
     let (count, seconds) = (airports.len() as u64, began.elapsed().as_secs_f64());
     writeln!(out, "  {:<18} {:>10} entities in {seconds:.2} s", "listed airports", thousands(count))?;
     Ok(())

@@ -133,7 +133,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
     /// Those of the queue.
     pub async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
-        worker.settles(&self.airports).settles(&self.routes).run_until_idle().await
+        worker.with_index_handler(&self.airports).with_index_handler(&self.routes).run_until_idle().await
     }
 }
 

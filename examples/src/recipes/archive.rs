@@ -8,7 +8,7 @@ use table_core::{
     Entity, IfMatch, Operation, OperationKind, Table, TableName, TableStore, TableStoreExt, Transaction,
 };
 use table_patterns::outbox::{Intent, Message, Outbox, Step};
-use table_patterns::work::{Archive, Backoff, Call, Handler, Worker, WorkerOptions, archive};
+use table_patterns::work::{Archive, Backoff, Delivery, Handler, Worker, WorkerOptions, archive};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;
@@ -38,7 +38,7 @@ impl Message for LastDay {
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {
-    async fn handle(&self, last_day: &LastDay, _: Call<'_>) -> Result<()> {
+    async fn handle(&self, last_day: &LastDay, _: Delivery<'_>) -> Result<()> {
         let unknown = || Error::new(ErrorCode::InvalidInput, "payroll does not know this employee");
         (last_day.employee == 456).then_some(()).ok_or_else(unknown)
     }

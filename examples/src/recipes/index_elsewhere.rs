@@ -31,7 +31,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let idle = Duration::from_millis(20);
     let options = WorkerOptions { lease: Duration::from_mins(5), idle, ..WorkerOptions::default() };
     let settle = async |intents: u64| {
-        let worker = Worker::with_options(outbox.clone(), options).settles(&employees);
+        let worker = Worker::with_options(outbox.clone(), options).with_index_handler(&employees);
         worker.run(|| worker.metrics().done >= intents).await;
         worker.metrics().longest_lag
     };

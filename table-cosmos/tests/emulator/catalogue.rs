@@ -141,7 +141,7 @@ fn copies_follow_changes_of_one_second() {
         employees.insert(&ada).await.unwrap();
         let sales = Department { name: "Sales".into(), manager: Some(223), manager_name: None };
         departments.insert(&sales).await.unwrap();
-        let worker = Worker::new(outbox).settles(&employees).settles(&departments);
+        let worker = Worker::new(outbox).with_index_handler(&employees).with_index_handler(&departments);
         for name in ["Lovelace", "King", "Byron", "King"] {
             let rename = |ada: &mut Employee| ada.last_name = name.into();
             employees.update(Employee::key("Sales", 223), rename).await.unwrap();

@@ -87,7 +87,7 @@ fn index_elsewhere_follows_by_the_outbox() {
             idle: Duration::from_millis(5),
             ..WorkerOptions::default()
         };
-        let worker = Worker::with_options(outbox, options).settles(&staff);
+        let worker = Worker::with_options(outbox, options).with_index_handler(&staff);
         let done = worker.run(|| worker.metrics().done >= 1);
         tokio::time::timeout(Duration::from_mins(5), done).await.unwrap();
         let copy = staff.get_eventual(Staff::by_badge("7")).await.unwrap().unwrap();

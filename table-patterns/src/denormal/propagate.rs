@@ -14,7 +14,7 @@ use crate::denormal::relation::Relation;
 use crate::denormal::relations::Copying;
 use crate::denormal::{io, reference};
 use crate::index::{Batch, Entities, IndexOutbox};
-use crate::work::Call;
+use crate::work::Delivery;
 
 /// The holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
@@ -26,7 +26,7 @@ pub(super) struct Holders<'a, E, S, O> {
     /// Whether those that are right are written, too: a writer with an older source in mind fails then.
     pub(super) touches: bool,
     /// The work that it is done for.
-    pub(super) call: Option<Call<'a>>,
+    pub(super) call: Option<Delivery<'a>>,
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
@@ -86,14 +86,14 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Holders<'_, E, S, O> {
     /// Writes holders as the source is now, or clears them if it is gone; how many that were.
     pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
         let limits = self.handle.table().store().capabilities().limits;
-        converge::settle(self, groups, (&self.handle.retry, limits)).await
+        converge::settle(self, groups, (&self.handle.retry, limits)).await?.all()
     }
 }
 
 impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. Each transaction is whole by itself
     /// (PAT-EC-6).
-    pub(super) async fn spread(&self, source: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {
+    pub(super) async fn spread(&self, source: &EntityKey, call: Option<Delivery<'_>>) -> Result<usize> {
         let (handle, table) = (self.handle, self.handle.table().name()?);
         let (query, relations) = (reference::query(source), self.given());
         let holders = Holders { handle, relations, table, source, touches: true, call };

@@ -14,7 +14,7 @@ use crate::denormal::admission::Given;
 use crate::denormal::declared::Declared;
 use crate::denormal::relation::Incoming;
 use crate::index::{Asked, Entities, IndexOutbox, Keeper, Kept, KeptWrite, RemoteChange, read_as};
-use crate::work::Call;
+use crate::work::Delivery;
 
 /// The relations by which others hold copies of entities, and those by which they hold copies of others.
 pub(super) struct Relations<E: 'static, S> {
@@ -61,7 +61,7 @@ where
         &'a self,
         handle: &'a Entities<E, S, O>,
         change: &'a RemoteChange,
-        call: Option<Call<'a>>,
+        call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>> {
         Box::pin(async move { Copying { handle, relations: self }.settle(change, call).await })
     }

@@ -8,13 +8,13 @@ use table_core::store::TableStore;
 use crate::denormal::fault::CopyFault;
 use crate::denormal::relations::Copying;
 use crate::index::{Derived, Entities, IndexOutbox, RemoteChange};
-use crate::work::Call;
+use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox> Entities<E, S, O> {
     /// Brings copies in agreement with what is there now: those that an entity holds, with its references, and those that it gives, also where it is gone;
     /// how many entities were written. That it is called again does no harm.
     ///
-    /// A program does where another tool wrote the entity; workers that [settle](crate::work::Worker::settles) do for each recorded change.
+    /// A program does where another tool wrote the entity; workers that [settle](crate::work::Worker::with_index_handler) do for each recorded change.
     ///
     /// # Errors
     /// `Unsupported` if a holder has copies by a relation that is not registered; `UpdateConditionNotSatisfied` if a holder changed
@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox> Entities<E, S, 
 
 impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     /// Settles what a recorded change left to be done for copies.
-    pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Call<'_>>) -> Result<usize> {
+    pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;
         let name = match of {
             Derived::Given => return self.spread(owner, call).await,

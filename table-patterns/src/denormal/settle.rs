@@ -16,7 +16,7 @@ use crate::denormal::reference::{Reference, StoredReference};
 use crate::denormal::relation::Incoming;
 use crate::denormal::relations::Copying;
 use crate::index::IndexOutbox;
-use crate::work::Call;
+use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
     /// Brings a holder in line with the source that it refers to by a relation, and with those that it may have left; how often that changed
@@ -25,7 +25,7 @@ impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
         &self,
         held: &Incoming<H>,
         (key, left): (&EntityKey, &[EntityKey]),
-        call: Option<Call<'_>>,
+        call: Option<Delivery<'_>>,
     ) -> Result<usize> {
         let (handle, mut relation) = (self.handle, held.relation);
         relation.holder.feed |= handle.records_changes();

@@ -44,7 +44,7 @@ use crate::index::table::Entities;
 /// let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
 /// let jane = Employee { department: "Sales".into(), id: 223, email: "jane@contoso.com".into() };
 /// employees.insert(&jane).await?;
-/// Worker::new(outbox).settles(&employees).run_until_idle().await?;
+/// Worker::new(outbox).with_index_handler(&employees).run_until_idle().await?;
 ///
 /// let found = employees.query_eventual(Employee::by_email("jane@contoso.com")).limit(1).collect().await?;
 /// assert_eq!(found[0].possibly_stale().id, 223); // it was so

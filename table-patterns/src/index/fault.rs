@@ -64,6 +64,10 @@ pub(crate) enum IndexFault {
     Disabled(String),
     #[error("the index `{0}` is being built and would miss entities: finish its backfill first")]
     Building(String),
+    #[error(
+        "the record is of a change in another partition or table; it was not written by a program of this outbox"
+    )]
+    OtherSource,
     #[error("`{text}` is not a change of an index of `{entity}`")]
     NotAChange { text: String, entity: &'static str },
     #[error(
@@ -104,6 +108,7 @@ impl Fault for IndexFault {
                 (ErrorCode::IndexNotReady, None)
             }
             Self::NotAChange { .. } | Self::EmptyPage => (ErrorCode::InvalidInput, None),
+            Self::OtherSource => (ErrorCode::Corrupted, Some("PAT-EC-4")),
             Self::UnknownIndex(_) => (ErrorCode::LayoutMismatch, None),
             Self::Behind => (ErrorCode::UpdateConditionNotSatisfied, Some("PAT-INTER-3")),
             Self::NoOutbox(_) | Self::NoOutboxForSteps => (ErrorCode::Unsupported, Some("PAT-EC-8")),

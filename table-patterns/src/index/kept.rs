@@ -14,7 +14,7 @@ use crate::index::batch::{Batch, Write};
 use crate::index::in_unit::InUnit;
 use crate::index::remote::RemoteChange;
 use crate::participant::Beside;
-use crate::work::handler::Call;
+use crate::work::handler::Delivery;
 
 /// What keeps the copies of entities `E` in the writes of handles `H`.
 pub(crate) trait Keeper<E, H>: Send + Sync {
@@ -26,7 +26,7 @@ pub(crate) trait Keeper<E, H>: Send + Sync {
         &'a self,
         handle: &'a H,
         change: &'a RemoteChange,
-        call: Option<Call<'a>>,
+        call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>>;
 
     /// The same once the table of a handle was opened.

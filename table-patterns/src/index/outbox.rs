@@ -56,6 +56,19 @@ pub trait IndexOutbox: Clone + Debug + Send + Sync {
     /// Those of making a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
+    /// Seals the operations that record changes, so that workers know them from rows of foreign writers. Asked once an attempt.
+    ///
+    /// # Errors
+    /// Those of reading the key.
+    fn seal(
+        &self,
+        _: &TableName,
+        _: &PartitionKey,
+        operations: Vec<Operation>,
+    ) -> impl Future<Output = Result<Vec<Operation>>> + Send {
+        async { Ok(operations) }
+    }
+
     /// Receives that changes have been recorded, to make their relay prompt. That it is lost costs time, not changes.
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }

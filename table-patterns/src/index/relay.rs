@@ -18,7 +18,7 @@ use crate::index::table::Entities;
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{self, Pending};
-use crate::work::handler::{Call, Take};
+use crate::work::handler::{Delivery, Take};
 use crate::work::worker::Worker;
 
 /// The step that settles what follows elsewhere from an entity of a type.
@@ -44,6 +44,15 @@ impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
         intents.iter().map(|intent| self.operation(intent)).collect()
     }
 
+    async fn seal(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        operations: Vec<Operation>,
+    ) -> Result<Vec<Operation>> {
+        self.sealed(table, partition_key, operations).await
+    }
+
     async fn recorded(&self, table: &TableName, partition_key: &PartitionKey) {
         // A lost message is the sweep's to mend.
         let _ = self.prompt(table, partition_key).await;
@@ -58,7 +67,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         key: &EntityKey,
         version: u64,
     ) -> Result<bool> {
-        let (table, query) = (self.table.name()?, Query::new(rows::range_of(&change.owner)));
+        let table = self.table.name()?;
         let name = step_name(E::SCHEMA);
         let names_it = |step: &Step| match step {
             Step::Call { name: called, payload, .. } if *called == name => RemoteChange::parse::<E>(payload)
@@ -67,24 +76,39 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 }),
             _ => false,
         };
-        let mut from = None;
-        loop {
-            let page = self.table.store().query(table, &query, from.as_ref()).await?;
-            for row in page.rows.iter() {
-                let pending = Pending::read(table, row)?;
-                if pending.version > version && pending.intent()?.steps().iter().any(names_it) {
-                    return Ok(true);
+        for range in rows::ranges_of(&change.owner) {
+            let (query, mut from) = (Query::new(range), None);
+            loop {
+                let page = self.table.store().query(table, &query, from.as_ref()).await?;
+                for row in page.rows.iter() {
+                    let pending = Pending::read(table, row)?;
+                    // A row that cannot be read records nothing.
+                    let intent = pending.intent().ok().filter(|_| pending.version > version);
+                    if intent.is_some_and(|intent| intent.steps().iter().any(names_it)) {
+                        return Ok(true);
+                    }
+                }
+                from = page.continuation;
+                if from.is_none() {
+                    break;
                 }
             }
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(false);
-            }
         }
+        Ok(false)
     }
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+    /// Refuses a record of a change in another partition or table. A writer of one partition records changes of that partition alone.
+    fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
+        let is_here = change.owner.partition_key == *call.partition_key
+            && self.table.name()?.folded() == call.table.folded();
+        if is_here {
+            return Ok(());
+        }
+        Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
+    }
+
     /// Whether a recorded change is to be settled; not where its index was given up. A program that knows less than the one that recorded it neither
     /// settles nor finishes it.
     ///
@@ -109,10 +133,11 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 struct Settler<E, S, O>(Entities<E, S, O>);
 
 impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Take for Settler<E, S, O> {
-    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+    fn take<'a>(&'a self, call: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             if self.0.takes_up(call.payload).await? {
                 let change = RemoteChange::parse::<E>(call.payload)?;
+                self.0.check_source(&change, &call)?;
                 self.0.settle_recorded(&change, Some(call)).await?;
             }
             Ok(())
@@ -147,14 +172,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     ///
     /// let key = || Employee::directory("Sales", "ada@contoso.com");
     /// assert!(employees.get_eventual(key()).await?.is_none());
-    /// Worker::new(outbox).settles(&employees).run_until_idle().await?;
+    /// Worker::new(outbox).with_index_handler(&employees).run_until_idle().await?;
     /// let found = employees.get_eventual(key()).await?.expect("settled");
     /// assert_eq!(found.verify(&employees).await?.as_deref(), Some(&ada));
     /// # Ok::<(), table_patterns::Error>(())
     /// # }).unwrap();
     /// ```
     #[must_use]
-    pub fn settles<E, T, O>(self, table: &Entities<E, T, O>) -> Self
+    pub fn with_index_handler<E, T, O>(self, table: &Entities<E, T, O>) -> Self
     where
         E: Entity + Send + Sync,
         T: TableStore + Clone + 'static,

@@ -69,6 +69,7 @@ impl<S: TableStore, O: IndexOutbox> Way<'_, S, O> {
         }
         if !operations.is_empty() {
             self.outbox.prepare(table, partition_key).await?;
+            operations = self.outbox.seal(table, partition_key, operations).await?;
         }
         Ok(operations)
     }

@@ -26,7 +26,7 @@ use crate::index::table::Entities;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
-use crate::work::handler::Call;
+use crate::work::handler::Delivery;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Brings what follows from an entity in another partition or table, an entry of an index or copies, in line with the entity as it is now; gives how
@@ -47,11 +47,14 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     pub(crate) async fn settle_recorded(
         &self,
         change: &RemoteChange,
-        call: Option<Call<'_>>,
+        call: Option<Delivery<'_>>,
     ) -> Result<usize> {
         match (&change.of, &self.keeper) {
             (Derived::Index(index), _) => {
-                self.settle_index(index, change, call.and_then(|call| call.version)).await
+                let is_genuine = call.is_none_or(|call| call.is_genuine);
+                // IMPORTANT: the version of a record of a foreign writer may be any number, and is noted in no guard.
+                let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
+                self.settle_index(index, change, (generation, is_genuine)).await
             }
             (_, Some(keeper)) => keeper.settle(self, change, call).await,
             (_, None) => Err(self.here(Error::of(IndexFault::NoRelation(E::SCHEMA.entity)), &change.owner)),
@@ -63,7 +66,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         &self,
         index: &'static IndexSchema,
         change: &RemoteChange,
-        generation: Option<u64>,
+        (generation, is_genuine): (Option<u64>, bool),
     ) -> Result<usize> {
         let table = self.table_of(index)?;
         let Some(index) = index_of::<E>(index) else { return Ok(0) };
@@ -75,9 +78,17 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             }),
             None => None,
         };
-        let entries = Entries { handle: self, index, table, change, generation, looks: AtomicUsize::new(0) };
+        let entries = Entries {
+            handle: self,
+            index,
+            table,
+            change,
+            generation,
+            is_genuine,
+            looks: AtomicUsize::new(0),
+        };
         let limits = self.table.store().capabilities().limits;
-        converge::settle(&entries, change.keys.iter().cloned(), (&self.retry, limits)).await
+        converge::settle(&entries, change.keys.iter().cloned(), (&self.retry, limits)).await?.all()
     }
 
     /// Whether an entity has its entry at this key now.
@@ -104,6 +115,8 @@ struct Entries<'a, E: Entity, S, O> {
     table: TableName,
     change: &'a RemoteChange,
     generation: Option<Generation>,
+    /// `false` if a foreign writer of the partition recorded the change: then nothing but entries of the entity itself is written.
+    is_genuine: bool,
     /// Looks that found the entity as it was before the change.
     looks: AtomicUsize,
 }
@@ -197,13 +210,13 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Entries<'_, E, S, O> {
             if !matches!(done, Ok(true)) {
                 break;
             }
-            rows += operations.len() - before - 1;
+            rows += (operations.len() - before).saturating_sub(1);
         }
         let is_sent = matches!(done, Ok(true));
         if is_sent {
             done = uploads.iter().try_for_each(|upload| lists.check_age(upload)).map(|()| true);
         }
-        if matches!(done, Ok(true)) {
+        if matches!(done, Ok(true)) && !operations.is_empty() {
             let submitted =
                 converge::submit(self.handle.table.store(), &place.table, &place.partition_key, operations);
             done = converge::is_won(submitted.await);
@@ -273,6 +286,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entries<'_, E, S, O> {
             }
             step => step?,
         };
+        if step.is_none() && !self.is_genuine {
+            return Ok(true);
+        }
         let (mut known, etag) =
             guard.clone().map_or_else(Default::default, |(guard, etag)| (guard, Some(etag)));
         if let Some(generation) = &self.generation {

@@ -267,7 +267,8 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         block_on(home.create_table(table)).unwrap();
     }
     let queue = QueueName::new("work").unwrap();
-    let outbox = Outbox::new(home.clone(), home.clone(), queue.clone());
+    // The key of the program is the same in both stores.
+    let outbox = Outbox::new(home.clone(), home.clone(), queue.clone()).sealed_by(["key"]);
     let at = |source: u32| EntityKey::new("email", source.to_string()).unwrap();
     let age = |age: i32| {
         let mut writer = RowWriter::new();
@@ -282,6 +283,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
             let step = Step::insert_or_replace(directory.clone(), at(source), age(change));
             let intent = Intent::of(RowKey::new(source.to_string()).unwrap()).step(step);
             outbox.record(&mut transaction, &intent).unwrap();
+            let transaction = block_on(outbox.seal(&company, transaction)).unwrap();
             block_on(home.submit(&company, transaction)).unwrap();
         }
     }
@@ -291,7 +293,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         let (source, target) = block_on(copy.checksums()).unwrap();
         assert_eq!(source, target);
     }
-    let outbox = Outbox::new(away.clone(), away.clone(), queue);
+    let outbox = Outbox::new(away.clone(), away.clone(), queue).sealed_by(["key"]);
     block_on(outbox.create_queues()).unwrap();
     block_on(outbox.prompt(&company, &PartitionKey::new("Sales").unwrap())).unwrap();
     block_on(Worker::new(outbox).run_until_idle()).unwrap();

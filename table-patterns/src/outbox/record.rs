@@ -17,6 +17,8 @@ use crate::order;
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
+use crate::outbox::seal::{Place, Seals};
+use crate::outbox::text;
 use crate::outbox::work::Work;
 
 /// Records intents in the transactions of changes, and notifies workers of them by a queue. Clones are handles of one outbox.
@@ -57,6 +59,7 @@ struct Inner<S, Q> {
     queue: QueueName,
     pace: Runtime,
     registered: Registered,
+    seals: Seals,
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
@@ -69,7 +72,14 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// An outbox with a clock and a way to wait of its own.
     #[must_use]
     pub fn with_runtime(store: S, queues: Q, queue: QueueName, pace: Runtime) -> Self {
-        Self(Arc::new(Inner { store, queues, queue, pace, registered: Registered::default() }))
+        Self(Arc::new(Inner {
+            store,
+            queues,
+            queue,
+            pace,
+            registered: Registered::default(),
+            seals: Seals::default(),
+        }))
     }
 
     /// Creates the queue and the one for poison, if they are not there.
@@ -139,6 +149,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     pub async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let partition_key = transaction.partition_key().clone();
         self.register(table, &partition_key).await?;
+        let transaction = self.seal(table, transaction).await?;
         let committed = self.store().submit(table, transaction).await?;
         // The change is made, and its record with it: a lost message is the sweep's to mend.
         let _ = self.prompt(table, &partition_key).await;
@@ -156,7 +167,26 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         partition_key: &PartitionKey,
         intent: &Intent,
     ) -> Result<()> {
-        self.send(&Work::inline(table, partition_key, intent)?).await
+        let mut work = Work::inline(table, partition_key, intent)?;
+        if let Work::Inline { seal, .. } = &mut work {
+            let place = Place { table, partition_key, row_key: "" };
+            let text = text::write(intent)?;
+            *seal = self.seals().seal(self.store(), place, text.as_bytes()).await?;
+        }
+        self.send(&work).await
+    }
+
+    /// Returns `true` if a program with the key of the outbox put an intent on the queue.
+    pub(crate) async fn is_genuine(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        intent: &Intent,
+        seal: Option<&str>,
+    ) -> Result<bool> {
+        let text = text::write(intent)?;
+        let place = Place { table, partition_key, row_key: "" };
+        self.seals().is_genuine(self.store(), place, (text.as_bytes(), seal)).await
     }
 
     pub(crate) async fn send(&self, work: &Work) -> Result<()> {
@@ -169,12 +199,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     ///
     /// # Errors
     /// Those of the queue store.
-    pub async fn depth(&self) -> Result<Depth> {
+    pub async fn depth(&self) -> Result<BacklogCounts> {
         let poison = match self.queues().approximate_count(&self.queue().poison()?).await {
             Err(error) if error.code() == ErrorCode::QueueNotFound => 0,
             count => count?,
         };
-        Ok(Depth { waiting: self.queues().approximate_count(self.queue()).await?, poison })
+        Ok(BacklogCounts { waiting: self.queues().approximate_count(self.queue()).await?, poison })
     }
 }
 
@@ -197,26 +227,30 @@ impl<S, Q> Outbox<S, Q> {
         &self.0.queue
     }
 
-    /// Clock, waiting and chance.
+    /// The clock, the way to wait, and the source of random numbers.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.0.pace
     }
+
+    pub(crate) fn seals(&self) -> &Seals {
+        &self.0.seals
+    }
 }
 
-/// How much waits.
+/// Number of pending and poisoned messages.
 ///
 /// ```
-/// use table_patterns::outbox::Depth;
+/// use table_patterns::outbox::BacklogCounts;
 ///
-/// /// Whether workers fall behind, or work was put aside.
-/// fn is_alarming(depth: Depth) -> bool {
+/// /// Returns `true` if workers fall behind, or work was set aside.
+/// fn is_alarming(depth: BacklogCounts) -> bool {
 ///     depth.waiting > 10_000 || depth.poison > 0
 /// }
-/// assert!(is_alarming(Depth { waiting: 0, poison: 1 }));
+/// assert!(is_alarming(BacklogCounts { waiting: 0, poison: 1 }));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Depth {
+pub struct BacklogCounts {
     /// Messages in the queue, hidden ones included.
     pub waiting: u64,
     /// Messages in the queue for poison.

@@ -24,6 +24,7 @@ use table_core::value::ValueRef;
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;
+use crate::outbox::seal::KEYS;
 
 /// The table of the registry: the `PartitionKey` is the table's name in lower case and one of 16 buckets, the `RowKey` the
 /// partition.
@@ -102,6 +103,8 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     let name = TableName::new(registry)?;
     each(store, &name, KeyRange::ALL, |row| match entry(row) {
         Ok(entry) => entries.push(entry),
+        // The keys of seals.
+        Err(_) if row.partition_key == KEYS => {}
         Err(error) => {
             let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);
             strange.push(error);

@@ -32,8 +32,12 @@ const PROMPTED: &str = "Prompted";
 const ATTEMPTS: &str = "Attempts";
 const NOT_BEFORE: &str = "NotBefore";
 const CLAIM: &str = "Claim";
-const POISONED: &str = "Poisoned";
 const ERROR: &str = "Error";
+/// The property of the [seal](crate::outbox::seal).
+pub(crate) const SEAL: &str = "Seal";
+
+/// Prefix of the RowKeys of intents that were set aside. The rest of the key is that of the outbox row.
+pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// Where an outbox row lies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,11 +60,26 @@ pub(crate) fn insert(intent: &Intent, chance: u64) -> Result<Operation> {
         return Err(Error::of(OutboxFault::TooLarge { bytes: text.len(), most }));
     }
     let mut writer = RowWriter::with_capacity(1);
-    for (name, part) in INTENT.iter().zip(text.as_bytes().chunks(limits::BINARY_BYTES)) {
-        writer.property(name, ValueRef::Binary(part));
-    }
+    write_text(&mut writer, text.as_bytes());
     let row_key = RowKey::new(format!("{}{chance:016x}", prefix_of(intent.source())))?;
     Ok(Operation { row_key, kind: OperationKind::Insert(writer.finish()) })
+}
+
+fn write_text(writer: &mut RowWriter, text: &[u8]) {
+    for (name, part) in INTENT.iter().zip(text.chunks(limits::BINARY_BYTES)) {
+        writer.property(name, ValueRef::Binary(part));
+    }
+}
+
+/// Returns `true` if an operation writes a row of an outbox.
+pub(crate) fn is_record(operation: &Operation) -> bool {
+    operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
+}
+
+/// Returns the key under which a row is set aside.
+pub(crate) fn poison_key(row_key: &RowKey) -> Result<RowKey> {
+    let rest = row_key.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or(row_key.as_str());
+    RowKey::new([POISON_PREFIX, rest].concat())
 }
 
 /// What the `RowKey`s of the intents of one source begin with.
@@ -68,9 +87,11 @@ fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
 
-/// The rows of one source, and perhaps others: two may have one hash.
-pub(crate) fn range_of(source: &EntityKey) -> KeyRange {
-    KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&prefix_of(&source.row_key)))
+/// Returns the ranges of the rows of one source, pending ones and those that were set aside. Another source may have the same hash.
+pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
+    let pending = prefix_of(&source.row_key);
+    let aside = pending.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1);
+    [pending, aside].map(|prefix| KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&prefix)))
 }
 
 /// The rows of an outbox in one partition.
@@ -99,9 +120,9 @@ pub(crate) struct Pending {
     pub(crate) not_before: u64,
     /// The claim of a worker on it, present or last.
     pub(crate) claim: Option<String>,
-    pub(crate) poisoned: bool,
     /// What went wrong last.
     pub(crate) error: Option<String>,
+    pub(crate) seal: Option<String>,
     text: Vec<u8>,
 }
 
@@ -130,9 +151,9 @@ impl Pending {
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
             not_before: number(NOT_BEFORE)?.unwrap_or(0),
-            poisoned: row.find(POISONED, &mut 0)? == Some(ValueRef::Boolean(true)),
             claim: text_of(CLAIM)?,
             error: text_of(ERROR)?,
+            seal: text_of(SEAL)?,
             place,
             etag,
             text,
@@ -145,10 +166,15 @@ impl Pending {
         row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)
     }
 
-    /// The intent.
+    /// The text of the intent.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Parses the intent.
     ///
     /// # Errors
-    /// `FormatTooNew`, `Corrupted`.
+    /// `FormatTooNew` for an intent of a newer program; `Corrupted` for a text that is not an intent.
     pub(crate) fn intent(&self) -> Result<Intent> {
         parse(&self.text)
     }
@@ -167,26 +193,46 @@ impl Pending {
                 writer.property(ATTEMPTS, number(attempts.into()));
                 writer.property(NOT_BEFORE, number(until));
             }
-            Note::Failed { error, until } => {
-                writer.property(CLAIM, ValueRef::String(""));
-                writer.property(ERROR, ValueRef::String(error));
-                writer.property(NOT_BEFORE, number(until));
-            }
-            Note::Left { error, attempts } => {
+            Note::Failed { error, attempts, until } => {
                 writer.property(CLAIM, ValueRef::String(""));
                 writer.property(ERROR, ValueRef::String(error));
                 writer.property(ATTEMPTS, number(attempts.into()));
-                writer.property(NOT_BEFORE, number(0));
-            }
-            Note::Poisoned => writer.property(POISONED, ValueRef::Boolean(true)),
-            Note::Requeued => {
-                writer.property(POISONED, ValueRef::Boolean(false));
-                writer.property(ATTEMPTS, number(0));
-                writer.property(NOT_BEFORE, number(0));
+                writer.property(NOT_BEFORE, number(until));
             }
         }
         let kind = OperationKind::Merge(writer.finish(), IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.key.row_key.clone(), kind }
+    }
+
+    /// Returns the writes that set the row aside, if no other worker has taken it up meanwhile.
+    pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
+        let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
+        Ok([self.done(), Operation { row_key: poison_key(&self.place.key.row_key)?, kind }])
+    }
+
+    /// Returns the writes that give a row that was set aside back to the workers, as if it had never failed. Its version is that of the row that
+    /// was set aside.
+    pub(crate) fn back(&self) -> Result<[Operation; 2]> {
+        let row_key = self.place.key.row_key.clone();
+        let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
+        let delete = Operation { row_key: poison_key(&row_key)?, kind: delete };
+        Ok([delete, Operation { row_key, kind: OperationKind::InsertOrReplace(self.row(0)) }])
+    }
+
+    fn row(&self, attempts: u32) -> Row {
+        let mut writer = RowWriter::with_capacity(5);
+        write_text(&mut writer, &self.text);
+        // IMPORTANT: another row has another Timestamp.
+        writer.property(VERSION, ValueRef::Int64(i64::try_from(self.version).unwrap_or(i64::MAX)));
+        if attempts > 0 {
+            writer.property(ATTEMPTS, ValueRef::Int64(attempts.into()));
+        }
+        for (name, text) in [(ERROR, &self.error), (SEAL, &self.seal)] {
+            if let Some(text) = text {
+                writer.property(name, ValueRef::String(text));
+            }
+        }
+        writer.finish()
     }
 
     /// It has another version, as a write of it says.
@@ -225,13 +271,12 @@ pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
 
 /// The intents that a transaction records.
 pub(crate) fn intents(transaction: &Transaction) -> Result<Vec<Intent>> {
-    let is_record = |operation: &&Operation| operation.row_key.as_str().starts_with(OUTBOX_PREFIX);
-    let records = transaction.operations().iter().filter(is_record);
+    let records = transaction.operations().iter().filter(|operation| is_record(operation));
     records.filter_map(|record| record.kind.row()).map(|row| parse(&text_in(row.view())?)).collect()
 }
 
 /// The text of an intent, put together from its properties.
-fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
+pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     let (mut text, mut hint) = (Vec::new(), 0);
     for name in INTENT {
         let Some(ValueRef::Binary(part)) = row.find(name, &mut hint)? else { break };
@@ -252,14 +297,8 @@ pub(crate) enum Note<'a> {
     Prompted(u64),
     /// A worker has it until an instant; with its claim and the attempts begun.
     Claimed { by: &'a str, attempts: u32, until: u64 },
-    /// An attempt failed; the next one not before an instant.
-    Failed { error: &'a str, until: u64 },
-    /// It was left to a program that knows more; with the attempts before.
-    Left { error: &'a str, attempts: u32 },
-    /// It was put aside.
-    Poisoned,
-    /// It was given back to the workers, as if it had never failed.
-    Requeued,
+    /// An attempt failed; with the attempts that count, and the earliest instant of the next one.
+    Failed { error: &'a str, attempts: u32, until: u64 },
 }
 
 /// Operations as one transaction.

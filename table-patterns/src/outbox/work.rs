@@ -23,7 +23,13 @@ pub(crate) enum Work {
     /// One outbox row.
     Row { table: TableName, partition_key: PartitionKey, row_key: RowKey },
     /// An intent without a row.
-    Inline { table: TableName, partition_key: PartitionKey, intent: Intent, tried: Tried },
+    Inline {
+        table: TableName,
+        partition_key: PartitionKey,
+        intent: Intent,
+        seal: Option<String>,
+        tried: Tried,
+    },
 }
 
 /// What is noted in the message of an intent that has no row to note it beside.
@@ -46,6 +52,8 @@ struct WorkText {
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    seal: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -62,7 +70,7 @@ impl Work {
             return Err(Error::of(WorkFault::TooLarge { bytes, most: INLINE }));
         }
         let (table, partition_key) = (table.clone(), partition_key.clone());
-        Ok(Self::Inline { table, partition_key, intent: intent.clone(), tried: Tried::default() })
+        Ok(Self::Inline { table, partition_key, intent: intent.clone(), seal: None, tried: Tried::default() })
     }
 
     pub(crate) const fn place(&self) -> (&TableName, &PartitionKey) {
@@ -75,9 +83,9 @@ impl Work {
 
     pub(crate) fn write(&self) -> Result<String> {
         let (table, partition_key) = self.place();
-        let tried = match self {
-            Self::Inline { tried, .. } => tried.clone(),
-            _ => Tried::default(),
+        let (tried, seal) = match self {
+            Self::Inline { tried, seal, .. } => (tried.clone(), seal.clone()),
+            _ => (Tried::default(), None),
         };
         let text = WorkText {
             version: 1,
@@ -91,10 +99,13 @@ impl Work {
                 Self::Inline { intent, .. } => Some(text::write(intent)?),
                 _ => None,
             },
+            seal,
             attempts: (tried.attempts > 0).then_some(tried.attempts),
             error: tried.error,
         };
-        serde_json::to_string(&text).map_err(|error| Error::of(WorkFault::Unwritable(error)))
+        serde_json::to_string(&text)
+            .map(|text| portable(&text))
+            .map_err(|error| Error::of(WorkFault::Unwritable(error)))
     }
 
     /// # Errors
@@ -114,11 +125,16 @@ impl Work {
             }
             (None, Some(intent)) => {
                 let tried = Tried { attempts: text.attempts.unwrap_or(0), error: text.error };
-                Self::Inline { table, partition_key, intent: text::read(&intent)?, tried }
+                Self::Inline { table, partition_key, intent: text::read(&intent)?, seal: text.seal, tried }
             }
             (None, None) => Self::Partition { table, partition_key },
         })
     }
+}
+
+/// Escapes the characters of a JSON text that a message of a queue cannot hold, because it is XML (QUE-4). Keys may have them.
+pub(crate) fn portable(json: &str) -> String {
+    json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }
 
 #[cfg(test)]
@@ -145,6 +161,7 @@ mod tests {
                 table: table.clone(),
                 partition_key: partition_key.clone(),
                 intent: intent.clone(),
+                seal: Some("key.mac".into()),
                 tried: Tried { attempts: 2, error: Some("no".into()) },
             },
         ] {

@@ -11,6 +11,7 @@ use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf, upsert};
+use crate::failure::Failure;
 use crate::many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
@@ -36,29 +37,34 @@ pub(crate) struct Recorded {
 
 impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
     type Item = Applied;
-    type Stored = (Vec<Recorded>, Vec<usize>, usize);
+    type Stored = (Vec<Recorded>, Wanted<Applied, Change>, usize);
     type What = Change;
 
     const RACE: &'static str = "the same rows of the view";
 
     async fn stored(&self, items: &[Applied], together: usize) -> Result<Self::Stored> {
-        let (new, mut known) = self.known(items).await?;
-        let (placed, lost) = self.place(new, together).await?;
-        known.extend(placed);
+        let mut wanted = Wanted::default();
+        let (new, mut known) = self.known(items, &mut wanted).await?;
+        known.extend(self.place(new, together, &mut wanted).await);
         let recorded = known.into_iter().map(|known| self.recorded(known));
         let recorded = requests::in_order(recorded, CONCURRENCY).await?;
-        Ok((recorded, lost, together))
+        Ok((recorded, wanted, together))
     }
 
-    async fn wanted(&self, (recorded, lost, together): Self::Stored) -> Result<WantedOf<Self>> {
-        let mut wanted = Wanted { lost, ..Wanted::default() };
+    async fn wanted(&self, (recorded, mut wanted, together): Self::Stored) -> Result<WantedOf<Self>> {
         let sources: Vec<_> = recorded.iter().map(|Recorded { known, .. }| known.source.clone()).collect();
         let of = (self.source.store(), self.source.name()?);
-        let sources = many::rows(of, &sources, &Select::All, |row| Self::projected(row)).await?;
+        let sources = many::rows(of, &sources, &Select::All, |row| Ok(Self::projected(row))).await?;
         let table = self.rows.name()?;
         let mut new = Vec::new();
         for (Recorded { mut known, shares }, projection) in recorded.into_iter().zip(sources) {
-            let mut projection = projection.flatten().unwrap_or_else(Projection::new);
+            let mut projection = match projection.transpose() {
+                Ok(projection) => projection.flatten().unwrap_or_else(Projection::new),
+                Err(error) => {
+                    wanted.failed.push((known.item, error));
+                    continue;
+                }
+            };
             let places = || projection.places.keys().map(PartitionKey::as_str);
             if !places().all(|place| known.places.0.contains(place)) {
                 known.places.0.extend(places().map(str::to_owned));
@@ -67,16 +73,21 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
             }
             for (partition_key, stored) in shares {
                 let contribution = projection.places.remove(&partition_key).unwrap_or_default();
-                let change = self.change(&known.source, &partition_key, stored, contribution)?;
+                let change = match self.change(&known.source, &partition_key, stored, contribution) {
+                    Ok(change) => change,
+                    Err(error) => {
+                        wanted.failed.push((known.item, error));
+                        continue;
+                    }
+                };
                 let place = Place { table: table.clone(), partition_key };
                 let (own, shared) = (change.operations(), change.sums().cloned().collect());
                 wanted.parts.push(Part { item: known.item, place, own, shared, what: change });
             }
         }
         // IMPORTANT: before anything is there, so that a process that takes the entity out finds it; and before it is looked at again.
-        let (placed, lost) = self.place(new, together).await?;
+        let placed = self.place(new, together, &mut wanted).await;
         wanted.again = placed.into_iter().map(|known| (known.item, known.source.into())).collect();
-        wanted.lost.extend(lost);
         Ok(wanted)
     }
 
@@ -100,28 +111,50 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Those of [`View::project`]; `OutOfRangeInput` if a sum does not fit; `InvalidInput` (EGT-2) if the entity has more in one partition of the view than
     /// a transaction takes; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts. The other partitions are written then.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        self.apply_all([source.clone().into()]).await
+        let failed = self.apply_all([source.clone().into()]).await?;
+        failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// The same for several, in shared transactions.
-    pub(super) async fn apply_all(&self, entities: impl IntoIterator<Item = Applied> + Send) -> Result<()> {
+    /// Makes the view right for several entities, in shared transactions; returns those that cannot be applied, and why.
+    pub(super) async fn apply_all(
+        &self,
+        entities: impl IntoIterator<Item = Applied> + Send,
+    ) -> Result<Vec<(Applied, Error)>> {
         let limits = self.rows.store().capabilities().limits;
         let entities: Vec<_> = entities.into_iter().collect();
-        converge::settle(self, entities, (&self.retry, limits)).await.map(drop)
+        Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// The places of entities: those of whom some are not recorded, and the others.
-    async fn known(&self, items: &[Applied]) -> Result<(Vec<Known>, Vec<Known>)> {
-        let keys = items.iter().map(|entity| record::places_key(&entity.source));
-        let keys = keys.collect::<Result<Vec<_>>>()?;
+    /// Reads the places of entities; returns those of whom some are not recorded, and the others.
+    async fn known(
+        &self,
+        items: &[Applied],
+        wanted: &mut Wanted<Applied, Change>,
+    ) -> Result<(Vec<Known>, Vec<Known>)> {
+        let (mut keys, mut keyed) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+        for (item, applied) in items.iter().enumerate() {
+            match record::places_key(&applied.source) {
+                Ok(key) => {
+                    keys.push(key);
+                    keyed.push((item, applied));
+                }
+                Err(error) => wanted.failed.push((item, error)),
+            }
+        }
         let places = |row: EntityRef<'_>| match Places::read(row.row) {
-            Ok(places) => Ok((places, row.etag())),
-            Err(error) => Err(self.at(error, &EntityKey::new(row.partition_key, row.row_key)?)),
+            Ok(places) => Ok(Ok((places, row.etag()))),
+            Err(error) => Ok(Err(self.at(error, &EntityKey::new(row.partition_key, row.row_key)?))),
         };
         let found = many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, places).await?;
         let (mut new, mut known) = (Vec::new(), Vec::new());
-        for (item, (Applied { source, places: seen }, found)) in items.iter().zip(found).enumerate() {
-            let (places, etag) = found.unzip();
+        for ((item, Applied { source, places: seen }), found) in keyed.into_iter().zip(found) {
+            let (places, etag) = match found.transpose() {
+                Ok(found) => found.unzip(),
+                Err(error) => {
+                    wanted.failed.push((item, error));
+                    continue;
+                }
+            };
             let mut places: Places = places.unwrap_or_default();
             let recorded = places.0.len();
             places.0.extend(seen.iter().cloned());
@@ -155,8 +188,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Some(projection))
     }
 
-    /// Records the new places of entities; gives what is known now, and those where another writer got between.
-    async fn place(&self, new: Vec<Known>, together: usize) -> Result<(Vec<Known>, Vec<usize>)> {
+    /// Records the new places of entities; returns those that are recorded. The others are lost or failed.
+    async fn place(
+        &self,
+        new: Vec<Known>,
+        together: usize,
+        wanted: &mut Wanted<Applied, Change>,
+    ) -> Vec<Known> {
         let mut by_partition: BTreeMap<PartitionKey, Vec<Known>> = BTreeMap::new();
         for known in new {
             by_partition.entry(known.source.partition_key.clone()).or_default().push(known);
@@ -170,23 +208,41 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let writes = chunks.into_iter().map(|(partition_key, known)| async move {
-            let mut operations = Vec::with_capacity(known.len());
-            for one in &known {
-                let row_key = record::places_key(&one.source)?.row_key;
-                operations.push((row_key, upsert(one.places.write()?, one.etag.clone())));
+            let is_written = self.write_places(&partition_key, &known).await;
+            let is_one_bad = is_written.as_ref().is_err_and(|error| Failure::of(error) == Failure::Lasting);
+            if !is_one_bad || known.len() == 1 {
+                return vec![(known, is_written)];
             }
-            Ok::<_, Error>((known, self.submit(&partition_key, operations).await?))
+            // One of them has too many places.
+            let mut written = Vec::with_capacity(known.len());
+            for one in known {
+                let one = vec![one];
+                let is_written = self.write_places(&partition_key, &one).await;
+                written.push((one, is_written));
+            }
+            written
         });
-        let written: Vec<_> = requests::all_done(writes, CONCURRENCY).await?;
-        let (mut placed, mut lost) = (Vec::new(), Vec::new());
-        for (known, is_written) in written {
-            if is_written {
-                placed.extend(known);
-            } else {
-                lost.extend(known.into_iter().map(|known| known.item));
+        let written: Vec<_> = requests::all(writes, CONCURRENCY).await;
+        let mut placed = Vec::new();
+        for (known, is_written) in written.into_iter().flatten() {
+            match is_written {
+                Ok(true) => placed.extend(known),
+                Ok(false) => wanted.lost.extend(known.into_iter().map(|known| known.item)),
+                Err(error) => {
+                    wanted.failed.extend(known.into_iter().map(|known| (known.item, error.clone())))
+                }
             }
         }
-        Ok((placed, lost))
+        placed
+    }
+
+    async fn write_places(&self, partition_key: &PartitionKey, known: &[Known]) -> Result<bool> {
+        let mut operations = Vec::with_capacity(known.len());
+        for one in known {
+            let row_key = record::places_key(&one.source)?.row_key;
+            operations.push((row_key, upsert(one.places.write()?, one.etag.clone())));
+        }
+        self.submit(partition_key, operations).await
     }
 
     pub(super) async fn get(&self, key: &EntityKey) -> Result<Option<StoredRow>> {

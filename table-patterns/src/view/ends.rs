@@ -39,9 +39,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let end = ends.0.get(partition_key.as_str())?;
             Some(async move {
                 loop {
-                    let (cursor, etag) = self.cursor(&partition_key).await?;
+                    let (position, etag) = self.stored_position(&partition_key).await?;
                     // A cursor that another process has just moved is read again.
-                    if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
+                    if position.cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
                         return Ok::<_, Error>(());
                     }
                 }

@@ -21,6 +21,18 @@ pub(super) enum ViewFault {
     Record(#[source] Option<serde_json::Error>),
     #[error("the view is not built, and what it has is not all: run `rebuild` to its end")]
     Building,
+    #[error(
+        "the rows of the table belong to the view `{owner}`, not to `{name}`; give each view a row type with a table, or return the old name from `View::name`"
+    )]
+    OtherOwner { owner: String, name: &'static str },
+    #[error(
+        "version {latest} of the view is ready, and this program follows version {version}; start the newer program"
+    )]
+    Superseded { version: u32, latest: u32 },
+    #[error(
+        "{found} entities are set aside, and the limit is {most}; mend them, then call `retry_poison`, or raise the limit"
+    )]
+    Poison { found: usize, most: usize },
     #[error("the position is of a view that was deleted since: begin the rebuild again, without it")]
     OtherView,
 }
@@ -33,7 +45,10 @@ impl Fault for ViewFault {
             Self::Key(_) => (ErrorCode::PropertyValueTooLarge, Some("KEY-8")),
             Self::Unwritable(_) => (ErrorCode::InternalError, None),
             Self::Record(_) => (ErrorCode::Corrupted, None),
-            Self::OtherView => (ErrorCode::LayoutMismatch, Some("IMP-6")),
+            Self::Poison { .. } => (ErrorCode::InvalidInput, Some("IMP-6")),
+            Self::OtherOwner { .. } | Self::Superseded { .. } | Self::OtherView => {
+                (ErrorCode::LayoutMismatch, Some("IMP-6"))
+            }
             Self::Building => (ErrorCode::IndexNotReady, Some("IMP-6")),
         }
     }

@@ -5,21 +5,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{Belonging, judge_key};
+use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
+use uuid::Uuid;
 
-use crate::converge::upsert;
-use crate::feed::{Cursor, FeedEntry, Listed};
+use crate::converge::{self, upsert};
+use crate::failure::Failure;
+use crate::feed::{Cursor, FEED_PREFIX, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
-use crate::view::record;
+use crate::view::poison::Aside;
+use crate::view::record::{self, Position};
 use crate::view::table::ViewTable;
 
 /// Partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
+
+/// Pause of a call that found nothing but partitions that other followers apply.
+const BUSY: Duration = Duration::from_millis(50);
+
+/// Calls that find the same lease before it counts as that of a dead follower, whatever the clock says.
+const LEASE_POLLS: u32 = 600;
 
 /// The result of a call of [`ViewTable::catch_up`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +39,10 @@ pub struct CaughtUp {
     pub changes: usize,
     /// Entities applied. Several changes of one entity that were read together count once.
     pub applied: usize,
+    /// Entities set aside, because they cannot be applied: see [`ViewTable::poison`].
+    pub failed: usize,
+    /// Partitions with changes that another follower applies.
+    pub busy: usize,
     /// `true` if changes are left: call again.
     pub is_behind: bool,
 }
@@ -53,25 +67,37 @@ impl Freshness {
 }
 
 /// State of a follower between calls.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Following {
+    /// Identifies the follower in its leases.
+    id: String,
     /// The partition that the next call begins with, so that a busy one does not starve the others.
     turn: AtomicUsize,
     /// Where each partition was found.
     found: Mutex<HashMap<PartitionKey, Found>>,
 }
 
+impl Default for Following {
+    fn default() -> Self {
+        let id = Uuid::new_v4().simple().to_string();
+        Self { id, turn: AtomicUsize::default(), found: Mutex::default() }
+    }
+}
+
 /// A partition as the last call left it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Found {
     cursor: Cursor,
     /// `true` if the last call found changes.
     was_active: bool,
+    /// The lease of another follower, when it was first seen, and how often since.
+    lease: Option<(ETag, u64, u32)>,
 }
 
 impl Following {
-    fn get(&self, partition_key: &PartitionKey) -> Option<Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).get(partition_key).cloned()
+    fn get(&self, partition_key: &PartitionKey) -> Found {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.get(partition_key).cloned().unwrap_or_default()
     }
 
     fn set(&self, partition_key: &PartitionKey, found: Found) {
@@ -84,41 +110,66 @@ impl Following {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Applies at most `most` changes of all partitions of the source.
+    /// Applies at most `most` changes of all partitions of the source. An entity that cannot be applied is [set aside](Self::poison), and stops no other.
+    ///
+    /// Followers share the work: each partition is applied by one of them at a time. The lease of one that died ends after [a while](Self::with_lease), which
+    /// the others measure by themselves.
     ///
     /// # Errors
-    /// Those of [`apply`](Self::apply) and of the store. What was applied before the error stays applied; the next call continues there.
+    /// `LayoutMismatch` once a later version of the view is ready; `InvalidInput` if more entities are set aside than the
+    /// [limit](Self::with_poison_limit); an outage of the store, after the other partitions were applied. What was applied before the error stays applied.
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
+        self.check_version().await?;
         let mut partitions = self.feed.listed(self.source.name()?).await?;
         let turn = self.memory.following.turn.fetch_add(1, Ordering::Relaxed);
         let turn = turn.checked_rem(partitions.len()).unwrap_or(0);
         partitions.rotate_left(turn);
-        let mut all = CaughtUp::default();
-        for listed in partitions {
+        let partitions = partitions.into_iter().filter(|listed| {
             let known = self.memory.following.get(&listed.partition_key);
-            if known.is_some_and(|known| listed.is_read_at(&known.cursor)) {
-                continue;
-            }
+            !listed.is_read_at(&known.cursor)
+        });
+        let mut partitions = partitions.peekable();
+        let mut all = CaughtUp::default();
+        if partitions.peek().is_none() {
+            return Ok(all);
+        }
+        let (mut aside, mut outage) = (self.aside().await?, None);
+        for listed in partitions {
             let left = most.saturating_sub(all.changes);
             if left == 0 {
                 all.is_behind = true;
                 break;
             }
-            let some = self.follow(&listed.partition_key, left, Some(&listed)).await?;
-            all.changes += some.changes;
-            all.applied += some.applied;
-            all.is_behind |= some.is_behind;
+            match self.follow(&listed.partition_key, left, Some(&listed), &mut aside).await {
+                Ok(some) => {
+                    all.changes += some.changes;
+                    all.applied += some.applied;
+                    all.failed += some.failed;
+                    all.busy += some.busy;
+                    all.is_behind |= some.is_behind;
+                }
+                Err(error) if Failure::of(&error) == Failure::Lasting => {
+                    all.failed +=
+                        usize::from(self.fail(feed_of(&listed.partition_key)?, &error, &mut aside).await?);
+                }
+                Err(error) => outage = outage.or(Some(error)),
+            }
         }
-        Ok(all)
+        if all.changes == 0 && all.busy > 0 {
+            // A caller that loops does not ask without pause what another follower is at work on.
+            self.retry.runtime().sleep(BUSY).await;
+        }
+        outage.map_or(Ok(all), Err)
     }
 
     /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor behind them.
     ///
     /// # Errors
-    /// Those of [`catch_up`](Self::catch_up); `EntityMismatch` (PAT-HET-6) for a change of an entity that no declared type explains. The cursor stays, and
-    /// the next call applies the same changes again.
+    /// Those of [`catch_up`](Self::catch_up); `Corrupted` if the head of the feed cannot be read.
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
-        self.follow(partition_key, most, None).await
+        self.check_version().await?;
+        let mut aside = self.aside().await?;
+        self.follow(partition_key, most, None, &mut aside).await
     }
 
     async fn follow(
@@ -126,46 +177,116 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         partition_key: &PartitionKey,
         most: usize,
         listed: Option<&Listed>,
+        aside: &mut Aside,
     ) -> Result<CaughtUp> {
         let table = self.source.name()?;
-        let was_active = self.memory.following.get(partition_key).is_some_and(|known| known.was_active);
-        let (cursor, etag) = self.cursor(partition_key).await?;
+        let known = self.memory.following.get(partition_key);
+        let (position, etag) = self.stored_position(partition_key).await?;
+        let cursor = position.cursor;
         if listed.is_some_and(|listed| listed.is_read_at(&cursor)) {
-            self.memory.following.set(partition_key, Found { cursor, was_active: false });
+            self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
             return Ok(CaughtUp::default());
         }
         let Some((head, head_etag)) = self.feed.head(table, partition_key).await? else {
             return Ok(CaughtUp::default());
         };
         let (entries, reached) = self.feed.entries((table, partition_key), &head, &cursor, most).await?;
-        let applied = self.apply_entries(partition_key, &entries).await?;
+        let (mut applied, mut failed) = (0, 0);
         if reached != cursor {
-            // IMPORTANT: after the changes. A process that has moved it has applied them, too.
-            self.move_cursor(partition_key, &reached, etag).await?;
+            let lease = self.take_lease(partition_key, (&cursor, position.holder), etag, known.lease).await?;
+            let Some(lease) = lease else {
+                return Ok(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() });
+            };
+            let done = self.apply_entries(partition_key, &entries, aside).await;
+            // IMPORTANT: after the changes. A process that has moved the cursor has applied them, too.
+            let to = if done.is_ok() { &reached } else { &cursor };
+            self.move_cursor(partition_key, to, Some(lease)).await?;
+            (applied, failed) = done?;
         }
+        take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
         // A feed with changes in two calls in a row would soon lose the mark.
-        if let Some(listed) = listed.filter(|_| !is_behind && !(is_active && was_active)) {
+        if let Some(listed) = listed.filter(|_| !is_behind && !(is_active && known.was_active)) {
             self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
         }
-        self.memory.following.set(partition_key, Found { cursor: reached, was_active: is_active });
-        Ok(CaughtUp { changes: entries.len(), applied, is_behind })
+        let found = Found { cursor: reached, was_active: is_active, lease: None };
+        self.memory.following.set(partition_key, found);
+        Ok(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind })
     }
 
-    /// Applies the entities that entries name; returns how many these are.
-    async fn apply_entries(&self, partition_key: &PartitionKey, entries: &[FeedEntry]) -> Result<usize> {
-        let (mut sources, mut seen) = (Vec::new(), HashSet::new());
-        for entry in entries {
-            // Of several changes of one entity the state after the last is what counts.
-            let belonging = judge_key::<V::Source>(partition_key.as_str(), entry.source.as_str())?;
-            if belonging == Belonging::Own && seen.insert(&entry.source) {
-                sources
-                    .push(EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() });
+    /// Takes the lease of a partition, under the version of its cursor; returns the new version, or `None` if another follower has the lease.
+    async fn take_lease(
+        &self,
+        partition_key: &PartitionKey,
+        (cursor, holder): (&Cursor, Option<String>),
+        etag: Option<ETag>,
+        seen: Option<(ETag, u64, u32)>,
+    ) -> Result<Option<ETag>> {
+        let (following, now) = (&self.memory.following, self.retry.runtime().now());
+        if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
+            // The same lease for so long, or so often: whoever took it has died. No other clock is asked.
+            let (since, times) = match seen {
+                Some((known, since, times)) if known == *etag => (since.min(now), times + 1),
+                _ => (now, 1),
+            };
+            if now - since < ticks_of(self.lease) && times < LEASE_POLLS {
+                let lease = Some((etag.clone(), since, times));
+                following.set(partition_key, Found { cursor: cursor.clone(), lease, ..Found::default() });
+                return Ok(None);
             }
         }
-        let applied = sources.len();
-        self.apply_all(sources.into_iter().map(Applied::from)).await?;
-        Ok(applied)
+        let key = record::cursor_key(partition_key)?;
+        let write = upsert(record::write_position(cursor, Some(&following.id))?, etag);
+        let (store, table) = (self.rows.store(), self.rows.name()?);
+        match converge::submit(store, table, &key.partition_key, [(key.row_key, write)]).await {
+            Ok(committed) => match committed.into_iter().next().flatten() {
+                Some(etag) => Ok(Some(etag)),
+                None => Ok(self.stored_position(partition_key).await?.1),
+            },
+            Err(error) if error.is_conflict() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Applies the entities that entries name; returns how many were applied, and how many were set aside.
+    async fn apply_entries(
+        &self,
+        partition_key: &PartitionKey,
+        entries: &[FeedEntry],
+        aside: &mut Aside,
+    ) -> Result<(usize, usize)> {
+        let (mut sources, mut seen, mut failed) = (Vec::new(), HashSet::new(), 0);
+        for entry in entries.iter().filter(|entry| seen.insert(&entry.source)) {
+            // Of several changes of one entity the state after the last is what counts.
+            let source = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
+            match judge_key::<V::Source>(partition_key.as_str(), entry.source.as_str()) {
+                Ok(Belonging::Own) => sources.push(source),
+                Ok(_) => {}
+                Err(error) => failed += usize::from(self.fail(source, &error, aside).await?),
+            }
+        }
+        let all = sources.len();
+        let refused = self.apply_all(sources.iter().cloned().map(Applied::from)).await?;
+        let applied = all - refused.len();
+        let mut right: HashSet<_> = sources.into_iter().filter(|source| aside.contains_key(source)).collect();
+        for (Applied { source, .. }, error) in refused {
+            right.remove(&source);
+            failed += usize::from(self.fail(source, &error, aside).await?);
+        }
+        for source in right {
+            take_out(aside, &source, self).await?;
+        }
+        Ok((applied, failed))
+    }
+
+    /// Sets an entity aside; returns `false` if it is set aside already.
+    async fn fail(&self, source: EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
+        if aside.contains_key(&source) {
+            return Ok(false);
+        }
+        self.set_aside(&source, error).await?;
+        aside.insert(source.clone(), record::poison_key(&source)?.row_key);
+        Ok(true)
     }
 
     /// Returns the cursor of a partition: its changes up to there are applied.
@@ -173,18 +294,21 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Those of the store.
     pub async fn position(&self, partition_key: &PartitionKey) -> Result<Cursor> {
-        Ok(self.cursor(partition_key).await?.0)
+        Ok(self.stored_position(partition_key).await?.0.cursor)
     }
 
-    /// Returns the cursor of a partition with the ETag of its row.
-    pub(super) async fn cursor(&self, partition_key: &PartitionKey) -> Result<(Cursor, Option<ETag>)> {
+    /// Returns the cursor of a partition and the follower that has its lease, with the ETag of their row.
+    pub(super) async fn stored_position(
+        &self,
+        partition_key: &PartitionKey,
+    ) -> Result<(Position, Option<ETag>)> {
         let key = record::cursor_key(partition_key)?;
-        let Some(found) = self.get(&key).await? else { return Ok((Cursor::default(), None)) };
-        let cursor = record::read_cursor(found.row.view()).map_err(|error| self.at(error, &key))?;
-        Ok((cursor, Some(found.etag)))
+        let Some(found) = self.get(&key).await? else { return Ok((Position::default(), None)) };
+        let position = record::read_position(found.row.view()).map_err(|error| self.at(error, &key))?;
+        Ok((position, Some(found.etag)))
     }
 
-    /// Moves the cursor of a partition; returns `false` if another process moved it since it was read.
+    /// Moves the cursor of a partition, and ends its lease; returns `false` if another process moved it since it was read.
     pub(super) async fn move_cursor(
         &self,
         partition_key: &PartitionKey,
@@ -192,7 +316,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         etag: Option<ETag>,
     ) -> Result<bool> {
         let key = record::cursor_key(partition_key)?;
-        self.submit(&key.partition_key, vec![(key.row_key, upsert(record::write_cursor(to)?, etag))]).await
+        self.submit(&key.partition_key, vec![(key.row_key, upsert(record::write_position(to, None)?, etag))])
+            .await
     }
 
     /// Measures the lag behind the source, over all partitions: a get of the cursor and one of the head for each partition, and a row where changes are pending.
@@ -218,5 +343,22 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             freshness.pending += pending;
         }
         Ok(freshness)
+    }
+}
+
+/// Returns the key under which a partition is set aside whose feed cannot be read.
+fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
+    EntityKey::new(partition_key.as_str(), FEED_PREFIX)
+}
+
+/// Takes an entity that is right again out of those that are set aside.
+async fn take_out<V: View, S: TableStore>(
+    aside: &mut Aside,
+    source: &EntityKey,
+    view: &ViewTable<V, S>,
+) -> Result<()> {
+    match aside.remove(source) {
+        Some(row_key) => view.take_back(&row_key).await,
+        None => Ok(()),
     }
 }

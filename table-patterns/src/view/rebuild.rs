@@ -1,5 +1,6 @@
 //! Building a view from the rows of its source, beside live writers: resumable, page by page.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,9 @@ pub struct RebuildProgress {
     pub removed: u64,
     /// Rows of sums that were not right.
     pub corrected: u64,
+    /// Entities that cannot be applied, and were set aside: see [`ViewTable::poison`].
+    #[serde(default)]
+    pub failed: u64,
 }
 
 impl RebuildPosition {
@@ -161,20 +165,26 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 let page = self.read(self.view.source.name()?, sources::<V::Source>(), Select::All).await?;
                 let mut found = Vec::with_capacity(page.rows.len());
                 for row in page.rows.iter() {
-                    let Some(projection) = ViewTable::<V, S>::projected(row)? else { continue };
-                    let places = projection.places.into_keys().map(|place| place.as_str().to_owned());
                     let source = EntityKey::new(row.partition_key, row.row_key)?;
-                    found.push(Applied { source, places: places.collect() });
+                    let places = match ViewTable::<V, S>::projected(row) {
+                        Ok(Some(projection)) => {
+                            projection.places.into_keys().map(PartitionKey::into_string).collect()
+                        }
+                        Ok(None) => continue,
+                        // An entity that cannot be projected is set aside where it is applied.
+                        Err(_) => BTreeSet::new(),
+                    };
+                    found.push(Applied { source, places });
                 }
                 position.progress.applied += u64::try_from(found.len()).unwrap_or(u64::MAX);
-                self.view.apply_all(found).await?;
+                position.progress.failed += self.apply(found).await?;
                 (page.continuation, Phase::Gone)
             }
             Phase::Gone => {
                 let page = self.read(self.view.rows.name()?, everywhere(OF), keys_only()).await?;
                 let gone = self.gone(sources_of(&page)?).await?;
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
-                self.view.apply_all(gone.into_iter().map(Applied::from)).await?;
+                position.progress.failed += self.apply(gone.into_iter().map(Applied::from).collect()).await?;
                 (page.continuation, Phase::Sums)
             }
             Phase::Sums => {
@@ -226,7 +236,16 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((standing, etag))
     }
 
-    /// Those entities that are no longer there.
+    /// Applies entities; returns how many were set aside.
+    async fn apply(&self, entities: Vec<Applied>) -> Result<u64> {
+        let failed = self.view.apply_all(entities).await?;
+        for (applied, error) in &failed {
+            self.view.set_aside(&applied.source, error).await?;
+        }
+        Ok(u64::try_from(failed.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns the entities that are no longer there.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);

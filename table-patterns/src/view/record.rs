@@ -10,6 +10,7 @@ use table_core::limits;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::value::ValueRef;
 
+use crate::feed::Cursor;
 use crate::view::fault::ViewFault;
 
 /// What the `RowKey`s begin with that a view keeps beside its rows.
@@ -17,6 +18,10 @@ pub const VIEW_PREFIX: &str = "\u{FFFC}view_";
 
 pub(super) const OF: &str = "\u{FFFC}view_of_";
 pub(super) const BY: &str = "\u{FFFC}view_by_";
+pub(super) const POISON: &str = "\u{FFFC}view_poison_";
+
+/// The partition of the rows about the view as a whole.
+pub(super) const STATE_PARTITION: &str = "view";
 
 /// What one source entity has in one partition of the view: the record of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +38,13 @@ pub(super) struct Places(pub(super) BTreeSet<String>);
 
 /// Where the state of the view stands.
 pub(super) fn state_key() -> Result<EntityKey> {
-    EntityKey::new("view", format!("{VIEW_PREFIX}state"))
+    EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
+}
+
+/// Returns the key of the row of an entity that is set aside.
+pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
+    let hash = hash(source);
+    EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
 }
 
 /// Where the cursor of a partition's feed stands.
@@ -55,13 +66,18 @@ pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
 
 /// Where the share of a source entity in a partition of the view stands.
 pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<EntityKey> {
+    let hash = hash(source);
+    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{hash:032x}"))? })
+}
+
+/// Returns half of the SHA-256 of a key.
+fn hash(key: &EntityKey) -> u128 {
     let mut hash = Sha256::new();
-    for text in [source.partition_key.as_str(), source.row_key.as_str()] {
+    for text in [key.partition_key.as_str(), key.row_key.as_str()] {
         hash.update(text.as_bytes());
         hash.update([0]);
     }
-    let half = hash.finalize().first_chunk().copied().map_or(0, u128::from_be_bytes);
-    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{half:032x}"))? })
+    hash.finalize().first_chunk().copied().map_or(0, u128::from_be_bytes)
 }
 
 impl Share {
@@ -92,25 +108,42 @@ impl Places {
 }
 
 /// A row of one property.
-fn one_text(name: &str, text: &str) -> Row {
+pub(super) fn one_text(name: &str, text: &str) -> Row {
     let mut writer = RowWriter::with_capacity(1);
     writer.property(name, ValueRef::String(text));
     writer.finish()
 }
 
-pub(super) fn write_cursor(cursor: &crate::feed::Cursor) -> Result<Row> {
-    Ok(one_text("Cursor", &json(cursor)?))
+/// The position of a view in the feed of a partition.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Position {
+    pub(super) cursor: Cursor,
+    /// The follower that has the lease.
+    pub(super) holder: Option<String>,
 }
 
-pub(super) fn read_cursor(row: RowView<'_>) -> Result<crate::feed::Cursor> {
-    parse(row, "Cursor")
+pub(super) fn write_position(cursor: &Cursor, holder: Option<&str>) -> Result<Row> {
+    let mut writer = RowWriter::with_capacity(2);
+    writer.property("Cursor", ValueRef::String(&json(cursor)?));
+    if let Some(holder) = holder {
+        writer.property("Holder", ValueRef::String(holder));
+    }
+    Ok(writer.finish())
 }
 
-fn json<T: Serialize>(value: &T) -> Result<String> {
+pub(super) fn read_position(row: RowView<'_>) -> Result<Position> {
+    let holder = match row.find("Holder", &mut 0)? {
+        Some(ValueRef::String(holder)) => Some(holder.to_owned()),
+        _ => None,
+    };
+    Ok(Position { cursor: parse(row, "Cursor")?, holder })
+}
+
+pub(super) fn json<T: Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::of(ViewFault::Unwritable(error)))
 }
 
-fn parse<T: for<'a> Deserialize<'a>>(row: RowView<'_>, name: &'static str) -> Result<T> {
+pub(super) fn parse<T: for<'a> Deserialize<'a>>(row: RowView<'_>, name: &'static str) -> Result<T> {
     let broken = |cause| Error::of(ViewFault::Record(cause)).with_property(name);
     match row.find(name, &mut 0)? {
         Some(ValueRef::String(text)) => serde_json::from_str(text).map_err(|error| broken(Some(error))),

@@ -108,7 +108,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// explains ends with 0 in its numbers.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let limits = self.rows.store().capabilities().limits;
-        converge::settle(&Sums(self), [place.clone()], (&self.retry, limits)).await
+        converge::settle(&Sums(self), [place.clone()], (&self.retry, limits)).await?.all()
     }
 
     /// The rows of the view in one partition, with their numbers.

@@ -1,28 +1,33 @@
-//! What is stored of a view itself: whether it is built, and which one it is.
+//! State row of a view: its name and version, its identifier, and whether it is built.
 
 use table_core::error::Result;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::value::ValueRef;
 use uuid::Uuid;
 
-/// Of the view in a table. One that is made anew in the place of a deleted one is another.
-#[derive(Clone, Copy, Debug)]
+/// The stored state of the view in a table.
+#[derive(Clone, Debug)]
 pub(super) struct Standing {
+    /// The name of the view that the rows belong to; empty for a view of an earlier release.
+    pub(super) name: String,
+    /// The latest version of the view that is ready, in the state of version 1.
+    pub(super) latest: u32,
     pub(super) ready: bool,
+    /// Distinguishes the view from one in an earlier table of the same name.
     pub(super) id: Uuid,
 }
 
-/// A view that was just made.
-impl Default for Standing {
-    fn default() -> Self {
-        Self { ready: false, id: Uuid::new_v4() }
-    }
-}
-
 impl Standing {
-    pub(super) fn row(self) -> Row {
-        let mut writer = RowWriter::with_capacity(2);
+    /// Creates the state of a new view.
+    pub(super) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), latest: 0, ready: false, id: Uuid::new_v4() }
+    }
+
+    pub(super) fn row(&self) -> Row {
+        let mut writer = RowWriter::with_capacity(4);
         writer.property("Id", ValueRef::Guid(self.id));
+        writer.property("Name", ValueRef::String(&self.name));
+        writer.property("Latest", ValueRef::Int64(self.latest.into()));
         writer.property("Ready", ValueRef::Boolean(self.ready));
         writer.finish()
     }
@@ -31,9 +36,16 @@ impl Standing {
         let ready = row.find("Ready", &mut 0)? == Some(ValueRef::Boolean(true));
         let id = match row.find("Id", &mut 0)? {
             Some(ValueRef::Guid(id)) => id,
-            // From before views had one.
             _ => Uuid::nil(),
         };
-        Ok(Self { ready, id })
+        let name = match row.find("Name", &mut 0)? {
+            Some(ValueRef::String(name)) => name.to_owned(),
+            _ => String::new(),
+        };
+        let latest = match row.find("Latest", &mut 0)? {
+            Some(ValueRef::Int64(latest)) => u32::try_from(latest).unwrap_or(0),
+            _ => 0,
+        };
+        Ok(Self { name, latest, ready, id })
     }
 }

@@ -1,20 +1,23 @@
-//! Handle on a view: following the feeds, and its lag.
+//! Handle to a view: its state, its name and its version.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
+use table_core::name::TableName;
 use table_core::operation::OperationKind;
+use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use uuid::Uuid;
 
-use crate::converge::upsert;
+use crate::converge::{self, upsert};
 use crate::feed::Feed;
 use crate::view::View;
 use crate::view::fault::ViewFault;
@@ -24,13 +27,21 @@ use crate::view::standing::Standing;
 
 /// How long a view that was ready is taken to be so: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
+/// Default time after which a lease counts as that of a dead follower.
+const LEASE: Duration = Duration::from_secs(30);
+/// Default number of entities that may be set aside.
+const POISON_LIMIT: usize = 1_000;
 
-/// The rows of a view and what keeps them: see [the pattern](crate::view). Cheap to clone.
+/// Handle to a view: see [the pattern](crate::view). Clones share their state.
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
+    /// The table of the first version, whose state says which version is the latest.
+    first: Table<V::Row, S>,
     pub(super) feed: Feed<S>,
     pub(super) retry: Retry,
+    pub(super) lease: Duration,
+    pub(super) poison_limit: usize,
     pub(super) memory: Arc<Memory>,
 }
 
@@ -39,15 +50,17 @@ pub struct ViewTable<V: View, S> {
 pub(super) struct Memory {
     /// The instant of the last check that found the view ready, in ticks; 0 if none did. A table that was deleted and created again is building.
     ready: AtomicU64,
+    /// The instant of the last check that found no later version; 0 if none did.
+    current: AtomicU64,
     pub(super) following: Following,
 }
 
-/// Whether a view can be read.
+/// State of a view.
 ///
 /// ```
 /// use table_patterns::view::ViewState;
 ///
-/// /// Whether a page that reads the view can be shown.
+/// /// Returns `true` if a page that reads the view can be shown.
 /// fn may_be_shown(state: ViewState) -> bool {
 ///     state == ViewState::Ready
 /// }
@@ -55,52 +68,85 @@ pub(super) struct Memory {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewState {
-    /// It has not been built: rows from before the view may be missing.
+    /// The view is not built: rows from before it was created may be missing.
     Building,
-    /// It has all rows, but for what the feeds have not brought yet.
+    /// The view has all rows, except for changes that are not applied yet.
     Ready,
 }
 
 impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
-    /// A view in a store, of the tables that the designs of its two types name.
+    /// Creates a handle to a view, in the tables that the schemas of its two types name. A later [version](View::VERSION) has a table beside that of the first.
     #[must_use]
     pub fn new(store: S) -> Self {
+        let first = store.table::<V::Row>();
+        let rows = match TableName::new(&format!("{}v{}", V::Row::SCHEMA.table, V::VERSION)) {
+            Ok(name) if V::VERSION > 1 => Table::new(store.clone(), name),
+            _ => first.clone(),
+        };
         Self {
             source: store.table(),
-            rows: store.table(),
+            rows,
+            first,
             feed: Feed::new(store),
             retry: Retry::default(),
+            lease: LEASE,
+            poison_limit: POISON_LIMIT,
             memory: Arc::default(),
         }
     }
 
-    /// Makes the table of the view if it is not there; a new view is [building](ViewState::Building).
+    /// Creates the table of the view unless it exists. A new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// Those of [`Table::create_if_missing`].
+    /// `LayoutMismatch` if the rows of the table belong to a view of another [name](View::name); those of [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
-        let key = record::state_key()?;
-        let building = Standing::default().row();
-        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(building))]).await?;
-        Ok(self)
+        let (key, building) = (record::state_key()?, Standing::new(V::name()));
+        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(building.row()))]).await?;
+        loop {
+            let (standing, etag) = self.standing().await?;
+            if standing.name == V::name() {
+                return Ok(self);
+            }
+            if !standing.name.is_empty() {
+                let fault = ViewFault::OtherOwner { owner: standing.name, name: V::name() };
+                return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
+            }
+            // A view of an earlier release had no name.
+            let named = Standing { name: V::name().to_owned(), ..standing };
+            let key = record::state_key()?;
+            self.submit(&key.partition_key, vec![(key.row_key, upsert(named.row(), etag))]).await?;
+        }
     }
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// The same with other feeds: with another clock, or another skew.
+    /// Follows the feeds through another handle.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
     }
 
-    /// The same with another back-off for races.
+    /// Uses another back-off after lost races.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// The feeds that it follows.
+    /// Sets the time after which another follower takes over the partition of one that died; 30 seconds by default. With zero followers take no account of
+    /// each other, and do the work several times.
+    #[must_use]
+    pub fn with_lease(self, lease: Duration) -> Self {
+        Self { lease, ..self }
+    }
+
+    /// Sets the number of entities that may be [set aside](Self::poison) before the view stops; 1,000 by default.
+    #[must_use]
+    pub fn with_poison_limit(self, poison_limit: usize) -> Self {
+        Self { poison_limit, ..self }
+    }
+
+    /// Returns the handle to the feeds.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed
@@ -108,11 +154,11 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// The table of the view, for reads. Asks for its state until that is ready, and then every ten seconds: a view whose table was deleted
-    /// and made anew is building again.
+    /// Returns the table of the view, for reads. Checks that the view is ready, at most once in ten seconds: a view whose table was deleted and created again
+    /// is building.
     ///
     /// # Errors
-    /// `IndexNotReady` while it is building: [`rebuild`](Self::rebuild) it.
+    /// `IndexNotReady` while the view is building: run [`rebuild`](Self::rebuild).
     pub async fn rows(&self) -> Result<&Table<V::Row, S>> {
         if self.state().await? == ViewState::Building {
             return Err(Error::of(ViewFault::Building).with_table(V::Row::SCHEMA.table));
@@ -120,10 +166,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(&self.rows)
     }
 
-    /// Whether it can be read.
+    /// Returns the state of the view.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Those of [`TableStore::get`].
     pub async fn state(&self) -> Result<ViewState> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.ready.load(Ordering::Relaxed);
@@ -135,18 +181,65 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(if standing.ready { ViewState::Ready } else { ViewState::Building })
     }
 
-    /// What is stored of the view itself.
+    /// Reads the state row.
     pub(super) async fn standing(&self) -> Result<(Standing, Option<ETag>)> {
-        match self.get(&record::state_key()?).await? {
+        self.standing_in(&self.rows).await
+    }
+
+    async fn standing_in(&self, rows: &Table<V::Row, S>) -> Result<(Standing, Option<ETag>)> {
+        match rows.store().get(rows.name()?, &record::state_key()?, &Select::All).await? {
             Some(found) => Ok((Standing::read(found.row.view())?, Some(found.etag))),
-            None => Ok((Standing { ready: false, id: Uuid::nil() }, None)),
+            None => Ok((Standing { id: Uuid::nil(), ..Standing::new(V::name()) }, None)),
         }
     }
 
-    /// Says that the view is built, if it is still as it was; whether it was.
+    /// Marks the view as built, unless its state has changed since it was read; returns `true` if it did.
     pub(super) async fn set_ready(&self, standing: Standing, etag: Option<ETag>) -> Result<bool> {
         let (key, ready) = (record::state_key()?, Standing { ready: true, ..standing });
-        self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
+        let is_set = self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await?;
+        if is_set && V::VERSION > 1 {
+            self.supersede().await?;
+        }
+        Ok(is_set)
+    }
+
+    /// Records in the table of the first version, if it exists, that this version is ready.
+    async fn supersede(&self) -> Result<()> {
+        loop {
+            let (standing, etag) = match self.standing_in(&self.first).await {
+                Err(error) if error.is_table_not_found() => return Ok(()),
+                found => found?,
+            };
+            if standing.latest >= V::VERSION || etag.is_none() {
+                return Ok(());
+            }
+            let key = record::state_key()?;
+            let write = upsert(Standing { latest: V::VERSION, ..standing }.row(), etag);
+            let (store, name) = (self.first.store(), self.first.name()?);
+            let submitted = converge::submit(store, name, &key.partition_key, [(key.row_key, write)]).await;
+            if converge::is_won(submitted)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Refuses to follow once a later version is ready. Asked every ten seconds; a clock that jumps makes that sooner or later.
+    pub(super) async fn check_version(&self) -> Result<()> {
+        let now = self.retry.runtime().now().max(1);
+        let known = self.memory.current.load(Ordering::Relaxed);
+        if known > 0 && now.abs_diff(known) <= KNOWN_TICKS {
+            return Ok(());
+        }
+        let standing = match self.standing_in(&self.first).await {
+            Err(error) if error.is_table_not_found() => return Ok(()),
+            found => found?.0,
+        };
+        if standing.latest > V::VERSION {
+            let fault = ViewFault::Superseded { version: V::VERSION, latest: standing.latest };
+            return Err(Error::of(fault).with_table(self.first.name()?.as_str()));
+        }
+        self.memory.current.store(now, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -155,8 +248,11 @@ impl<V: View, S: Clone> Clone for ViewTable<V, S> {
         Self {
             source: self.source.clone(),
             rows: self.rows.clone(),
+            first: self.first.clone(),
             feed: self.feed.clone(),
             retry: self.retry.clone(),
+            lease: self.lease,
+            poison_limit: self.poison_limit,
             memory: Arc::clone(&self.memory),
         }
     }

@@ -5,4 +5,5 @@ mod deaths;
 mod kit;
 mod model;
 mod rebuild;
+mod shared;
 mod verbs;

@@ -4,7 +4,7 @@
 //! Employees that left go from the table `Current` to the table `Archive`. No transaction spans two tables.
 //!
 //! # Key layout
-//! The entity keeps its key and its properties. The message of the step is a [`Move`], with JSON: `{"From":…,"To":…,
+//! The entity keeps its key and its properties. The message of the step is a [`ArchiveStep`], with JSON: `{"From":…,"To":…,
 //! "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
@@ -34,30 +34,30 @@ use table_core::store::TableStore;
 use crate::outbox::rows::{alone, fresh};
 use crate::outbox::{Message, Step};
 use crate::work::fault::WorkFault;
-use crate::work::handler::{Call, Handler};
+use crate::work::handler::{Delivery, Handler};
 
 /// The message that moves an entity: made by [`archive`], taken by [`Archive`].
 ///
 /// ```
 /// use table_patterns::outbox::Message;
-/// use table_patterns::work::{Move, archive};
+/// use table_patterns::work::{ArchiveStep, archive};
 /// # use table_patterns::{EntityKey, TableName};
 ///
 /// let step = archive(&TableName::new("Current")?, &EntityKey::new("Sales", "000456")?, &TableName::new("Archive")?)?;
-/// assert_eq!(Move::NAME, "archive"); // the name by which workers find its handler
+/// assert_eq!(ArchiveStep::NAME, "archive"); // the name by which workers find its handler
 /// # let _ = step;
 /// # Ok::<(), table_patterns::Error>(())
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub struct Move {
+pub struct ArchiveStep {
     from: String,
     to: String,
     partition_key: String,
     row_key: String,
 }
 
-impl Message for Move {
+impl Message for ArchiveStep {
     const NAME: &'static str = "archive";
     const VERSION: u32 = 1;
 }
@@ -95,7 +95,7 @@ pub fn archive(from: &TableName, key: &EntityKey, to: &TableName) -> Result<Step
     if from == to {
         return Err(Error::of(WorkFault::SameTable).with_table(from.as_str()));
     }
-    let message = Move {
+    let message = ArchiveStep {
         from: from.as_str().to_owned(),
         to: to.as_str().to_owned(),
         partition_key: key.partition_key.as_str().to_owned(),
@@ -128,7 +128,7 @@ impl<S: TableStore> Archive<S> {
         from: &TableName,
         key: &EntityKey,
         to: &TableName,
-        call: Call<'_>,
+        call: Delivery<'_>,
     ) -> Result<()> {
         let limits = self.store.capabilities().limits;
         let mut race = self.retry.race("the entity while it was archived");
@@ -166,8 +166,8 @@ impl<S: TableStore> Archive<S> {
     }
 }
 
-impl<S: TableStore> Handler<Move> for Archive<S> {
-    async fn handle(&self, message: &Move, call: Call<'_>) -> Result<()> {
+impl<S: TableStore> Handler<ArchiveStep> for Archive<S> {
+    async fn handle(&self, message: &ArchiveStep, call: Delivery<'_>) -> Result<()> {
         let (from, to) = (TableName::new(&message.from)?, TableName::new(&message.to)?);
         let key = EntityKey::new(message.partition_key.as_str(), message.row_key.as_str())?;
         self.move_entity(&from, &key, &to, call).await

@@ -2,58 +2,65 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::operation::Operation;
 use table_core::queue::QueueStore;
 use table_core::store::TableStore;
 
-use crate::outbox::message::is_unreadable;
+use crate::failure::Failure;
 use crate::outbox::rows::{Note, Pending, Place};
 use crate::outbox::work::Work;
 use crate::requests;
-use crate::work::delivery::Delivery;
+use crate::work::circuit::StepError;
+use crate::work::claim::Claims;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::steps::kept;
 
-/// How an attempt at a row ended.
+/// The end of an attempt at a row.
 pub(super) enum End {
-    /// All steps are taken.
+    /// All steps were taken.
     Done,
-    /// It is put aside.
+    /// The row is set aside.
     Poisoned,
-    /// It waits for a program that knows more, and for this one until an instant.
-    Left { error: String, at: u64 },
-    /// It waits until an instant.
-    Failed { error: String, until: u64 },
+    /// The row waits for another attempt.
+    Failed {
+        error: String,
+        /// Attempts that count for poison.
+        attempts: u32,
+        /// The earliest instant of the next attempt by this worker.
+        until: u64,
+        /// `true` if another program may take the row up at once.
+        is_free: bool,
+    },
 }
 
 impl End {
-    /// The operation that ends the attempt.
-    pub(super) fn operation(&self, pending: &Pending) -> Operation {
-        match self {
-            Self::Done => pending.done(),
-            Self::Poisoned => pending.note(Note::Poisoned),
-            Self::Left { error, .. } => {
-                pending.note(Note::Left { error, attempts: pending.attempts.saturating_sub(1) })
+    /// Returns the operations that end the attempt.
+    pub(super) fn operations(&self, pending: &Pending) -> Result<Vec<Operation>> {
+        Ok(match self {
+            Self::Done => vec![pending.done()],
+            Self::Poisoned => pending.aside()?.into(),
+            Self::Failed { error, attempts, until, is_free } => {
+                let until = if *is_free { 0 } else { *until };
+                vec![pending.note(Note::Failed { error, attempts: *attempts, until })]
             }
-            Self::Failed { error, until } => pending.note(Note::Failed { error, until: *until }),
-        }
+        })
     }
 
-    /// When this worker is to look at the row again.
+    /// Returns the instant at which this worker looks at the row again.
     pub(super) const fn again(&self) -> Option<u64> {
         match self {
-            Self::Left { at: again, .. } | Self::Failed { until: again, .. } => Some(*again),
+            Self::Failed { until, .. } => Some(*until),
             Self::Done | Self::Poisoned => None,
         }
     }
 }
 
-impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
-    /// One attempt at each of some rows that were begun: as they are now, and how it ended; with the first error that left one as it was.
+impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
+    /// Makes one attempt at each of some rows that were begun. Returns them as they are now with their ends, and the first error that left a row as it was.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
-        let hands = Hands { delivery: self, rows: Mutex::new(begun.clone()) };
+        let hands = Hands { claims: self, rows: Mutex::new(begun.clone()) };
         let attempts = by_source(&begun).into_iter().map(|run| {
             let hands = &hands;
             async move {
@@ -95,7 +102,7 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
 
 /// Rows that are worked on: their claims are extended together with the lease of the message.
 struct Hands<'a, 'd, 'q, S, Q> {
-    delivery: &'a Delivery<'d, 'q, S, Q>,
+    claims: &'a Claims<'d, 'q, S, Q>,
     rows: Mutex<Vec<Pending>>,
 }
 
@@ -103,25 +110,23 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
     /// # Errors
     /// Those of putting it aside.
     async fn attempt(&self, pending: &Pending) -> Result<End> {
-        let worker = self.delivery.worker;
+        let worker = self.claims.worker;
         if pending.attempts > worker.options.poison_after {
             return self.put_aside(pending, pending.error.clone(), pending.attempts - 1).await;
         }
         let taken = match pending.intent() {
             Ok(intent) => worker.take_row(self, pending, &intent).await,
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
-        let Err(error) = taken else { return Ok(End::Done) };
-        if error.code() == ErrorCode::LayoutMismatch {
-            worker.count(|metrics| metrics.left += 1);
-            // The row is free at once for a program that knows more; this one looks at it again later.
-            return Ok(End::Left { error: kept(&error), at: worker.next_attempt(1) });
+        let Err(StepError { error, until }) = taken else { return Ok(End::Done) };
+        let attempts = worker.counted(&error, pending.attempts);
+        match worker.failed(&error, pending.attempts, until) {
+            None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
+            Some(until) => {
+                let is_free = Failure::of(&error) == Failure::Newer;
+                Ok(End::Failed { error: kept(&error), attempts, until, is_free })
+            }
         }
-        worker.count(|metrics| metrics.failures += 1);
-        if is_unreadable(&error) {
-            return self.put_aside(pending, Some(kept(&error)), pending.attempts).await;
-        }
-        Ok(End::Failed { error: kept(&error), until: worker.next_attempt(pending.attempts) })
     }
 
     /// Puts a row aside as poison, with what was wrong last and how many attempts at it were begun.
@@ -129,7 +134,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let Place { table, key } = &pending.place;
         let (table, partition_key, row_key) = (table.clone(), key.partition_key.clone(), key.row_key.clone());
         let work = Work::Row { table, partition_key, row_key }.write()?;
-        let worker = self.delivery.worker;
+        let worker = self.claims.worker;
         worker.put_aside(self, &worker.poisoned(work, error, attempts)).await?;
         Ok(End::Poisoned)
     }
@@ -140,11 +145,11 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
         Box::pin(async move {
             // IMPORTANT: one at a time. Of two that extend the lease by one receipt the second would find it lost.
             let mut rows = self.rows.lock().await;
-            if !self.delivery.held.extend().await? {
+            if !self.claims.held.extend().await? {
                 return Ok(());
             }
-            let claims = rows.iter().map(|row| self.delivery.claimed(row)).collect();
-            let Some(etags) = self.delivery.submit(claims).await? else {
+            let claims = rows.iter().map(|row| self.claims.claimed(row)).collect();
+            let Some(etags) = self.claims.submit(claims).await? else {
                 return Err(Error::of(WorkFault::Claimed));
             };
             for (row, etag) in rows.iter_mut().zip(etags) {

@@ -8,17 +8,18 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use table_core::error::Result;
-use table_core::key::EntityKey;
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::name::TableName;
+use table_core::operation::Operation;
 use table_core::query::{Continuation, Query, Select};
 use table_core::queue::QueueStore;
 use table_core::retry::Retry;
-use table_core::store::TableStore;
+use table_core::store::{Committed, TableStore};
 use uuid::Uuid;
 
-use crate::outbox::rows::{self, Pending, Place};
+use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
 use crate::work::attempt::End;
-use crate::work::delivery::Delivery;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
 use crate::work::worker::{Outcome, Worker};
@@ -26,19 +27,51 @@ use crate::work::worker::{Outcome, Worker};
 /// Rows that a worker reads, claims and holds in memory at once.
 const PORTION: usize = 32;
 
+/// The rows that one message names, and the claims on them.
+pub(super) struct Claims<'a, 'q, S, Q> {
+    pub(super) worker: &'a Worker<S, Q>,
+    pub(super) held: &'a Held<'q, Q>,
+    /// The table and the partition of the rows.
+    pub(super) table: &'a TableName,
+    pub(super) partition_key: &'a PartitionKey,
+    /// Identifier of the claims, which are recognised by it if the answer to one was lost (CON-11).
+    pub(super) id: String,
+    /// `true` if the message was delivered before: that receiver may have claimed rows, and died.
+    pub(super) is_repeated: bool,
+    /// The earliest instant at which a row that was left for later is due.
+    pub(super) later: Option<u64>,
+}
+
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Does the rows that a message names.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
-        let mut delivery =
-            Delivery { worker: self, held, table, partition_key, id, is_repeated, later: None };
-        delivery.work(work).await?;
-        Ok(delivery.later.map_or(Outcome::Done, |at| Outcome::Again { at, text: None }))
+        let mut claims = Claims { worker: self, held, table, partition_key, id, is_repeated, later: None };
+        claims.work(work).await?;
+        Ok(claims.later.map_or(Outcome::Done, |at| Outcome::Again { at, text: None }))
     }
 }
 
-impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
+impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
+    /// Returns the claim of a row.
+    pub(super) fn claimed(&self, pending: &Pending) -> Operation {
+        pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
+    }
+
+    /// Writes rows; returns `None` if another worker changed one of them.
+    pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
+        if operations.is_empty() {
+            return Ok(Some(Committed::default()));
+        }
+        let store = self.worker.outbox.store();
+        let transaction = together(self.partition_key, operations, store.capabilities().limits)?;
+        match self.worker.retry(self.held, || store.submit(self.table, transaction.clone())).await {
+            Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(None),
+            committed => committed.map(Some),
+        }
+    }
+
     async fn work(&mut self, work: &Work) -> Result<()> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
         let mut from = None;
@@ -92,9 +125,10 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
         let now = self.worker.outbox.runtime().now();
         let (mut free, mut taken) = (Vec::new(), Vec::new());
-        for pending in page.into_iter().filter(|pending| !pending.poisoned) {
+        for pending in page {
             let is_ours = pending.claim.as_ref() == Some(&self.id);
-            let to = if pending.not_before <= now || is_ours { &mut free } else { &mut taken };
+            let to =
+                if self.worker.is_due(pending.not_before, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
         // The workers that have the others have a message that comes back, but for the one that had this message.
@@ -130,20 +164,24 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         }
         let mut begun: Vec<_> = portion.drain(..self.begins(portion)).collect();
         begun.iter_mut().for_each(begin);
-        let ends = ended.iter().map(|(pending, end)| end.operation(pending));
-        let operations: Vec<_> = ends.chain(begun.iter().map(|next| self.claimed(next))).collect();
+        let mut operations = Vec::with_capacity(ended.len() + begun.len());
+        for (pending, end) in &ended {
+            operations.extend(end.operations(pending)?);
+        }
+        let ends = operations.len();
+        operations.extend(begun.iter().map(|next| self.claimed(next)));
         if let Some(etags) = self.submit(operations).await? {
             for (pending, end) in &ended {
                 self.count(pending, end);
             }
-            for (next, etag) in begun.iter_mut().zip(etags.into_iter().skip(ended.len())) {
+            for (next, etag) in begun.iter_mut().zip(etags.into_iter().skip(ends)) {
                 next.versioned(etag);
             }
             return Ok(begun);
         }
         // Another worker has taken one of them: each by itself.
         for (pending, end) in &ended {
-            match self.submit(vec![end.operation(pending)]).await? {
+            match self.submit(end.operations(pending)?).await? {
                 Some(_) => self.count(pending, end),
                 None => self.worker.count(|metrics| metrics.lost += 1),
             }

@@ -17,6 +17,10 @@ pub(super) enum WorkFault {
         "the handler met a stored layout that its program does not know: start the newer program, then requeue the message"
     )]
     Handler(#[source] Error),
+    #[error(
+        "the intent has no valid seal, and its step writes elsewhere or calls a handler; record it by a program that has the key of the outbox"
+    )]
+    NotGenuine,
     #[error("another worker has taken up the intent, whose claim was over: stop")]
     Claimed,
     #[error("the poison has no JSON text")]
@@ -31,6 +35,7 @@ impl Fault for WorkFault {
             Self::Poison(_) => (ErrorCode::InternalError, None),
             Self::NoHandler { .. } => (ErrorCode::Unsupported, Some("PAT-EC-2")),
             Self::Handler(_) => (ErrorCode::Unsupported, Some("PAT-EC-4")),
+            Self::NotGenuine => (ErrorCode::Corrupted, Some("PAT-EC-4")),
             Self::Claimed => (ErrorCode::PopReceiptMismatch, Some("QUE-21")),
         }
     }

@@ -17,9 +17,9 @@ use crate::work::fault::WorkFault;
 /// # Contract
 /// - Taken twice it does what it does once (PAT-EC-2): a delivery may come again, and two may come at one time.
 /// - It may be given an older change after a newer one. A handler that writes what the message says keeps the
-///   [version](Call::version) where it writes, and leaves a newer one alone; a handler that reads the source anew each time
+///   [version](Delivery::version) where it writes, and leaves a newer one alone; a handler that reads the source anew each time
 ///   writes under a condition that another delivery's write breaks, or looks at the source again afterwards.
-/// - Where it works for long it calls [`Call::keep`] now and then, and stops where that fails (QUE-21).
+/// - Where it works for long it calls [`Delivery::keep`] now and then, and stops where that fails (QUE-21).
 /// - An error leaves the work to be tried again; after some attempts the message is poison, with the reason. That holds for each error, also for a
 ///   `LayoutMismatch` of a table that the handler writes.
 ///
@@ -27,7 +27,7 @@ use crate::work::fault::WorkFault;
 /// use serde::{Deserialize, Serialize};
 /// use table_patterns::Result;
 /// use table_patterns::outbox::Message;
-/// use table_patterns::work::{Call, Handler};
+/// use table_patterns::work::{Delivery, Handler};
 ///
 /// #[derive(Serialize, Deserialize)]
 /// struct Changed { words: String }
@@ -40,21 +40,21 @@ use crate::work::fault::WorkFault;
 /// struct SearchIndex;
 ///
 /// impl Handler<Changed> for SearchIndex {
-///     async fn handle(&self, changed: &Changed, call: Call<'_>) -> Result<()> {
-///         call.keep().await?; // before something that takes long
-///         // … store `changed.words` under `call.source`, unless what is there has a larger version than `call.version`
+///     async fn handle(&self, changed: &Changed, delivery: Delivery<'_>) -> Result<()> {
+///         delivery.keep().await?; // before something that takes long
+///         // … store `changed.words` under `delivery.source`, unless what is there has a larger version than `delivery.version`
 ///         Ok(())
 ///     }
 /// }
 /// ```
 pub trait Handler<M: Message>: Send + Sync {
     /// Takes the step.
-    fn handle(&self, message: &M, call: Call<'_>) -> impl Future<Output = Result<()>> + Send;
+    fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// What a worker does for a step of a name.
 pub(crate) trait Take: Send + Sync {
-    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>>;
+    fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
 
 /// The handler of a message.
@@ -70,10 +70,14 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 }
 
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
-    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+    fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let message: M = message::decode(call.written_as, call.payload)?;
-            self.handler.handle(&message, call).await.map_err(own)
+            // IMPORTANT: a handler has the rights of the worker, and a foreign writer of the partition must not use them.
+            if !delivery.is_genuine {
+                return Err(Error::of(WorkFault::NotGenuine));
+            }
+            let message: M = message::decode(delivery.written_as, delivery.payload)?;
+            self.handler.handle(&message, delivery).await.map_err(own)
         })
     }
 }
@@ -94,7 +98,7 @@ pub(crate) trait Keep: Send + Sync {
 /// What a handler is asked to do.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
-pub struct Call<'a> {
+pub struct Delivery<'a> {
     /// The table of the change.
     pub table: &'a TableName,
     /// The partition of the change.
@@ -109,10 +113,12 @@ pub struct Call<'a> {
     pub(crate) payload: &'a str,
     /// The version of the text.
     pub(crate) written_as: u32,
+    /// `true` if a program with the key of the outbox recorded the message.
+    pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }
 
-impl Call<'_> {
+impl Delivery<'_> {
     /// Extends the lease of the work if half of it is over.
     ///
     /// # Errors
@@ -122,9 +128,9 @@ impl Call<'_> {
     }
 }
 
-impl fmt::Debug for Call<'_> {
+impl fmt::Debug for Delivery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
+        f.debug_struct("Delivery")
             .field("payload", &self.payload)
             .field("source", &self.source)
             .field("version", &self.version)

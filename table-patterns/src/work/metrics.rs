@@ -18,7 +18,11 @@ pub struct WorkMetrics {
     pub retries: u64,
     /// Attempts that ended with an error, and messages that could not be worked on; both come again.
     pub failures: u64,
-    /// Intents that are left to a program of a newer design, as a handler's `LayoutMismatch` says: none of their attempts is counted.
+    /// Attempts that an outage of a store or a handler ended. They do not count for poison.
+    pub outages: u64,
+    /// Failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
+    pub receive_failures: u64,
+    /// Intents that are left to a program of a newer design, as a handler's `LayoutMismatch` says. Their attempts do not count for poison.
     pub left: u64,
     /// Intents and messages put to the poison.
     pub poisoned: u64,

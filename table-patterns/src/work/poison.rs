@@ -4,24 +4,29 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
+use table_core::limits::Limits;
 use table_core::name::TableName;
+use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::queue::{Lease, Message, PutMessage, QueueStore, TimeToLive};
 use table_core::store::TableStore;
 use table_core::ticks;
 
 use crate::outbox::record::Outbox;
-use crate::outbox::rows::{Note, Pending, Place, together};
-use crate::outbox::work::Work;
+use crate::outbox::rows::{self, Pending, Place, together};
+use crate::outbox::work::{Work, portable};
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// How long an entry is hidden while it is requeued.
-const REQUEUE: Duration = Duration::from_mins(1);
+/// Time for which an entry is hidden while it is requeued or discarded.
+const HIDDEN: Duration = Duration::from_mins(1);
+/// Entries that are received at once (QUE-10).
+const PORTION: usize = 32;
 
-/// One piece of work that failed too often.
+/// Work that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
@@ -39,14 +44,16 @@ pub struct PoisonEntry {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// An entry of now.
+    /// Creates an entry of this instant.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts work aside. What names it is marked or deleted afterwards: a stop between puts it aside twice, which is better than never.
+    /// Puts an entry into the queue for poison. The row or the message that it is about is moved or deleted afterwards: after a crash between the two
+    /// there are two entries, rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = serde_json::to_string(entry).map_err(|error| Error::of(WorkFault::Poison(error)))?;
+        let text = portable(&text);
         let queue = self.outbox.queue().poison()?;
         let queues = self.outbox.queues();
         let message = PutMessage::new(text).time_to_live(TimeToLive::Never);
@@ -66,8 +73,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// At most `count` entries of the poison, 1 to 32, which stay where they are. A message that is not an entry is shown as one: its text
-    /// is the work, and its error says so.
+    /// Returns at most `count` entries of the poison, 1 to 32, without removing them. A message that is not an entry is shown as one, with its text as the
+    /// work and an error that says so.
     ///
     /// # Errors
     /// Those of the queue store.
@@ -76,57 +83,133 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(messages.iter().map(PoisonEntry::of).collect())
     }
 
-    /// Gives the next entry of the poison back to the workers, as if it had never failed; `None` if there is none.
+    /// Gives the next entry of the poison back to the workers, as if it had never failed; returns `None` if there is none.
     ///
     /// # Errors
     /// Those of the stores. The entry then shows again after a minute.
     pub async fn requeue_poison(&self) -> Result<Option<PoisonEntry>> {
-        let Some(lease) = self.next_poison().await? else { return Ok(None) };
+        let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
-        let again = match Work::read(&entry.work) {
+        self.requeue(&lease, &entry).await?;
+        Ok(Some(entry))
+    }
+
+    /// Deletes the next entry of the poison, with its row; returns `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of the stores. The entry then shows again after a minute.
+    pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
+        let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
+        let entry = PoisonEntry::of(&lease.message);
+        self.discard(&lease, &entry).await?;
+        Ok(Some(entry))
+    }
+
+    /// Gives all entries of the poison that a filter chooses back to the workers; returns how many. The others show again after a minute.
+    ///
+    /// # Errors
+    /// Those of the stores. Entries that were given back before the error stay so.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
+    /// # pollster::block_on(async {
+    /// # let store = Engine::in_memory();
+    /// # let outbox = Outbox::new(store.clone(), store, QueueName::new("work")?);
+    /// # outbox.create_queues().await?;
+    /// let of_mail = |error: &str| error.contains("mail server");
+    /// outbox.requeue_poison_if(|entry| entry.error.as_deref().is_some_and(of_mail)).await?;
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn requeue_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
+        let mut requeued = 0;
+        loop {
+            let leases = self.next_poison(PORTION).await?;
+            if leases.is_empty() {
+                return Ok(requeued);
+            }
+            for lease in leases {
+                let entry = PoisonEntry::of(&lease.message);
+                if chosen(&entry) {
+                    self.requeue(&lease, &entry).await?;
+                    requeued += 1;
+                }
+            }
+        }
+    }
+
+    /// Deletes all entries of the poison that a filter chooses, with their rows; returns how many. The others show again after a minute.
+    ///
+    /// # Errors
+    /// Those of the stores. Entries that were deleted before the error stay deleted.
+    pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
+        let mut discarded = 0;
+        loop {
+            let leases = self.next_poison(PORTION).await?;
+            if leases.is_empty() {
+                return Ok(discarded);
+            }
+            for lease in leases {
+                let entry = PoisonEntry::of(&lease.message);
+                if chosen(&entry) {
+                    self.discard(&lease, &entry).await?;
+                    discarded += 1;
+                }
+            }
+        }
+    }
+
+    async fn next_poison(&self, count: usize) -> Result<Vec<Lease>> {
+        self.queues().receive(&self.queue().poison()?, count, HIDDEN).await
+    }
+
+    async fn requeue(&self, lease: &Lease, entry: &PoisonEntry) -> Result<()> {
+        let is_left = match Work::read(&entry.work) {
             Ok(Work::Row { table, partition_key, row_key }) => {
-                let key = EntityKey { partition_key, row_key };
-                self.unmark(table, key).await?
+                self.give_back(table, EntityKey { partition_key, row_key }).await?
             }
             _ => true,
         };
-        if again {
+        if is_left {
             let message = PutMessage::new(entry.work.as_str()).time_to_live(TimeToLive::Never);
             self.queues().put(self.queue(), message).await?;
         }
-        self.finish_poison(&lease).await?;
-        Ok(Some(entry))
+        self.finish_poison(lease).await
     }
 
-    /// Deletes the next entry of the poison; `None` if there is none. Its row stays in its partition, marked, and no sweep
-    /// brings it back.
-    ///
-    /// # Errors
-    /// Those of the queue store.
-    pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
-        let Some(lease) = self.next_poison().await? else { return Ok(None) };
-        let entry = PoisonEntry::of(&lease.message);
-        self.finish_poison(&lease).await?;
-        Ok(Some(entry))
-    }
-
-    async fn next_poison(&self) -> Result<Option<Lease>> {
-        Ok(self.queues().receive(&self.queue().poison()?, 1, REQUEUE).await?.pop())
+    async fn discard(&self, lease: &Lease, entry: &PoisonEntry) -> Result<()> {
+        if let Ok(Work::Row { table, partition_key, row_key }) = Work::read(&entry.work) {
+            let key = EntityKey { partition_key, row_key: rows::poison_key(&row_key)? };
+            let delete = rows::alone(&key, OperationKind::Delete(IfMatch::Any), self.limits())?;
+            match self.store().submit(&table, delete).await {
+                Err(error) if error.is_not_found() => {}
+                outcome => drop(outcome?),
+            }
+        }
+        self.finish_poison(lease).await
     }
 
     async fn finish_poison(&self, lease: &Lease) -> Result<()> {
         self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await
     }
 
-    /// Lets workers see a row again; `false` if it is done.
-    async fn unmark(&self, table: TableName, key: EntityKey) -> Result<bool> {
-        let Some(found) = self.store().get(&table, &key, &Select::All).await? else { return Ok(false) };
+    /// Moves a row that was set aside back among the pending ones; returns `false` if it is done.
+    async fn give_back(&self, table: TableName, key: EntityKey) -> Result<bool> {
+        let aside = EntityKey { row_key: rows::poison_key(&key.row_key)?, ..key.clone() };
+        let Some(found) = self.store().get(&table, &aside, &Select::All).await? else {
+            // It was put aside by a worker that died before it moved the row.
+            return Ok(self.store().get(&table, &key, &Select::names(["PartitionKey"])).await?.is_some());
+        };
         let pending = Pending::of(Place { table, key }, found.row.view(), found.etag)?;
         let Place { table, key } = &pending.place;
-        let limits = self.store().capabilities().limits;
-        let note = together(&key.partition_key, [pending.note(Note::Requeued)], limits)?;
-        self.store().submit(table, note).await?;
+        self.register(table, &key.partition_key).await?;
+        let back = together(&key.partition_key, pending.back()?, self.limits())?;
+        self.store().submit(table, back).await?;
         Ok(true)
+    }
+
+    fn limits(&self) -> Limits {
+        self.store().capabilities().limits
     }
 }
 

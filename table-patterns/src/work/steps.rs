@@ -2,38 +2,43 @@
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
-use table_core::key::{EntityKey, PartitionKey};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::queue::{Message, QueueStore};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
 
+use crate::failure::Failure;
 use crate::order;
 use crate::outbox::guard::{self, Origin};
 use crate::outbox::intent::{Intent, Step, TargetWrite};
 use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{self, Pending, Place, alone};
+use crate::outbox::seal;
 use crate::outbox::work::{Tried, Work};
+use crate::work::circuit::StepError;
 use crate::work::fault::WorkFault;
-use crate::work::handler::{Call, Keep};
-use crate::work::lease::Held;
+use crate::work::handler::{Delivery, Keep};
+use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
 
-/// Where an intent comes from.
+/// The origin of an intent.
 #[derive(Clone, Copy)]
-struct From<'a> {
+struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
+    /// `true` if a program with the key of the outbox recorded it.
+    is_genuine: bool,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Does what a message names.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
-            Work::Inline { table, partition_key, intent, tried } => {
-                self.inline(held, (table, partition_key), intent, tried).await
+            Work::Inline { table, partition_key, intent, seal, tried } => {
+                self.inline(held, (table, partition_key), (intent, seal), tried).await
             }
             work => self.rows(held, &work, message.dequeue_count > 1).await,
         }
@@ -44,12 +49,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         &self,
         held: &Held<'_, Q>,
         (table, partition_key): (TableName, PartitionKey),
-        intent: Intent,
+        (intent, seal): (Intent, Option<String>),
         tried: Tried,
     ) -> Result<Outcome> {
         let text = |tried| {
-            let (table, partition_key, intent) = (table.clone(), partition_key.clone(), intent.clone());
-            Work::Inline { table, partition_key, intent, tried }.write()
+            let (table, partition_key) = (table.clone(), partition_key.clone());
+            Work::Inline { table, partition_key, intent: intent.clone(), seal: seal.clone(), tried }.write()
         };
         let attempts = tried.attempts.saturating_add(1);
         if tried.attempts >= self.options.poison_after {
@@ -57,72 +62,124 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: counted before it begins, so that what kills its worker is poison in the end, and what was never tried is not.
+        // IMPORTANT: counted before it begins, so that work that kills its worker is poison in the end, and work that was never tried is not.
         held.hide(held.hidden, Some(text(Tried { attempts, ..tried })?)).await?;
-        let from = From { table: &table, partition_key: &partition_key, version: None };
-        match self.take(held, from, &intent).await {
-            Ok(()) => {
-                self.count(|metrics| metrics.finish(None));
-                Ok(Outcome::Done)
-            }
-            Err(error) if is_unreadable(&error) => {
-                self.count(|metrics| metrics.failures += 1);
-                let entry = self.poisoned(text(Tried::default())?, Some(kept(&error)), attempts);
+        let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
+        let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
+        let Err(StepError { error, until }) = self.take(held, origin, &intent).await else {
+            self.count(|metrics| metrics.finish(None));
+            return Ok(Outcome::Done);
+        };
+        let (end, attempts) = (self.failed(&error, attempts, until), self.counted(&error, attempts));
+        let tried = Tried { attempts, error: Some(kept(&error)) };
+        match end {
+            Some(at) => Ok(Outcome::Again { at, text: Some(text(tried)?) }),
+            None => {
+                let entry = self.poisoned(text(Tried::default())?, tried.error, attempts);
                 self.put_aside(held, &entry).await?;
                 Ok(Outcome::Done)
-            }
-            Err(error) if error.code() == ErrorCode::LayoutMismatch => {
-                self.count(|metrics| metrics.left += 1);
-                let text = text(Tried { attempts: attempts - 1, error: Some(kept(&error)) })?;
-                Ok(Outcome::Again { at: self.next_attempt(1), text: Some(text) })
-            }
-            Err(error) => {
-                self.count(|metrics| metrics.failures += 1);
-                let text = text(Tried { attempts, error: Some(kept(&error)) })?;
-                Ok(Outcome::Again { at: self.next_attempt(attempts), text: Some(text) })
             }
         }
     }
 
     /// Takes the steps of a row.
-    pub(super) async fn take_row(&self, lease: &dyn Keep, pending: &Pending, intent: &Intent) -> Result<()> {
+    pub(super) async fn take_row(
+        &self,
+        lease: &dyn Keep,
+        pending: &Pending,
+        intent: &Intent,
+    ) -> Result<(), StepError> {
         let Place { table, key } = &pending.place;
+        let partition_key = &key.partition_key;
+        let place = seal::Place { table, partition_key, row_key: key.row_key.as_str() };
+        let text = (pending.text(), pending.seal.as_deref());
+        let is_genuine = self.outbox.seals().is_genuine(self.outbox.store(), place, text).await?;
         let version = order::is_known(self.outbox.store()).then_some(pending.version);
-        let from = From { table, partition_key: &key.partition_key, version };
-        self.take(lease, from, intent).await
+        self.take(lease, StepOrigin { table, partition_key, version, is_genuine }, intent).await
     }
 
     /// Takes all steps of an intent.
-    async fn take(&self, lease: &dyn Keep, from: From<'_>, intent: &Intent) -> Result<()> {
-        let from = From { version: intent.given_version().or(from.version), ..from };
+    async fn take(&self, lease: &dyn Keep, origin: StepOrigin<'_>, intent: &Intent) -> Result<(), StepError> {
+        let origin = StepOrigin { version: intent.given_version().or(origin.version), ..origin };
         for step in intent.steps() {
             lease.keep().await?;
-            match step {
-                Step::Write { table, key, write, guarded } => {
-                    let origin = match (guarded, from.version) {
-                        (true, Some(version)) => {
-                            Some(Origin::new(from.table, from.partition_key, intent.source(), version))
-                        }
-                        // Recorded by an earlier release, or copied from a store of finer Timestamps.
-                        (true, None) => {
-                            order::require(self.outbox.store())?;
-                            None
-                        }
-                        (false, _) => None,
-                    };
-                    self.write(lease, (table, key), write, origin.as_ref()).await?;
+            let target = match step {
+                Step::Write { table, .. } => table.folded(),
+                Step::Call { name, .. } => name,
+            };
+            let (now, most) = (self.outbox.runtime().now(), self.options.redelivery.most);
+            self.circuits.check(target, now, most)?;
+            match self.take_step(lease, origin, (intent.source(), step)).await {
+                Ok(()) => self.circuits.answered(target),
+                Err(error) if Failure::of(&error) == Failure::Outage && !is_lost(&error) => {
+                    let random = self.outbox.runtime().random();
+                    let delay = |failures| self.options.redelivery.delay(failures, random);
+                    let until = self.circuits.failed(target, self.outbox.runtime().now(), (&error, delay));
+                    return Err(StepError { error, until: Some(until) });
                 }
-                Step::Call { name, version: written_as, payload } => {
-                    let handler = self.handlers.get(name).ok_or_else(|| self.unknown(name))?;
-                    let From { table, partition_key, version } = from;
-                    let (source, written_as) = (intent.source(), *written_as);
-                    let call = Call { table, partition_key, source, version, payload, written_as, lease };
-                    self.retry(lease, || handler.take(call)).await?;
-                }
+                Err(error) => return Err(error.into()),
             }
             self.count(|metrics| metrics.steps += 1);
         }
         Ok(())
+    }
+
+    async fn take_step(
+        &self,
+        lease: &dyn Keep,
+        StepOrigin { table, partition_key, version, is_genuine }: StepOrigin<'_>,
+        (source, step): (&RowKey, &Step),
+    ) -> Result<()> {
+        match step {
+            // IMPORTANT: whoever may write a row of this partition may not write elsewhere by it.
+            Step::Write { .. } if !is_genuine => Err(Error::of(WorkFault::NotGenuine)),
+            Step::Write { table: target, key, write, guarded } => {
+                let origin = match (guarded, version) {
+                    (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
+                    // Recorded by an earlier release, or copied from a store of finer Timestamps.
+                    (true, None) => {
+                        order::require(self.outbox.store())?;
+                        None
+                    }
+                    (false, _) => None,
+                };
+                self.write(lease, (target, key), write, origin.as_ref()).await
+            }
+            Step::Call { name, version: written_as, payload } => {
+                let handler = self.handlers.get(name).ok_or_else(|| self.unknown(name))?;
+                let written_as = *written_as;
+                let call = Delivery {
+                    table,
+                    partition_key,
+                    source,
+                    version,
+                    payload,
+                    written_as,
+                    is_genuine,
+                    lease,
+                };
+                self.retry(lease, || handler.take(call)).await
+            }
+        }
+    }
+
+    /// Counts a failed attempt; returns the instant of the next one, or `None` if no later attempt can succeed.
+    pub(super) fn failed(&self, error: &Error, attempts: u32, until: Option<u64>) -> Option<u64> {
+        match Failure::of(error) {
+            Failure::Newer => self.count(|metrics| metrics.left += 1),
+            Failure::Outage => self.count(|metrics| metrics.outages += 1),
+            Failure::Lasting => self.count(|metrics| metrics.failures += 1),
+        }
+        let is_final = is_unreadable(error);
+        (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(self.counted(error, attempts).max(1))))
+    }
+
+    /// Returns the attempts that count for poison, of those that were begun.
+    pub(super) fn counted(&self, error: &Error, begun: u32) -> u32 {
+        match Failure::of(error) {
+            Failure::Lasting => begun,
+            Failure::Outage | Failure::Newer => begun.saturating_sub(1),
+        }
     }
 
     /// The error of a message that this worker has no handler for.

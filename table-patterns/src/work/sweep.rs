@@ -13,6 +13,7 @@ use table_core::queue::QueueStore;
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 
+use crate::failure::Failure;
 use crate::outbox::record::Outbox;
 use crate::outbox::registry;
 use crate::outbox::rows::{self, Note, Pending, Place, together};
@@ -45,12 +46,10 @@ pub struct Sweep<S, Q> {
 pub struct SweepReport {
     /// Partitions looked into.
     pub partitions: u64,
-    /// Intents that are not done, poison included.
+    /// Intents that are not done. Poison is not among them: see [`Outbox::depth`].
     pub pending: u64,
     /// Messages put.
     pub prompted: u64,
-    /// Intents that are poison, and left alone.
-    pub poisoned: u64,
     /// Partitions taken out of the registry.
     pub forgotten: u64,
     /// Rows of the registry that are not entries, and partitions and rows that could not be swept. The others were.
@@ -149,16 +148,17 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 return Ok(Err(Error::of(WorkFault::Rows { read, most }).with_table(table.as_str())));
             }
             for entity in page.rows.iter() {
-                match self.note(table, entity, report).await {
-                    Ok(Some(work)) => {
-                        self.outbox.send(&work).await?;
-                        report.prompted += 1;
-                    }
-                    Ok(None) => {}
+                let sent = match self.note(table, entity, report).await {
+                    Ok(Some(work)) => self.outbox.send(&work).await.map(|()| report.prompted += 1),
+                    other => other.map(|_| ()),
+                };
+                match sent {
+                    Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
                     Err(error) => {
                         let key = (entity.partition_key, entity.row_key);
                         report.fail(&error.with_table(table.as_str()).with_key(key.0, key.1));
                     }
+                    Ok(()) => {}
                 }
             }
             from = page.continuation;
@@ -177,10 +177,6 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     ) -> Result<Option<Work>> {
         let pending = Pending::read(table, entity)?;
         report.pending += 1;
-        if pending.poisoned {
-            report.poisoned += 1;
-            return Ok(None);
-        }
         let now = self.outbox.runtime().now();
         let last = pending.prompted.unwrap_or(pending.version);
         // Of one that a worker has, or that waits for its next attempt, there is a message that comes back.

@@ -116,8 +116,8 @@ fn pat_ec_7_a_portion_is_one_query_and_one_claim_and_sixteen_rows_one_transactio
     assert_eq!(worker.metrics().done, 70);
     let calls = store.calls();
     let count = |which: Call| calls.iter().filter(|call| **call == which).count();
-    // Three portions; a claim for each; what ends sixteen rows begins the next sixteen.
-    assert_eq!((count(Call::Query), count(Call::Submit), calls.len()), (3, 3 + 5, 11));
+    // Three portions and the key of the outbox; a claim for each portion; what ends sixteen rows begins the next sixteen.
+    assert_eq!((count(Call::Query), count(Call::Submit), calls.len()), (3 + 1, 3 + 5, 12));
 }
 
 #[test]
@@ -152,7 +152,7 @@ impl Message for Mail {
 struct Nothing;
 
 impl Handler<Mail> for Nothing {
-    async fn handle(&self, _: &Mail, _: work::Call<'_>) -> Result<()> {
+    async fn handle(&self, _: &Mail, _: work::Delivery<'_>) -> Result<()> {
         Ok(())
     }
 }
@@ -161,7 +161,7 @@ impl Handler<Mail> for Nothing {
 struct Older;
 
 impl Handler<Mail> for Older {
-    async fn handle(&self, _: &Mail, _: work::Call<'_>) -> Result<()> {
+    async fn handle(&self, _: &Mail, _: work::Delivery<'_>) -> Result<()> {
         Err(Error::new(ErrorCode::LayoutMismatch, "the layout is newer"))
     }
 }
@@ -192,4 +192,126 @@ fn pat_ec_4_a_layout_that_a_handler_does_not_know_is_poison_with_its_reason() {
     };
     tries(true);
     tries(false);
+}
+
+/// A handler that is down while the switch is on.
+struct Down(Arc<std::sync::atomic::AtomicBool>, Arc<AtomicU64>);
+
+impl Handler<Mail> for Down {
+    async fn handle(&self, _: &Mail, _: work::Delivery<'_>) -> Result<()> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        if self.0.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorCode::ServerBusy, "the mail server is down"));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn pat_ec_5_an_outage_of_a_day_makes_no_poison_and_is_asked_rarely() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    for row in 0..20 {
+        record(&outbox, &table, &format!("p{row}"));
+    }
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("hello".into())).unwrap());
+    block_on(outbox.enqueue(&table, &PartitionKey::new("x").unwrap(), &intent)).unwrap();
+    let (is_down, asked) = (Arc::new(std::sync::atomic::AtomicBool::new(true)), Arc::default());
+    let worker = Worker::new(outbox.clone()).handler(Down(Arc::clone(&is_down), Arc::clone(&asked)));
+    for minute in 0..1_500 {
+        if minute == 1_440 {
+            assert!(worker.metrics().outages > 0);
+            assert!(asked.load(Ordering::SeqCst) < 8_000, "{} calls in a day", asked.load(Ordering::SeqCst));
+            is_down.store(false, Ordering::SeqCst);
+        }
+        block_on(worker.run_until_idle()).unwrap();
+        time.fetch_add(600_000_000, Ordering::SeqCst);
+    }
+    let metrics = worker.metrics();
+    assert_eq!((metrics.poisoned, metrics.failures, metrics.done), (0, 0, 21), "{metrics:?}");
+}
+
+#[test]
+fn pat_ec_5_a_clock_that_is_set_back_opens_no_circuit_for_longer() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    time.fetch_add(30 * 864_000_000_000, Ordering::SeqCst);
+    record(&outbox, &table, "Sales");
+    let (is_down, asked) = (Arc::new(std::sync::atomic::AtomicBool::new(true)), Arc::default());
+    let worker = Worker::new(outbox.clone()).handler(Down(Arc::clone(&is_down), asked));
+    block_on(worker.run_until_idle()).unwrap();
+    is_down.store(false, Ordering::SeqCst);
+    // The queue and the workers agree on a time before that of the failure.
+    block_on(engine.clear(outbox.queue())).unwrap();
+    time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
+    block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, 1, "{:?}", worker.metrics());
+}
+
+#[test]
+fn pat_ec_7_a_row_claimed_by_a_clock_that_is_days_ahead_is_free() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    record(&outbox, &table, "Sales");
+    let rows = engine.untyped("Company").unwrap();
+    let query = table_core::query::Query::new(table_core::query::KeyRange::ALL);
+    let page = block_on(engine.query(&table, &query, None)).unwrap();
+    let row_key = page.rows.iter().next().unwrap().row_key.to_owned();
+    let ahead = i64::try_from(time.load(Ordering::SeqCst)).unwrap() + 3 * 864_000_000_000;
+    let claim =
+        TableEntity::new("Sales", row_key).unwrap().with("NotBefore", ahead).with("Claim", "a dead worker");
+    block_on(rows.merge(&claim, table_core::IfMatch::Any)).unwrap();
+    let worker = Worker::new(outbox).handler(Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, 1);
+}
+
+#[test]
+fn pat_ec_4_poison_is_requeued_and_discarded_in_bulk_and_costs_later_work_nothing() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    for _ in 0..70 {
+        record(&outbox, &table, "Sales");
+    }
+    let options = WorkerOptions { poison_after: 1, ..WorkerOptions::default() };
+    let fails = Worker::with_options(outbox.clone(), options).handler(Older);
+    for _ in 0..200 {
+        block_on(fails.run_until_idle()).unwrap();
+        time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
+    }
+    assert_eq!(block_on(outbox.depth()).unwrap().poison, 70);
+    // One later change reads none of them.
+    let store = FaultyStore::new(engine.clone());
+    record(&outbox, &table, "Sales");
+    let counted =
+        Outbox::with_runtime(store.clone(), engine.clone(), outbox.queue().clone(), outbox.runtime().clone());
+    let worker = Worker::new(counted).handler(Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, 1);
+    assert!(store.calls().len() < 8, "{:?}", store.calls());
+
+    let mut wanted = 10;
+    let chosen = std::sync::Mutex::new(&mut wanted);
+    let some = |_: &crate::work::PoisonEntry| {
+        let mut left = chosen.lock().unwrap();
+        let is_chosen = **left > 0;
+        **left -= i32::from(is_chosen);
+        is_chosen
+    };
+    assert_eq!(block_on(outbox.requeue_poison_if(some)).unwrap(), 10);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, 11);
+    time.fetch_add(2 * 600_000_000, Ordering::SeqCst);
+    assert_eq!(block_on(outbox.discard_poison_if(|_| true)).unwrap(), 60);
+    let page = block_on(engine.query(
+        &table,
+        &table_core::query::Query::new(table_core::query::KeyRange::ALL),
+        None,
+    ));
+    assert_eq!(page.unwrap().rows.len(), 0, "no row is left");
 }

@@ -10,9 +10,11 @@ use table_core::queue::{Lease, QueueStore};
 use table_core::runtime::{Backoff, ticks_of};
 use table_core::store::TableStore;
 
+use crate::failure::Failure;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
 use crate::requests::CONCURRENCY;
+use crate::work::circuit::Circuits;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
@@ -86,6 +88,8 @@ pub struct Worker<S, Q> {
     pub(crate) outbox: Outbox<S, Q>,
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
+    pub(super) circuits: Circuits,
+    receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
 }
 
@@ -99,7 +103,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// A worker with options.
     #[must_use]
     pub fn with_options(outbox: Outbox<S, Q>, options: WorkerOptions) -> Self {
-        Self { outbox, handlers: HashMap::new(), options, metrics: Mutex::default() }
+        Self {
+            outbox,
+            handlers: HashMap::new(),
+            options,
+            circuits: Circuits::default(),
+            receive_error: Mutex::default(),
+            metrics: Mutex::default(),
+        }
     }
 
     /// Registers the handler of a [message](Message), in the place of an earlier one. Where a handler takes several messages, they are
@@ -122,6 +133,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     #[must_use]
     pub fn metrics(&self) -> WorkMetrics {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the last error of receiving messages by [`run`](Self::run), which waits and tries again: `QueueNotFound` for example.
+    #[must_use]
+    pub fn receive_error(&self) -> Option<Error> {
+        self.receive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn count(&self, count: impl FnOnce(&mut WorkMetrics)) {
@@ -163,7 +180,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             match self.run_once().await {
                 Ok(0) => self.outbox.runtime().sleep(self.options.idle).await,
                 Ok(_) => failures = 0,
-                Err(_) => {
+                Err(error) => {
+                    self.count(|metrics| metrics.receive_failures += 1);
+                    *self.receive_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     let delay = self.options.redelivery.delay(failures, self.outbox.runtime().random());
                     failures += 1;
                     self.outbox.runtime().sleep(delay).await;
@@ -212,7 +231,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// When an intent of which so many attempts were begun is tried again.
+    /// Returns `true` if a row is free at an instant. A row that is claimed for longer than any worker claims one was claimed by a clock that is ahead.
+    pub(super) fn is_due(&self, not_before: u64, now: u64) -> bool {
+        let most = ticks_of(self.options.lease.max(self.options.redelivery.most)).saturating_mul(2);
+        not_before <= now || not_before - now > most
+    }
+
+    /// Returns the instant of the next attempt at an intent of which so many attempts were begun.
     pub(crate) fn next_attempt(&self, attempts: u32) -> u64 {
         let pace = self.outbox.runtime();
         let delay = self.options.redelivery.delay(attempts.saturating_sub(1), pace.random());
@@ -227,7 +252,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let mut made = 0;
         loop {
             let error = match attempt().await {
-                Err(error) if is_transient(&error) => error,
+                Err(error) if Failure::is_brief(&error) => error,
                 outcome => return outcome,
             };
             made += 1;
@@ -248,14 +273,6 @@ pub(crate) enum Outcome {
     Done,
     /// It shows again at an instant, with another text if there is one.
     Again { at: u64, text: Option<String> },
-}
-
-/// Whether another attempt soon may succeed.
-fn is_transient(error: &Error) -> bool {
-    matches!(
-        error.code(),
-        ErrorCode::ServerBusy | ErrorCode::OperationTimedOut | ErrorCode::InternalError | ErrorCode::Io
-    )
 }
 
 impl<S, Q> fmt::Debug for Worker<S, Q> {

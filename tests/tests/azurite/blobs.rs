@@ -318,7 +318,7 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
             employees.insert(&jones(id)).await.unwrap();
         }
         employees.delete(Employee::key("Sales", 2), IfMatch::Any).await.unwrap();
-        Worker::new(outbox).settles(&employees).run_until_idle().await.unwrap();
+        Worker::new(outbox).with_index_handler(&employees).run_until_idle().await.unwrap();
 
         let ids = |found: Vec<Versioned<Employee>>| found.iter().map(|one| one.id).collect::<Vec<_>>();
         let here = employees.look_up(Employee::by_last_name("Sales", "Jones / Cao")).await.unwrap();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
 mod archive;
+mod authority;
 mod claims;
 mod company;
 mod deaths;

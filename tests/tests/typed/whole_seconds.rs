@@ -142,7 +142,7 @@ proptest! {
         block_on(async {
             let store = one_second();
             let (staff, outbox) = staff(&store).await;
-            let settle = || Worker::new(outbox.clone()).settles(&staff);
+            let settle = || Worker::new(outbox.clone()).with_index_handler(&staff);
             // A badge is one entity's: of all that have had it only one has it at a time.
             for (id, badge, settles) in changes {
                 let badge = badge.map(|badge| id * 10 + badge);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use table_patterns::denormal::Denormal;
 use table_patterns::outbox::{Message, Outbox, Step};
 use table_patterns::selection::{Point, Selection};
-use table_patterns::work::{Call, Handler, Worker};
+use table_patterns::work::{Delivery, Handler, Worker};
 use table_patterns::{Entity, EntityStore as _, QueueName, Result};
 
 use super::queues::CountedQueues;
@@ -43,7 +43,7 @@ impl Message for Closed {
 struct Ignore;
 
 impl Handler<Closed> for Ignore {
-    async fn handle(&self, _: &Closed, _: Call<'_>) -> Result<()> {
+    async fn handle(&self, _: &Closed, _: Delivery<'_>) -> Result<()> {
         Ok(())
     }
 }
@@ -136,7 +136,7 @@ fn indexes() {
         let parcels = counted.store.entities_through::<Parcel, _>(outbox.clone()).create_if_missing().await?;
         let parcel = |number| Parcel { depot: "oslo".into(), number, code: format!("NO{number}") };
         parcels.insert(&parcel(1)).await?;
-        let worker = Worker::new(outbox).settles(&parcels);
+        let worker = Worker::new(outbox).with_index_handler(&parcels);
         worker.run_until_idle().await?;
         counted.start();
         parcels.insert(&parcel(2)).await?;
@@ -209,7 +209,7 @@ fn copies() {
         let cases = counted.store.entities_through::<Case, _>(outbox.clone()).create_if_missing().await?;
         agents.insert(&Agent { tenant: "contoso".into(), id: 7, name: "Ada".into() }).await?;
         let case = |number| Case { number, tenant: "contoso".into(), agent: Some(7), agent_name: None };
-        let worker = Worker::new(outbox).settles(&agents).settles(&cases);
+        let worker = Worker::new(outbox).with_index_handler(&agents).with_index_handler(&cases);
         for number in 1..=9 {
             cases.insert(&case(number)).await?;
         }

@@ -93,7 +93,9 @@ impl Desk {
     }
 
     fn work(&self) {
-        let worker = Worker::new(self.outbox.clone()).settles(&self.agents).settles(&self.tickets);
+        let worker = Worker::new(self.outbox.clone())
+            .with_index_handler(&self.agents)
+            .with_index_handler(&self.tickets);
         block_on(worker.run_until_idle()).unwrap();
         let report = block_on(self.tickets.check().run()).unwrap();
         assert!(report.is_clean(), "{:?}", report.findings);

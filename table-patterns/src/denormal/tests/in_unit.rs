@@ -151,8 +151,8 @@ impl Desk {
 
     /// Each ticket has the name of its agent, in its index too, each line the title of its ticket, and each source a reference a holder.
     async fn check(&self) -> Result<()> {
-        let work = Worker::new(self.outbox.clone()).settles(&self.agents);
-        work.settles(&self.tickets).settles(&self.lines).run_until_idle().await?;
+        let work = Worker::new(self.outbox.clone()).with_index_handler(&self.agents);
+        work.with_index_handler(&self.tickets).with_index_handler(&self.lines).run_until_idle().await?;
         let agents = self.agents.query(Agent::rows("t")).collect().await?;
         let tickets = self.tickets.query(Ticket::rows("t")).collect().await?;
         let lines = self.lines.query(Line::rows("t")).collect().await?;

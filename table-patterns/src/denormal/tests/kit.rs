@@ -195,9 +195,9 @@ impl Company {
 
     pub(super) fn worker(&self) -> Worker<Store, Engine> {
         Worker::new(self.outbox.clone())
-            .settles(&self.employees)
-            .settles(&self.departments)
-            .settles(&self.projects)
+            .with_index_handler(&self.employees)
+            .with_index_handler(&self.departments)
+            .with_index_handler(&self.projects)
     }
 
     /// Does all that is recorded, whatever messages were lost.

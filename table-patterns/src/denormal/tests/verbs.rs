@@ -399,7 +399,11 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
     let ada = Person { department: "Sales".into(), id: 223, first_name: "Ada".into() };
     block_on(employees.insert(&ada)).unwrap();
     let desks = Entities::<Desk, _, _>::from(company.outbox.clone());
-    let worker = || crate::work::Worker::new(company.outbox.clone()).settles(&employees).settles(&desks);
+    let worker = || {
+        crate::work::Worker::new(company.outbox.clone())
+            .with_index_handler(&employees)
+            .with_index_handler(&desks)
+    };
     let insert = |number| {
         let desk = Desk { department: "Sales".into(), number, owner: 223, owner_name: String::new() };
         block_on(desks.insert(&desk)).unwrap();

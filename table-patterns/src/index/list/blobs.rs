@@ -55,7 +55,7 @@ pub(crate) struct Upload {
 ///     store.entities_through::<Employee, _>(outbox.clone()).with_list_blobs(blobs).create_if_missing().await?;
 /// let jones = Employee { department: "Sales".into(), id: 152, last_name: "Jones".into() };
 /// employees.insert(&jones).await?;
-/// Worker::new(outbox).settles(&employees).run_until_idle().await?;
+/// Worker::new(outbox).with_index_handler(&employees).run_until_idle().await?;
 /// let found = employees.look_up_eventual(Employee::namesakes("Jones")).await?;
 /// assert_eq!(*found[0], jones);
 /// # Ok::<(), table_patterns::Error>(())

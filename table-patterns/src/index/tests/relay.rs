@@ -45,7 +45,7 @@ async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Res
     fresh.create_queues().await?;
     let table = store.entities_through::<Employee, _>(fresh.clone()).create_if_missing().await?;
     Sweep::new(fresh.clone()).after(Duration::ZERO).registered().await?;
-    Worker::new(fresh).settles(&table).run_until_idle().await
+    Worker::new(fresh).with_index_handler(&table).run_until_idle().await
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn pat_ec_8_a_death_at_any_submit_of_writer_or_worker_ends_in_agreement() {
                     badge: None,
                     ..jones.clone()
                 };
-                let worker = || Worker::new(outbox.clone()).settles(&table);
+                let worker = || Worker::new(outbox.clone()).with_index_handler(&table);
                 store.die_at(at, fault);
                 let _ = table.insert(&jones).await;
                 let _ = table.insert(&other).await;

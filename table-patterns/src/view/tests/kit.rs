@@ -108,7 +108,7 @@ impl Company {
         store.heal();
         Self {
             employees: store.entities().with_feed(Feed::new(store.clone())).with_retry(retry.clone()),
-            view: view.with_retry(retry),
+            view: view.with_retry(retry).with_lease(Duration::ZERO),
             engine,
             store,
         }

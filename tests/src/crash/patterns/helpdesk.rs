@@ -76,7 +76,7 @@ impl HelpDesk {
     /// The worker, which also does the work of the help desk.
     pub(super) fn worker(&self, worker: Worker<Engine, Engine>) -> Worker<Engine, Engine> {
         let notifier = Notifier { store: self.store.clone(), audit: self.audit.clone() };
-        worker.handler::<Closed>(notifier).settles(&self.agents).settles(&self.tickets)
+        worker.handler::<Closed>(notifier).with_index_handler(&self.agents).with_index_handler(&self.tickets)
     }
 
     pub(super) async fn collect_orphans(&self, clock: Clock) -> Result<()> {

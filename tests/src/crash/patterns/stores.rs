@@ -283,11 +283,11 @@ impl Stores {
     fn worker_of(&self, outbox: Outbox<Engine, Engine>, options: WorkerOptions) -> Worker<Engine, Engine> {
         let options = WorkerOptions { poison_after: u32::MAX, ..options };
         let worker = Worker::with_options(outbox, options)
-            .settles(&self.company)
-            .settles(&self.people)
-            .settles(&self.desks)
-            .settles(&self.rooms)
-            .settles(&self.readers);
+            .with_index_handler(&self.company)
+            .with_index_handler(&self.people)
+            .with_index_handler(&self.desks)
+            .with_index_handler(&self.rooms)
+            .with_index_handler(&self.readers);
         self.desk.worker(worker)
     }
 

@@ -144,7 +144,7 @@ impl<T: Case> World<T> {
 
     fn worker(&self, control: &Control) -> Worker<Store, Store> {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
-        Worker::with_options(self.outbox(control), options).settles(&self.tickets(control))
+        Worker::with_options(self.outbox(control), options).with_index_handler(&self.tickets(control))
     }
 
     pub(crate) fn sweep(&self) {

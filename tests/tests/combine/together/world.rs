@@ -128,8 +128,8 @@ impl World {
     pub fn worker(&self, control: &Control) -> Worker<Store, Store> {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
         Worker::with_options(self.outbox(control), options)
-            .settles(&self.tickets(control))
-            .settles(&self.people(control))
+            .with_index_handler(&self.tickets(control))
+            .with_index_handler(&self.people(control))
     }
 
     fn sweep(&self) -> u64 {

@@ -118,7 +118,7 @@ impl World {
 
     fn settling<E: Entity + Send + Sync + 'static>(&self, control: &Control) -> Worker<Store, Store> {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
-        Worker::with_options(self.outbox(control), options).settles(&self.handle::<E>(control))
+        Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
     }
 
     /// The newer program as it starts: it is opened, and fills the index that is new.

@@ -312,9 +312,14 @@ impl World {
 
     pub(super) fn worker(&self, process: &Process) -> Worker<Store, Queues> {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
-        let worker = Worker::with_options(self.outbox(process), options).settles(&self.employees(process));
+        let worker =
+            Worker::with_options(self.outbox(process), options).with_index_handler(&self.employees(process));
         // Copies and views believe what the store says of a source: it is to be read from the primary.
-        if process.answers == Answers::Old { worker } else { worker.settles(&self.projects(process)) }
+        if process.answers == Answers::Old {
+            worker
+        } else {
+            worker.with_index_handler(&self.projects(process))
+        }
     }
 
     pub(super) fn sweep(&self) -> u64 {

@@ -65,14 +65,14 @@ fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
         let ada = mail_and_badges::Employee { department: "Sales".into(), id, email: "ada".into(), badge };
         new.insert(&ada).await.unwrap();
 
-        let worker = Worker::new(outbox.clone()).settles(&old);
+        let worker = Worker::new(outbox.clone()).with_index_handler(&old);
         for _ in 0..600 {
             worker.run_once().await.unwrap();
             time.pass(Duration::from_secs(10));
         }
         assert!(worker.metrics().left > 20, "{:?}", worker.metrics());
         assert_eq!((worker.metrics().failures, outbox.depth().await.unwrap().poison), (0, 0));
-        let worker = Worker::new(outbox.clone()).settles(&new);
+        let worker = Worker::new(outbox.clone()).with_index_handler(&new);
         while outbox.depth().await.unwrap().waiting > 0 {
             worker.run_once().await.unwrap();
             time.pass(Duration::from_secs(1));

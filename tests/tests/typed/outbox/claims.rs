@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use table_core::queue::QueueStore;
 use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey, TableStore, Transaction};
 use table_patterns::outbox::{Intent, Message, Step};
-use table_patterns::work::{Call, Handler, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Delivery, Handler, Sweep, Worker, WorkerOptions};
 use tests::effort::effort;
 use tests::faults::Control;
 
@@ -55,7 +55,7 @@ impl Slow<'_> {
     fn owned(&self) -> impl Handler<Named> + 'static {
         struct Owned(Arc<Company>, Tried);
         impl Handler<Named> for Owned {
-            async fn handle(&self, Named(job): &Named, call: Call<'_>) -> Result<()> {
+            async fn handle(&self, Named(job): &Named, call: Delivery<'_>) -> Result<()> {
                 *self.1.lock().unwrap().entry(job.clone()).or_default() += 1;
                 let thief = self.0.outbox(&Control::default());
                 for _ in 0..5 {
@@ -117,7 +117,7 @@ struct Job {
 }
 
 impl Handler<Named> for Job {
-    async fn handle(&self, Named(job): &Named, call: Call<'_>) -> Result<()> {
+    async fn handle(&self, Named(job): &Named, call: Delivery<'_>) -> Result<()> {
         call.keep().await?;
         *self.tried.lock().unwrap().entry(job.clone()).or_default() += 1;
         let refused = Error::new(ErrorCode::Unsupported, "no");

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pollster::block_on;
 use table_core::{Result, RowKey, TableStore, Transaction};
 use table_patterns::outbox::{Intent, Step};
-use table_patterns::work::{Call, Handler, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Delivery, Handler, Sweep, Worker, WorkerOptions};
 use tests::faults::Control;
 
 use crate::outbox::claims::{Named, record, sales};
@@ -29,7 +29,7 @@ struct Meeting {
 }
 
 impl Handler<Named> for Meeting {
-    async fn handle(&self, _: &Named, _: Call<'_>) -> Result<()> {
+    async fn handle(&self, _: &Named, _: Delivery<'_>) -> Result<()> {
         self.come.fetch_add(1, Ordering::SeqCst);
         poll_fn(|context| {
             context.waker().wake_by_ref();
@@ -56,7 +56,7 @@ fn pat_ec_7_intents_of_several_sources_are_worked_on_at_one_time() {
 struct Diary(Arc<Mutex<Vec<String>>>);
 
 impl Handler<Named> for Diary {
-    async fn handle(&self, Named(job): &Named, call: Call<'_>) -> Result<()> {
+    async fn handle(&self, Named(job): &Named, call: Delivery<'_>) -> Result<()> {
         let note = |what| self.0.lock().unwrap().push(format!("{} {job} {what}", call.source.as_str()));
         note("begins");
         let mut waits = 3;
@@ -106,7 +106,7 @@ struct Stuck {
 }
 
 impl Handler<Named> for Stuck {
-    async fn handle(&self, Named(job): &Named, _: Call<'_>) -> Result<()> {
+    async fn handle(&self, Named(job): &Named, _: Delivery<'_>) -> Result<()> {
         if job == self.at {
             std::future::pending::<()>().await;
         }
@@ -161,7 +161,7 @@ fn pat_ec_3_the_claims_of_all_rows_in_hand_are_extended_with_the_lease() {
     #[derive(Clone)]
     struct Long(Arc<Company>);
     impl Handler<Named> for Long {
-        async fn handle(&self, _: &Named, call: Call<'_>) -> Result<()> {
+        async fn handle(&self, _: &Named, call: Delivery<'_>) -> Result<()> {
             for _ in 0..6 {
                 self.0.pass(Duration::from_secs(2));
                 call.keep().await?;

@@ -1,0 +1,248 @@
+//! Seals of intents: only programs that have the key of an outbox can make a worker write elsewhere.
+//!
+//! A row of an outbox lies in the partition of its change, where a bearer of a shared access signature may write, too. The worker has more rights than
+//! that bearer. So each intent carries a seal: an HMAC-SHA256 of its table, its key and its text, under a key of the program. Workers take no step of
+//! an intent without a valid seal, except that patterns bring what follows from the entities of that partition in line with them.
+//!
+//! The default key is a random one in the table of the registry, which no signature for another table reaches. It is created by the first program that needs it.
+//! [`Outbox::sealed_by`] takes keys from elsewhere. Intents that are copied to another store are accepted there if the program has the same key: give it by
+//! `sealed_by`, or copy the table of the registry, too.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use table_core::error::{ErrorCode, Result};
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{KeyRange, TextRange};
+use table_core::row::{Row, RowWriter};
+use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
+use table_core::transaction::Transaction;
+use table_core::value::ValueRef;
+use uuid::Uuid;
+
+use crate::outbox::record::Outbox;
+use crate::outbox::registry::{self, REGISTRY};
+use crate::outbox::rows::{self, alone};
+
+/// The partition of the keys in the table of the registry. It is no name of a table and a bucket.
+pub(crate) const KEYS: &str = "keys";
+
+/// A key, and the first digits of its hash, by which a seal names it.
+#[derive(Clone)]
+struct Key {
+    id: String,
+    secret: Vec<u8>,
+}
+
+impl Key {
+    fn new(secret: &[u8]) -> Self {
+        let hash = Sha256::digest(secret);
+        Self { id: hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect(), secret: secret.to_vec() }
+    }
+
+    fn mac(&self, place: Place<'_>, text: &[u8]) -> Option<Hmac<Sha256>> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).ok()?;
+        // No key holds U+0000, so the parts cannot run into each other.
+        for part in [place.table.folded(), place.partition_key.as_str(), place.row_key] {
+            mac.update(part.as_bytes());
+            mac.update(&[0]);
+        }
+        mac.update(text);
+        Some(mac)
+    }
+}
+
+/// The place of a sealed text. A message of a queue has no RowKey.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) table: &'a TableName,
+    pub(crate) partition_key: &'a PartitionKey,
+    pub(crate) row_key: &'a str,
+}
+
+/// The keys of an outbox, the one that seals first; `None` until they are read.
+#[derive(Default)]
+pub(crate) struct Seals(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    keys: Option<Arc<[Key]>>,
+    /// `true` if the program gave them.
+    are_given: bool,
+}
+
+impl Seals {
+    fn known(&self) -> Option<Arc<[Key]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys.clone()
+    }
+
+    pub(crate) fn give(&self, secrets: Vec<Vec<u8>>) {
+        let keys = secrets.iter().map(|secret| Key::new(secret)).collect();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Known { keys: Some(keys), are_given: true };
+    }
+
+    /// Returns the keys, which are read from the store the first time. A program that may not read them has none.
+    async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
+        let known = self.known();
+        let are_given = self.0.lock().unwrap_or_else(PoisonError::into_inner).are_given;
+        if let Some(keys) = known.filter(|_| are_given || !again) {
+            return Ok(keys);
+        }
+        let keys: Arc<[Key]> = match stored(store).await {
+            Err(error) if is_denied(error.code()) => Arc::default(),
+            keys => keys?.into(),
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys = Some(Arc::clone(&keys));
+        Ok(keys)
+    }
+
+    /// Returns the seal of a text; `None` for a program without keys.
+    pub(crate) async fn seal<S: TableStore>(
+        &self,
+        store: &S,
+        place: Place<'_>,
+        text: &[u8],
+    ) -> Result<Option<String>> {
+        let keys = self.load(store, false).await?;
+        Ok(keys.first().and_then(|key| {
+            let mac = key.mac(place, text)?.finalize().into_bytes();
+            Some(format!("{}.{}", key.id, URL_SAFE_NO_PAD.encode(mac)))
+        }))
+    }
+
+    /// Returns `true` if a text was sealed at this place by a program that has one of the keys.
+    pub(crate) async fn is_genuine<S: TableStore>(
+        &self,
+        store: &S,
+        place: Place<'_>,
+        (text, seal): (&[u8], Option<&str>),
+    ) -> Result<bool> {
+        let Some((id, mac)) = seal.and_then(|seal| seal.split_once('.')) else { return Ok(false) };
+        let Ok(mac) = URL_SAFE_NO_PAD.decode(mac) else { return Ok(false) };
+        let is_of = |key: &&Key| key.id == id;
+        let mut keys = self.load(store, false).await?;
+        if !keys.iter().any(|key| is_of(&key)) {
+            keys = self.load(store, true).await?;
+        }
+        let check = |key: &Key| key.mac(place, text).is_some_and(|own| own.verify_slice(&mac).is_ok());
+        Ok(keys.iter().filter(is_of).any(check))
+    }
+}
+
+/// Reads the keys of a store, the newest first. Creates one if there is none.
+async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
+    let table = TableName::new(REGISTRY)?;
+    let range = KeyRange { partition_key: TextRange::exactly(KEYS), row_key: TextRange::ALL };
+    for _ in 0..2 {
+        let mut keys = Vec::new();
+        registry::each(store, &table, range.clone(), |row| {
+            if let Ok(Some(ValueRef::Binary(secret))) = row.row.find("Secret", &mut 0) {
+                keys.push(Key::new(secret));
+            }
+        })
+        .await?;
+        if !keys.is_empty() {
+            keys.reverse();
+            return Ok(keys);
+        }
+        add(store, 0).await?;
+    }
+    Ok(Vec::new())
+}
+
+/// Adds a random key. Of several that are added at one time all are valid.
+async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
+    let secret: Vec<u8> = [Uuid::new_v4(), Uuid::new_v4()].iter().flat_map(|part| *part.as_bytes()).collect();
+    let mut writer = RowWriter::with_capacity(1);
+    writer.property("Secret", ValueRef::Binary(&secret));
+    let key = EntityKey::new(KEYS, format!("{number:010}_{}", Uuid::new_v4().simple()))?;
+    let insert = alone(&key, OperationKind::Insert(writer.finish()), store.capabilities().limits)?;
+    let table = TableName::new(REGISTRY)?;
+    match store.submit(&table, insert.clone()).await {
+        Err(error) if error.is_table_not_found() => {
+            store.create_table_if_missing(&table).await?;
+            store.submit(&table, insert).await.map(drop)
+        }
+        outcome => outcome.map(drop),
+    }
+}
+
+/// Returns `true` if an error says that a credential does not reach the keys.
+const fn is_denied(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::AuthenticationFailed
+            | ErrorCode::AuthorizationFailure
+            | ErrorCode::AuthorizationPermissionMismatch
+            | ErrorCode::AuthorizationResourceTypeMismatch
+            | ErrorCode::AuthorizationServiceMismatch
+    )
+}
+
+impl<S: TableStore, Q> Outbox<S, Q> {
+    /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store. For a rotation give the new key
+    /// before the old one to all programs, and leave the old one out once its intents are done.
+    #[must_use]
+    pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.seals().give(keys.into_iter().map(|key| key.as_ref().to_vec()).collect());
+        self
+    }
+
+    /// Adds a key to those in the store. Programs seal with it once they are started again, and accept it at once.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn rotate_key(&self) -> Result<()> {
+        let now = self.runtime().now();
+        add(self.store(), now).await?;
+        self.seals().load(self.store(), true).await.map(drop)
+    }
+
+    /// Seals the intents of a transaction that another than [`submit`](Outbox::submit) submits.
+    ///
+    /// # Errors
+    /// Those of reading the key; those of [`Transaction::push`].
+    pub async fn seal(&self, table: &TableName, transaction: Transaction) -> Result<Transaction> {
+        let (limits, is_identified) = (*transaction.limits(), transaction.is_identified());
+        let (partition_key, operations) = transaction.into_parts();
+        let operations = self.sealed(table, &partition_key, operations).await?;
+        let transaction = rows::together(&partition_key, operations, limits)?;
+        Ok(if is_identified { transaction.identified() } else { transaction })
+    }
+
+    /// Seals those of some operations that record intents.
+    pub(crate) async fn sealed(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        mut operations: Vec<Operation>,
+    ) -> Result<Vec<Operation>> {
+        for operation in operations.iter_mut().filter(|operation| rows::is_record(operation)) {
+            let OperationKind::Insert(row) = &mut operation.kind else { continue };
+            let place = Place { table, partition_key, row_key: operation.row_key.as_str() };
+            let text = rows::text_in(row.view())?;
+            if let Some(seal) = self.seals().seal(self.store(), place, &text).await? {
+                *row = with_seal(row, &seal)?;
+            }
+        }
+        Ok(operations)
+    }
+}
+
+fn with_seal(row: &Row, seal: &str) -> Result<Row> {
+    let mut writer = RowWriter::with_capacity(2);
+    for property in row.view().properties() {
+        let property = property?;
+        if property.name != rows::SEAL {
+            writer.property(property.name, property.value);
+        }
+    }
+    writer.property(rows::SEAL, ValueRef::String(seal));
+    Ok(writer.finish())
+}

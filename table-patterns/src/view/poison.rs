@@ -1,0 +1,121 @@
+//! Entities that a view cannot apply: set aside with the reason, so that they stop no others.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::operation::OperationKind;
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::store::TableStore;
+
+use crate::view::View;
+use crate::view::fault::ViewFault;
+use crate::view::record;
+use crate::view::table::ViewTable;
+
+/// An entity that a view cannot apply: its projection fails, a sum overflows, or the view cannot hold what it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ViewPoison {
+    /// The key of the entity.
+    pub source: EntityKey,
+    /// The reason.
+    pub error: String,
+}
+
+/// The text of a row.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct PoisonText {
+    partition_key: String,
+    row_key: String,
+    error: String,
+}
+
+/// Rows of entities that were set aside, by entity.
+pub(super) type Aside = HashMap<EntityKey, RowKey>;
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// Returns the entities that are set aside. The view has what they had before they failed, or nothing.
+    ///
+    /// # Errors
+    /// Those of [`TableStore::query`].
+    pub async fn poison(&self) -> Result<Vec<ViewPoison>> {
+        let rows = self.poison_rows(usize::MAX).await?;
+        Ok(rows.into_iter().map(|(_, poison)| poison).collect())
+    }
+
+    /// Applies the entities that are set aside; returns how many of them are right now. A change of an entity does the same.
+    ///
+    /// # Errors
+    /// Those of [`apply`](Self::apply), for outages of the store alone.
+    pub async fn retry_poison(&self) -> Result<usize> {
+        let mut right = 0;
+        for (row_key, poison) in self.poison_rows(usize::MAX).await? {
+            let failed = self.apply_all([poison.source.clone().into()]).await?;
+            match failed.first() {
+                Some((_, error)) => self.set_aside(&poison.source, error).await?,
+                None => {
+                    self.take_back(&row_key).await?;
+                    right += 1;
+                }
+            }
+        }
+        Ok(right)
+    }
+
+    /// Reads the entities that are set aside.
+    ///
+    /// # Errors
+    /// `InvalidInput` if these are more than the limit of the handle.
+    pub(super) async fn aside(&self) -> Result<Aside> {
+        let most = self.poison_limit;
+        let rows = self.poison_rows(most).await?;
+        if rows.len() > most {
+            let fault = ViewFault::Poison { found: rows.len(), most };
+            return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
+        }
+        Ok(rows.into_iter().map(|(row_key, poison)| (poison.source, row_key)).collect())
+    }
+
+    async fn poison_rows(&self, most: usize) -> Result<Vec<(RowKey, ViewPoison)>> {
+        let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
+        let (query, mut from, mut rows) = (Query::new(range), None, Vec::new());
+        loop {
+            let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
+            for row in page.rows.iter() {
+                // A row that is none of ours names no entity.
+                let Ok(text) = record::parse::<PoisonText>(row.row, "Poison") else { continue };
+                let source = EntityKey::new(text.partition_key, text.row_key)?;
+                rows.push((RowKey::new(row.row_key)?, ViewPoison { source, error: text.error }));
+            }
+            from = page.continuation;
+            if from.is_none() || rows.len() > most {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// Sets an entity aside.
+    pub(super) async fn set_aside(&self, source: &EntityKey, error: &Error) -> Result<()> {
+        let text = PoisonText {
+            partition_key: source.partition_key.as_str().to_owned(),
+            row_key: source.row_key.as_str().to_owned(),
+            error: format!("{error:?}").chars().take(1_000).collect(),
+        };
+        let key = record::poison_key(source)?;
+        let row = record::one_text("Poison", &record::json(&text)?);
+        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::InsertOrReplace(row))])
+            .await
+            .map(drop)
+    }
+
+    /// Removes the row of an entity that is applied.
+    pub(super) async fn take_back(&self, row_key: &RowKey) -> Result<()> {
+        let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
+        let delete = (row_key.clone(), OperationKind::Delete(IfMatch::Any));
+        self.submit(&partition_key, vec![delete]).await.map(drop)
+    }
+}

@@ -1,0 +1,322 @@
+//! Entities that cannot be applied, views that want the same rows, versions, and followers that share the work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::{Clock, Engine};
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::retry::Retry;
+use table_core::row::RowWriter;
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+use table_core::value::ValueRef;
+use table_core::{Entity, TableStoreExt};
+
+use crate::EntityStore;
+use crate::faults::{Fault, FaultyStore};
+use crate::index::Entities;
+use crate::view::{CaughtUp, Projection, View, ViewState, ViewTable};
+use crate::work::Runtime;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Staff", feed)]
+#[partition_key(department)]
+#[row_key("e_", id)]
+struct Member {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    age: i64,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Years")]
+#[partition_key(department)]
+#[row_key("years")]
+struct Years {
+    department: String,
+    members: i64,
+    years: i64,
+}
+
+/// Members and their years by department.
+struct ByDepartment;
+
+impl View for ByDepartment {
+    type Source = Member;
+    type Row = Years;
+
+    fn project(member: &Member, view: &mut Projection<Years>) -> Result<()> {
+        view.add(Years::key(&member.department), Years::MEMBERS, 1)?;
+        view.add(Years::key(&member.department), Years::YEARS, member.age)
+    }
+}
+
+/// Another view with the same rows.
+struct Adults;
+
+impl View for Adults {
+    type Source = Member;
+    type Row = Years;
+
+    fn project(member: &Member, view: &mut Projection<Years>) -> Result<()> {
+        if member.age < 18 {
+            return Ok(());
+        }
+        ByDepartment::project(member, view)
+    }
+}
+
+/// The adults as the next version of the first view.
+struct Second;
+
+impl View for Second {
+    type Source = Member;
+    type Row = Years;
+    const VERSION: u32 = 2;
+
+    fn name() -> &'static str {
+        ByDepartment::name()
+    }
+
+    fn project(member: &Member, view: &mut Projection<Years>) -> Result<()> {
+        Adults::project(member, view)
+    }
+}
+
+type Store = FaultyStore<Engine>;
+
+struct World {
+    engine: Engine,
+    members: Entities<Member, Engine>,
+    time: Arc<AtomicU64>,
+}
+
+impl World {
+    fn new() -> Self {
+        let engine = Engine::in_memory();
+        let members = block_on(engine.entities::<Member>().create_if_missing()).unwrap();
+        Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
+    }
+
+    /// A follower in a process of its own, whose clock the test moves.
+    fn follower<V: View>(&self) -> (ViewTable<V, Store>, Store) {
+        let (store, time) = (FaultyStore::new(self.engine.clone()), Arc::clone(&self.time));
+        let clock = Clock::new(move || time.load(Ordering::SeqCst));
+        let pace = Runtime::new().clock(clock).sleep_by(|_| Box::pin(async {}));
+        let view = ViewTable::new(store.clone()).with_retry(Retry::default().with_runtime(pace));
+        (block_on(view.create_if_missing()).unwrap(), store)
+    }
+
+    fn hire(&self, department: &str, id: u32, age: i64) {
+        block_on(self.members.insert(&Member { department: department.into(), id, age })).unwrap();
+    }
+
+    /// Writes the age as a program of another type would.
+    fn garble(&self, department: &str, id: u32) {
+        block_on(self.members.update(Member::key(department, id), |member| member.age += 1)).unwrap();
+        let mut row = RowWriter::new();
+        row.property("Age", ValueRef::String("31"));
+        let partition = PartitionKey::new(department).unwrap();
+        let mut transaction = Transaction::new(partition, self.engine.capabilities().limits).unwrap();
+        let kind = OperationKind::Merge(row.finish(), IfMatch::Any);
+        transaction.push(Operation { row_key: RowKey::new(format!("e_{id:06}")).unwrap(), kind }).unwrap();
+        block_on(self.engine.submit(&TableName::new("Staff").unwrap(), transaction)).unwrap();
+    }
+}
+
+fn members<V: View<Row = Years>>(view: &ViewTable<V, Store>, department: &str) -> (i64, i64) {
+    let found = block_on(block_on(view.rows()).unwrap().get(Years::key(department))).unwrap();
+    found.map_or((0, 0), |found| (found.members, found.years))
+}
+
+#[test]
+fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_taken_up_again_when_it_is_mended() {
+    let world = World::new();
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    for department in ["A", "B", "C"] {
+        (0..10).for_each(|id| world.hire(department, id, 30));
+    }
+    block_on(view.catch_up(1_000)).unwrap();
+    // A sum that overflows, and a property of another type.
+    block_on(world.members.update(Member::key("B", 3), |member| member.age = i64::MAX)).unwrap();
+    world.garble("B", 4);
+    for department in ["A", "B", "C"] {
+        (10..20).for_each(|id| world.hire(department, id, 30));
+    }
+    let caught = block_on(view.catch_up(1_000)).unwrap();
+    assert_eq!((caught.failed, caught.is_behind), (2, false));
+    for department in ["A", "B", "C"] {
+        assert_eq!(
+            members(&view, department),
+            (20, 600),
+            "{department}: those set aside as they were before"
+        );
+    }
+    let aside = block_on(view.poison()).unwrap();
+    let mut keys: Vec<_> = aside.iter().map(|poison| poison.source.row_key.as_str()).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["e_000003", "e_000004"]);
+    assert!(aside.iter().any(|poison| poison.error.contains("does not fit")), "{aside:?}");
+    assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
+    assert_eq!(block_on(view.catch_up(1_000)).unwrap(), CaughtUp::default());
+
+    // A rebuild ends, too.
+    let progress = block_on(view.rebuild().run()).unwrap();
+    assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
+    assert_eq!(members(&view, "C"), (20, 600));
+
+    // Mended: by the next change, and on request.
+    block_on(world.members.update(Member::key("B", 3), |member| member.age = 40)).unwrap();
+    block_on(view.catch_up(1_000)).unwrap();
+    assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 610), 1));
+    block_on(world.members.insert_or_replace(&Member { department: "B".into(), id: 4, age: 31 })).unwrap();
+    assert_eq!(block_on(view.retry_poison()).unwrap(), 1);
+    assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 611), 0));
+
+    // A limit of the caller's.
+    world.garble("A", 1);
+    world.garble("A", 2);
+    let limited = view.clone().with_poison_limit(1);
+    block_on(limited.catch_up(1_000)).unwrap();
+    world.hire("A", 50, 1);
+    assert_eq!(block_on(limited.catch_up(1_000)).unwrap_err().code(), ErrorCode::InvalidInput);
+    block_on(view.catch_up(1_000)).unwrap();
+    assert_eq!(members(&view, "A").0, 21);
+}
+
+#[test]
+fn imp_6_a_feed_that_cannot_be_read_stops_no_other_partition() {
+    let world = World::new();
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    ["A", "B"].into_iter().for_each(|department| world.hire(department, 1, 30));
+    let partition = PartitionKey::new("A").unwrap();
+    let mut transaction = Transaction::new(partition, world.engine.capabilities().limits).unwrap();
+    let kind = OperationKind::InsertOrReplace(RowWriter::new().finish());
+    transaction.push(Operation { row_key: RowKey::new("\u{FFFC}feed_head").unwrap(), kind }).unwrap();
+    block_on(world.engine.submit(&TableName::new("Staff").unwrap(), transaction)).unwrap();
+    assert_eq!(block_on(view.catch_up(100)).unwrap().failed, 1);
+    assert_eq!((members(&view, "B").0, block_on(view.poison()).unwrap().len()), (1, 1));
+    world.hire("B", 2, 30);
+    assert_eq!(block_on(view.catch_up(100)).unwrap().failed, 0, "it is set aside already");
+    assert_eq!(members(&view, "B").0, 2);
+}
+
+#[test]
+fn imp_6_a_second_view_with_the_same_rows_is_refused_with_both_names() {
+    let world = World::new();
+    let _ = world.follower::<ByDepartment>();
+    let _ = world.follower::<ByDepartment>();
+    let other = ViewTable::<Adults, _>::new(world.engine.clone());
+    let error = block_on(other.create_if_missing()).unwrap_err();
+    assert_eq!((error.code(), error.table()), (ErrorCode::LayoutMismatch, Some("Years")));
+    let text = error.to_string();
+    assert!(text.contains("ByDepartment") && text.contains("Adults"), "{text}");
+}
+
+#[test]
+fn imp_6_a_later_version_is_built_beside_the_earlier_and_stops_its_followers() {
+    let world = World::new();
+    let (first, _) = world.follower::<ByDepartment>();
+    block_on(first.rebuild().run()).unwrap();
+    (0..10).for_each(|id| world.hire("A", id, if id < 4 { 17 } else { 30 }));
+    block_on(first.catch_up(100)).unwrap();
+    let (second, _) = world.follower::<Second>();
+    world.hire("A", 10, 30);
+    block_on(first.catch_up(100)).unwrap();
+    assert_eq!((members(&first, "A").0, block_on(second.state()).unwrap()), (11, ViewState::Building));
+    block_on(second.rebuild().run()).unwrap();
+    assert_eq!((members(&first, "A").0, members(&second, "A").0), (11, 7));
+    world.hire("A", 11, 30);
+    world.time.fetch_add(110_000_000, Ordering::SeqCst);
+    let error = block_on(first.catch_up(100)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::LayoutMismatch, "{error}");
+    block_on(second.catch_up(100)).unwrap();
+    assert_eq!((members(&first, "A").0, members(&second, "A").0), (11, 8));
+}
+
+#[test]
+fn imp_6_a_follower_that_died_is_replaced_whatever_the_clock_says() {
+    for clock in ["passes", "stands", "jumps back"] {
+        let world = World::new();
+        let (dead, store) = world.follower::<ByDepartment>();
+        block_on(dead.rebuild().run()).unwrap();
+        (0..50).for_each(|id| world.hire("A", id, 30));
+        // It dies with the lease: after the write that takes it.
+        let mut writes = 0;
+        store.script(move |call, _| {
+            writes += usize::from(call == crate::faults::Call::Submit);
+            if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
+        });
+        block_on(dead.catch_up(100)).unwrap_err();
+        let (next, _) = world.follower::<ByDepartment>();
+        let mut calls = 0;
+        loop {
+            let caught = block_on(next.catch_up(100)).unwrap();
+            calls += 1;
+            if !caught.is_behind {
+                break;
+            }
+            assert_eq!((caught.changes, caught.busy), (0, 1));
+            match clock {
+                "passes" => world.time.fetch_add(100_000_000, Ordering::SeqCst),
+                "jumps back" => world.time.fetch_sub(864_000_000_000, Ordering::SeqCst),
+                _ => 0,
+            };
+            assert!(calls < 1_000, "{clock}");
+        }
+        assert_eq!(members(&next, "A").0, 50);
+        assert_eq!(calls == 4, clock == "passes", "{clock}: {calls}");
+    }
+}
+
+#[test]
+fn imp_6_twenty_followers_share_the_work_of_one() {
+    let requests = |followers: usize| {
+        let world = World::new();
+        let (first, _) = world.follower::<ByDepartment>();
+        block_on(first.rebuild().run()).unwrap();
+        for id in 0..400 {
+            world.hire(["A", "B", "C", "D"][id as usize % 4], id, 1);
+        }
+        let stores: Vec<_> = (0..followers).map(|_| world.follower::<ByDepartment>()).collect();
+        stores.iter().for_each(|(_, store)| store.heal());
+        std::thread::scope(|scope| {
+            for (view, _) in &stores {
+                scope.spawn(|| while block_on(view.catch_up(50)).unwrap().changes > 0 {});
+            }
+        });
+        while block_on(stores[0].0.catch_up(50)).unwrap().is_behind {}
+        let years: i64 = ["A", "B", "C", "D"].iter().map(|department| members(&first, department).0).sum();
+        assert_eq!(years, 400);
+        stores.iter().map(|(_, store)| store.calls().len()).sum::<usize>()
+    };
+    let (one, twenty) = (requests(1), requests(20));
+    assert!(twenty <= one * 3 / 2 + 20 * 12, "{one} requests by one follower, {twenty} by twenty");
+}
+
+#[test]
+fn imp_6_an_idle_poll_of_three_thousand_quiet_partitions_is_a_few_requests() {
+    let world = World::new();
+    let (view, store) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    let members = (0..3_000).map(|id| Member { department: format!("d{id}"), id, age: 1 });
+    block_on(world.members.bulk().insert_all(members)).unwrap();
+    while block_on(view.catch_up(1_000)).unwrap().is_behind {}
+    store.heal();
+    assert_eq!(block_on(view.catch_up(100)).unwrap(), CaughtUp::default());
+    assert!(store.calls().len() <= 10, "{} requests", store.calls().len());
+    // One of them changes.
+    world.hire("d7", 9_000, 1);
+    store.heal();
+    assert_eq!(block_on(view.catch_up(100)).unwrap().changes, 1);
+    assert!(store.calls().len() <= 30, "{} requests", store.calls().len());
+}

@@ -1,0 +1,71 @@
+//! Circuits: a target that is down is asked rarely, by all work for it together.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use table_core::error::Error;
+use table_core::runtime::ticks_of;
+
+/// Targets that are remembered.
+const TARGETS: usize = 1_000;
+
+/// A step that failed, and the earliest instant at which its target is asked again.
+#[derive(Debug)]
+pub(super) struct StepError {
+    pub(super) error: Error,
+    pub(super) until: Option<u64>,
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        Self { error, until: None }
+    }
+}
+
+/// The targets that were down when they were last asked: tables and handlers.
+#[derive(Debug, Default)]
+pub(super) struct Circuits(Mutex<HashMap<String, Circuit>>);
+
+#[derive(Clone, Debug)]
+struct Circuit {
+    failures: u32,
+    until: u64,
+    error: Error,
+}
+
+impl Circuits {
+    /// Returns the error of a target that is not to be asked yet. A wait beyond `most` comes from a clock that was set back, and has ended.
+    pub(super) fn check(&self, target: &str, now: u64, most: Duration) -> Result<(), StepError> {
+        let circuits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match circuits.get(target) {
+            Some(Circuit { until, error, .. }) if *until > now && until - now <= ticks_of(most) => {
+                Err(StepError { error: error.clone(), until: Some(*until) })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Records that a target is down; returns the instant at which it is asked again.
+    pub(super) fn failed(
+        &self,
+        target: &str,
+        now: u64,
+        (error, delay): (&Error, impl FnOnce(u32) -> Duration),
+    ) -> u64 {
+        let mut circuits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if circuits.len() >= TARGETS && !circuits.contains_key(target) {
+            circuits.clear();
+        }
+        let failures = circuits.get(target).map_or(0, |known| known.failures);
+        let until = now.saturating_add(ticks_of(delay(failures)));
+        let circuit = Circuit { failures: failures.saturating_add(1), until, error: error.clone() };
+        circuits.insert(target.to_owned(), circuit);
+        until
+    }
+
+    /// Records that a target answered.
+    pub(super) fn answered(&self, target: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(target);
+    }
+}

@@ -1,0 +1,231 @@
+//! A bearer of a signature for one partition writes whatever it likes there, and into the queue: a worker does nothing elsewhere because of it.
+
+use std::time::Duration;
+
+use pollster::block_on;
+use serde::{Deserialize, Serialize};
+use table_core::embedded::Engine;
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::queue::{PutMessage, QueueStore};
+use table_core::row::RowWriter;
+use table_core::{
+    Entity, EntityKey, Operation, OperationKind, PartitionKey, QueueName, Result, Row, RowKey, TableName,
+    TableStore, Transaction, ValueRef,
+};
+use table_patterns::EntityStore;
+use table_patterns::outbox::{Intent, Message, OUTBOX_PREFIX, Outbox, Step};
+use table_patterns::work::{Archive, Delivery, Handler, Sweep, Worker};
+use table_wire::auth::AccountKey;
+use table_wire::sas::{Authority, TablePermissions, TableSas};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByCode, unique, table = "Codes", partition_key(tenant), row_key(code))]
+#[index_entity(ByTag, table = "Tags", partition_key("tags"), row_key(tag))]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    code: String,
+    tag: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Mail(String);
+
+impl Message for Mail {
+    const NAME: &'static str = "mail";
+    const VERSION: u32 = 1;
+}
+
+/// Sends nothing that a foreign writer asks for.
+struct NoMail;
+
+impl Handler<Mail> for NoMail {
+    async fn handle(&self, Mail(text): &Mail, _: Delivery<'_>) -> Result<()> {
+        assert_eq!(text, "genuine");
+        Ok(())
+    }
+}
+
+fn ticket(tenant: &str, number: u32) -> Ticket {
+    Ticket { tenant: tenant.into(), number, code: format!("{tenant}{number}"), tag: "red".into() }
+}
+
+fn row(code: &str) -> Row {
+    let mut row = RowWriter::new();
+    row.property("Code", ValueRef::String(code));
+    row.finish()
+}
+
+/// All rows of a table, but those that a worker writes for the honest partition `contoso` alone.
+fn rows(store: &Engine, table: &str) -> Vec<String> {
+    let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
+    let page = block_on(store.query(&TableName::new(table).unwrap(), &Query::new(range), None)).unwrap();
+    let text = |row: table_core::query::EntityRef<'_>| {
+        let properties = row.row.properties().collect::<Result<Vec<_>>>().unwrap();
+        format!("{}/{} {properties:?}", row.partition_key, row.row_key)
+    };
+    page.rows.iter().filter(|row| row.partition_key != "contoso").map(text).collect()
+}
+
+fn intent(steps: &serde_json::Value) -> String {
+    serde_json::json!({"Version": 1, "Source": "ticket_000001", "SourceVersion": u64::MAX / 2, "Steps": steps}).to_string()
+}
+
+/// A step as the text of an intent has it.
+fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
+    let intent = Intent::of(RowKey::new("x").unwrap()).step(step);
+    let OperationKind::Insert(row) = outbox.operation(&intent).unwrap().kind else { panic!("no insert") };
+    let Some(ValueRef::Binary(text)) = row.view().find("Intent", &mut 0).unwrap() else { panic!("no text") };
+    serde_json::from_slice::<serde_json::Value>(text).unwrap()["Steps"][0].clone()
+}
+
+#[test]
+fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
+    let store = Engine::in_memory();
+    let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk").unwrap());
+    block_on(outbox.create_queues()).unwrap();
+    let tickets = block_on(store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing()).unwrap();
+    for number in 1..3 {
+        block_on(tickets.insert(&ticket("fabrikam", number))).unwrap();
+    }
+    let worker = Worker::new(outbox.clone())
+        .with_index_handler(&tickets)
+        .handler::<table_patterns::work::ArchiveStep>(Archive::new(store.clone()))
+        .handler(NoMail);
+    block_on(worker.run_until_idle()).unwrap();
+    let desk = TableName::new("Desk").unwrap();
+    block_on(store.create_table(&TableName::new("Salaries").unwrap())).unwrap();
+    let before = ["Desk", "Codes", "Tags", "Salaries"].map(|table| rows(&store, table));
+
+    let key = AccountKey::new("contoso", "a2V5").unwrap();
+    let sas = TableSas::table(desk.clone()).partition("contoso").unwrap();
+    let sas = sas.allow(
+        TablePermissions::READ | TablePermissions::ADD | TablePermissions::UPDATE | TablePermissions::DELETE,
+    );
+    let token = sas.lasting(chrono::Utc::now(), Duration::from_hours(1)).sign(&key).unwrap();
+    let bearer = Authority::new(key).scoped(store.clone(), &token);
+    let (named, at) = (
+        |name: &str| TableName::new(name).unwrap(),
+        |partition: &str, row: &str| EntityKey::new(partition, row).unwrap(),
+    );
+    let text = |step: Step| text_of(&outbox, step);
+    let elsewhere =
+        |name: &str, payload: &str| serde_json::json!({"Do": "Call", "Name": name, "Payload": payload});
+    let index = "elsewhere of Ticket";
+    let steps = [
+        text(
+            Step::insert_or_merge(desk.clone(), at("fabrikam", "ticket_000001"), row("foreign")).unguarded(),
+        ),
+        text(Step::insert_or_replace(named("Salaries"), at("a", "b"), row("foreign"))),
+        text(Step::delete_if_exists(named("Codes"), at("fabrikam", "fabrikam1")).unguarded()),
+        serde_json::json!({"Do": "Call", "Name": "mail", "Version": 1, "Payload": "\"foreign\""}),
+        serde_json::json!({"Do": "Call", "Name": "archive", "Version": 1, "Payload":
+            "{\"From\":\"Desk\",\"To\":\"Salaries\",\"PartitionKey\":\"fabrikam\",\"RowKey\":\"ticket_000001\"}"}),
+        // Another tenant's entity, with a version that no later change reaches.
+        elsewhere(index, "[\"ByCode\",[\"fabrikam\",\"ticket_000001\"],[\"fabrikam\",\"fabrikam1\"]]"),
+        // An entity of its own, at the keys of others.
+        elsewhere(
+            index,
+            "[\"ByCode\",[\"contoso\",\"ticket_000009\"],[\"fabrikam\",\"fabrikam1\"],[\"fabrikam\",\"none\"]]",
+        ),
+        elsewhere(
+            index,
+            "[\"ByTag\",[\"contoso\",\"ticket_000009\"],[\"tags\",\"red\"],[\"tags\",\"none\"]]",
+        ),
+        elsewhere(index, "[\"copies of it\",[\"fabrikam\",\"ticket_000001\"]]"),
+        elsewhere(index, "no record"),
+    ];
+    for (at, step) in steps.iter().enumerate() {
+        let mut transaction =
+            Transaction::new(PartitionKey::new("contoso").unwrap(), bearer.capabilities().limits).unwrap();
+        let mut writer = RowWriter::new();
+        writer.property("Intent", ValueRef::Binary(intent(&serde_json::json!([step])).as_bytes()));
+        writer.property("Version", ValueRef::Int64(i64::MAX));
+        if at % 2 == 0 {
+            writer.property("Seal", ValueRef::String("00000000.AAAA"));
+        }
+        let row_key = RowKey::new(format!("{OUTBOX_PREFIX}{:016x}{at:016x}", 7)).unwrap();
+        transaction.push(Operation { row_key, kind: OperationKind::Insert(writer.finish()) }).unwrap();
+        block_on(bearer.submit(&desk, transaction)).unwrap();
+        // The same by a message.
+        let text = serde_json::json!({"Version": 1, "Table": "Desk", "PartitionKey": "contoso", "Intent": intent(&serde_json::json!([step]))});
+        block_on(store.put(outbox.queue(), PutMessage::new(text.to_string()))).unwrap();
+        let foreign = serde_json::json!({"Version": 1, "Table": "Desk", "PartitionKey": "fabrikam", "Intent": intent(&serde_json::json!([step])), "Seal": "x"});
+        block_on(store.put(outbox.queue(), PutMessage::new(foreign.to_string()))).unwrap();
+    }
+    block_on(outbox.prompt(&desk, &PartitionKey::new("contoso").unwrap())).unwrap();
+    for _ in 0..3 {
+        block_on(worker.run_until_idle()).unwrap();
+        block_on(Sweep::new(outbox.clone()).after(Duration::ZERO).registered()).unwrap();
+    }
+    let after = ["Desk", "Codes", "Tags", "Salaries"].map(|table| rows(&store, table));
+    assert_eq!(after, before);
+    assert!(worker.metrics().poisoned > 0, "{:?}", worker.metrics());
+
+    // Others go on: an entity of the same partition, and a genuine intent.
+    block_on(tickets.insert(&ticket("contoso", 1))).unwrap();
+    block_on(worker.run_until_idle()).unwrap();
+    let found = block_on(tickets.get_eventual(Ticket::by_code("contoso", "contoso1"))).unwrap();
+    assert_eq!(found.unwrap().owner().row_key.as_str(), "ticket_000001");
+    let before = worker.metrics().done;
+    let intent = Intent::of(RowKey::new("1").unwrap())
+        .step(Step::insert_or_replace(
+            TableName::new("Salaries").unwrap(),
+            EntityKey::new("a", "b").unwrap(),
+            row("genuine"),
+        ))
+        .step(Step::call(&Mail("genuine".into())).unwrap());
+    let mut transaction =
+        Transaction::new(PartitionKey::new("contoso").unwrap(), store.capabilities().limits).unwrap();
+    outbox.record(&mut transaction, &intent).unwrap();
+    block_on(outbox.submit(&desk, transaction)).unwrap();
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(
+        (worker.metrics().done, rows(&store, "Salaries").len()),
+        (before + 1, 2),
+        "the row and its guard"
+    );
+}
+
+#[test]
+fn pat_ec_4_a_sealed_record_counts_at_its_place_alone_and_by_any_key_of_the_program() {
+    let store = Engine::in_memory();
+    let (desk, queue) = (TableName::new("Desk").unwrap(), QueueName::new("desk").unwrap());
+    block_on(store.create_table(&desk)).unwrap();
+    let outbox = |keys: &[&str]| Outbox::new(store.clone(), store.clone(), queue.clone()).sealed_by(keys);
+    block_on(outbox(&["one"]).create_queues()).unwrap();
+    let record = |keys: &[&str], number: u32| {
+        let target = EntityKey::new("target", number.to_string()).unwrap();
+        let step = Step::insert_or_replace(desk.clone(), target, row("x")).unguarded();
+        let intent = Intent::of(RowKey::new("1").unwrap()).step(step);
+        let mut transaction =
+            Transaction::new(PartitionKey::new("contoso").unwrap(), store.capabilities().limits).unwrap();
+        outbox(keys).record(&mut transaction, &intent).unwrap();
+        block_on(outbox(keys).submit(&desk, transaction)).unwrap();
+    };
+    let done = |keys: &[&str]| {
+        let worker = Worker::new(outbox(keys));
+        block_on(worker.run_until_idle()).unwrap();
+        (worker.metrics().done, worker.metrics().poisoned)
+    };
+    record(&["one"], 1);
+    assert_eq!(done(&["two", "one"]), (1, 0), "the old key, after a rotation");
+    record(&["two", "one"], 2);
+    assert_eq!(done(&["one"]), (0, 1), "a key that the worker has not been given");
+    // A record is copied to another partition, by one who may read it and write there.
+    record(&["one"], 3);
+    let range = KeyRange::rows("contoso", TextRange::prefix(OUTBOX_PREFIX));
+    let page = block_on(store.query(&desk, &Query::new(range), None)).unwrap();
+    let copied = page.rows.iter().next().unwrap();
+    let mut transaction =
+        Transaction::new(PartitionKey::new("fabrikam").unwrap(), store.capabilities().limits).unwrap();
+    let kind = OperationKind::Insert(copied.row.to_owned());
+    transaction.push(Operation { row_key: RowKey::new(copied.row_key).unwrap(), kind }).unwrap();
+    block_on(store.submit(&desk, transaction)).unwrap();
+    block_on(outbox(&["one"]).prompt(&desk, &PartitionKey::new("fabrikam").unwrap())).unwrap();
+    assert_eq!(done(&["one"]), (1, 1));
+}
