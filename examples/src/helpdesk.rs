@@ -132,7 +132,10 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     store.meter().take();
     let worker = || {
         let work = work::Notifier { store: store.clone(), audit: audit.clone() };
-        Worker::new(outbox.clone()).handler::<Closed>(work).with_index_handler(&agents).with_index_handler(&tickets)
+        Worker::new(outbox.clone())
+            .handler::<Closed>(work)
+            .with_index_handler(&agents)
+            .with_index_handler(&tickets)
     };
     changes(store, &tickets, &agents, worker).await?;
     while sums.catch_up(10_000).await?.is_behind {}

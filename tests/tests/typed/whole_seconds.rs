@@ -8,7 +8,7 @@ use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::row::RowWriter;
 use table_core::{
     Entity, EntityKey, Error, ErrorCode, IfMatch, PartitionKey, QueueName, Result, TableName, TableStore,
-    TableStoreExt, ValueRef,
+    ValueRef,
 };
 use table_patterns::EntityStore;
 use table_patterns::feed::Cursor;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use pollster::block_on;
+use table_core::Entity;
 use table_core::embedded::{Clock, Engine};
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
@@ -16,7 +16,6 @@ use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
-use table_core::{Entity, TableStoreExt};
 
 use crate::EntityStore;
 use crate::faults::{Fault, FaultyStore};
@@ -38,7 +37,7 @@ struct Member {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Years")]
 #[partition_key(department)]
-#[row_key("years")]
+#[row_key("sums")]
 struct Years {
     department: String,
     members: i64,

@@ -23,7 +23,7 @@ use table_wire::sas::{Authority, TablePermissions, TableSas};
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByCode, unique, table = "Codes", partition_key(tenant), row_key(code))]
-#[index_entity(ByTag, table = "Tags", partition_key("tags"), row_key(tag))]
+#[index_entity(ByTag, at_most = 100, table = "Tags", partition_key("tags"), row_key(tag))]
 struct Ticket {
     tenant: String,
     #[digits(6)]
@@ -104,7 +104,10 @@ fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
     let key = AccountKey::new("contoso", "a2V5").unwrap();
     let sas = TableSas::table(desk.clone()).partition("contoso").unwrap();
     let sas = sas.allow(
-        TablePermissions::READ | TablePermissions::ADD | TablePermissions::UPDATE | TablePermissions::DELETE,
+        TablePermissions::READ
+            .and(TablePermissions::ADD)
+            .and(TablePermissions::UPDATE)
+            .and(TablePermissions::DELETE),
     );
     let token = sas.lasting(chrono::Utc::now(), Duration::from_hours(1)).sign(&key).unwrap();
     let bearer = Authority::new(key).scoped(store.clone(), &token);
@@ -223,7 +226,12 @@ fn pat_ec_4_a_sealed_record_counts_at_its_place_alone_and_by_any_key_of_the_prog
     let copied = page.rows.iter().next().unwrap();
     let mut transaction =
         Transaction::new(PartitionKey::new("fabrikam").unwrap(), store.capabilities().limits).unwrap();
-    let kind = OperationKind::Insert(copied.row.to_owned());
+    let mut writer = RowWriter::new();
+    for property in copied.row.properties() {
+        let property = property.unwrap();
+        writer.property(property.name, property.value);
+    }
+    let kind = OperationKind::Insert(writer.finish());
     transaction.push(Operation { row_key: RowKey::new(copied.row_key).unwrap(), kind }).unwrap();
     block_on(store.submit(&desk, transaction)).unwrap();
     block_on(outbox(&["one"]).prompt(&desk, &PartitionKey::new("fabrikam").unwrap())).unwrap();
