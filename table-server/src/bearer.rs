@@ -45,7 +45,7 @@ impl Bearer {
     /// audience is the storage service, the account's endpoint, or `audience`.
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is no key set, or has no RSA key.
+    /// `InvalidInput` for a text that is not a key set, or has no RSA key.
     ///
     /// ```
     /// use table_server::Bearer;

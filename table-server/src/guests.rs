@@ -1,6 +1,6 @@
 //! Connections that have not sent a verified request yet: few, and short-lived.
 //!
-//! Whoever reaches the port can open a connection. Such a connection must not take the place of one whose requests are signed, and many
+//! Every client that reaches the port can open a connection. Such a connection must not take the place of one whose requests are signed, and many
 //! of one address must not take the places of another's. A connection is a guest until its first verified request.
 
 use std::collections::{BTreeMap, HashMap};

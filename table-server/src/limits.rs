@@ -27,7 +27,7 @@ pub struct ServerLimits {
     /// Time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds the
     /// connections that [`sending`](Self::sending) does not: those of HTTP/2, and clients that do not read their answer.
     pub idle: Duration,
-    /// Time for open connections to end after the server was told to.
+    /// Time for open connections to end after the server received the signal to stop.
     pub closing: Duration,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     /// The tokens of Entra ID that are accepted.
     pub(crate) bearer: Option<Bearer>,
     pub(crate) metrics: Metrics,
-    /// `true` if the server was told to end.
+    /// `true` if the server received the signal to stop.
     ending: AtomicBool,
     /// Open connections, for metrics.
     pub(crate) open: OpenConnections,

@@ -1,6 +1,6 @@
 //! Inference: from the rows of an existing table to the declaration that writes them.
 //!
-//! Rows are told apart by `EntityType` and by the beginnings of their keys. Within a kind a key is cut at literals that all rows share and at
+//! Rows are distinguished by `EntityType` and by the beginnings of their keys. Within a kind a key is cut at literals that all rows share and at
 //! separators that all rows have equally often; a part is taken for digits, ticks, a date or a GUID only if the text of every row is one, byte by
 //! byte. What fits nothing is a text.
 

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let done = runtime.block_on(tables_cli::run(tables, &mut out));
     let flushed = out.flush();
     match (done, flushed) {
-        // A reader such as `head` that has seen enough is no failure.
+        // A reader such as `head` that has seen enough is not a failure.
         (_, Err(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done.into(),
         (Ok(exit), _) => exit.into(),
         (Err(failure), _) => {

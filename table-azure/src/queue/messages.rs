@@ -41,7 +41,7 @@ fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
 /// Reads the messages of an answer.
 ///
 /// # Errors
-/// `InternalError` for an answer that is no list of messages.
+/// `InternalError` for an answer that is not a list of messages.
 fn read<T>(
     queue: &QueueName,
     operation: &str,

@@ -95,7 +95,7 @@ impl Reserve {
                 if fault::is_full(&error) {
                     return Err(error);
                 }
-                // A file that cannot be written is no reserve. Writing does not depend on it.
+                // A file that cannot be written is not a reserve. Writing does not depend on it.
                 room.wanted = room.held;
             }
         }

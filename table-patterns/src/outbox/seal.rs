@@ -30,7 +30,7 @@ use crate::outbox::record::Outbox;
 use crate::outbox::registry::{self, REGISTRY};
 use crate::outbox::rows::{self, alone};
 
-/// The partition of the keys in the table of the registry. It is no name of a table and a bucket.
+/// The partition of the keys in the table of the registry. It is not the name of a table and a bucket.
 pub(crate) const KEYS: &str = "keys";
 
 /// A key, and the first digits of its hash, by which a seal names it.

@@ -224,7 +224,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<Option<ETag>> {
         let (following, now) = (&self.memory.following, self.retry.runtime().now());
         if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
-            // The same lease for so long, or so often: whoever took it has died. No other clock is asked.
+            // The same lease for so long, or so often: its holder has died. No other clock is asked.
             let (since, times) = match seen {
                 Some((known, since, times)) if known == *etag => (since.min(now), times + 1),
                 _ => (now, 1),

@@ -131,7 +131,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (source, step): (&RowKey, &Step),
     ) -> Result<()> {
         match step {
-            // IMPORTANT: whoever may write a row of this partition may not write elsewhere by it.
+            // IMPORTANT: permission to write a row of this partition must not grant writes elsewhere.
             Step::Write { .. } if !is_genuine => Err(Error::of(WorkFault::NotGenuine)),
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {

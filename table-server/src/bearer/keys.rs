@@ -24,7 +24,7 @@ struct Key {
 
 impl KeySet {
     /// # Errors
-    /// `InvalidInput` for a text that is no key set, or has no RSA key.
+    /// `InvalidInput` for a text that is not a key set, or has no RSA key.
     pub(super) fn read(text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Set {

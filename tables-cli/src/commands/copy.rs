@@ -225,7 +225,7 @@ async fn verify(
     compare::compare(whole(), other, async |difference| {
         let key = match &difference {
             Difference::Missing(entity) | Difference::Changed(entity, _) => entity.key().clone(),
-            // Rows that the other table had before are no fault of the copy.
+            // Rows that the other table had before are not a fault of the copy.
             Difference::Extra(_) => return Ok(()),
         };
         first.get_or_insert(key);

@@ -39,7 +39,7 @@ impl Codec {
         if all(|text| is_guid(text, 36)) {
             return Some(Self::Guid);
         }
-        // A run of digits alone is no GUID.
+        // A run of digits alone is not a GUID.
         if all(|text| is_guid(text, 32)) && !all(is_digits) {
             return Some(Self::GuidSimple);
         }

@@ -47,7 +47,7 @@ impl FromStr for PartRequest {
 /// Returns the range of keys that satisfies conditions on parts.
 ///
 /// # Errors
-/// `Usage` for a part that the schema does not have, a value it cannot have, and conditions that are no range: one behind a
+/// `Usage` for a part that the schema does not have, a value it cannot have, and conditions that are not a range: one behind a
 /// part that has none, or that is a range itself.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     let all = || schema.partition_key.iter().chain(&schema.row_key);

@@ -31,7 +31,7 @@ async fn main() -> ExitCode {
                 text = format!("{text}\n  because: {cause}");
                 source = cause.source();
             }
-            // Nobody reads a standard error that is closed.
+            // A closed standard error has no reader.
             drop(writeln!(io::stderr(), "table-server: {text}"));
             ExitCode::FAILURE
         }

@@ -39,7 +39,7 @@ impl OAuthFlags {
     /// Returns the tokens that the flags accept, or else those of the file.
     ///
     /// # Errors
-    /// `InvalidInput` for an issuer without keys, a file that is no key set, and a program without TLS; `Io` for a file that cannot be
+    /// `InvalidInput` for an issuer without keys, a file that is not a key set, and a program without TLS; `Io` for a file that cannot be
     /// read.
     pub(crate) fn bearer(&self, file: &File) -> Result<Option<Bearer>> {
         let own = (&self.oauth, &self.oauth_issuer, &self.oauth_keys, &self.oauth_audience);

@@ -136,7 +136,7 @@ impl Directory {
         out.into_bytes()
     }
 
-    /// Reads an index. Returns `None` if the bytes are no index of this form, or its keys are out of order.
+    /// Reads an index. Returns `None` if the bytes are not an index of this form, or its keys are out of order.
     pub(in super::super) fn read(
         bytes: &[u8],
         form: Form,
