@@ -17,6 +17,7 @@ use table_patterns::large::{LargeTable, whole};
 use table_patterns::outbox::Outbox;
 use table_patterns::periods::PeriodTables;
 use table_patterns::view::ViewTable;
+use table_patterns::participant::WithParticipants;
 use table_patterns::work::Worker;
 use table_patterns::{Entities, EntityStore};
 
@@ -31,8 +32,8 @@ use crate::store::{self, Store};
 
 type Failed = Box<dyn Error>;
 type Desk = Outbox<Store, DynQueueStore>;
-type Tickets = Entities<Ticket, Store, Desk>;
-type Agents = Entities<Agent, Store, Desk>;
+type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
+type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
 /// The tenants; the first is the one that is asked about.
 const TENANTS: [&str; 8] =
@@ -101,9 +102,9 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     println!("Store: {store}\n");
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("helpdesk")?);
     outbox.create_queues().await?;
-    let tickets = store.entities_through::<Ticket, _>(outbox.clone()).taking_part(Notifies);
-    let tickets = tickets.create_if_missing().await?;
-    let agents = store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
+    let desk = store.clone().with_participant::<Ticket>(Notifies);
+    let tickets = desk.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+    let agents = desk.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
     store.table::<Mail>().create_if_missing().await?;
     let from = ticks::now() - Duration::days(60);
     load::load(&agents, &tickets, count, from).await?;

@@ -1,5 +1,6 @@
 //! A part of an account: every table that is made here has a prefix there, and all of them can be deleted at once.
 
+use std::any::Any;
 use std::fmt;
 
 use table_core::error::Result;
@@ -61,6 +62,10 @@ impl<S: fmt::Display> fmt::Display for Prefixed<S> {
 impl<S: TableStore> TableStore for Prefixed<S> {
     fn capabilities(&self) -> &Capabilities {
         self.store.capabilities()
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.store.attached()
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

@@ -3,6 +3,7 @@
 mod ambiguous;
 mod dynamic;
 
+use std::any::Any;
 use std::fmt::{Debug, Display};
 
 pub use ambiguous::AmbiguousWrite;
@@ -147,6 +148,12 @@ pub struct TablePage {
 pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
+
+    /// Extensions that a layer above has attached to this store, such as the participants of the patterns crate. A store that wraps another one
+    /// forwards the call: handles on it would otherwise miss the extensions.
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
 
     /// Creates a table.
     ///

@@ -23,13 +23,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use bulk::{Bulk, BulkError, BulkProgress, WrittenPositions};
+pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, Written};
 pub use ext::TableStoreExt;
 pub use layout::{Admission, LAYOUTS, LEASE, StoredLayout};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
-pub use patch::Patch;
+pub use patch::{Patch, PatchTarget, SetBy};
 pub use query::{EntityPage, EntityQuery};
 pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;

@@ -48,7 +48,7 @@
 //! - Taking up a reference writes the source (an empty merge), whose `ETag` changes; a source that thousands of new holders name at one time is a hot spot.
 //! - No chains: a type that holds copies is not a source of others.
 //! - Indexes and a feed that either struct declares are kept by every write, and copied properties may be in the keys of the holder's indexes.
-//!   A [participant](crate::participant) is asked by the handle that it was given to, and not where a change of a source writes holders.
+//!   [Participants](crate::participant) of the store are asked for each holder.
 //! - No program forgets a relation: one that a struct does not declare is not to be implemented, and a plain write of either type does not
 //!   compile. [`settle_copies`](crate::Entities::settle_copies) mends what another tool wrote.
 //!   A [unit](crate::unit) reads them when it is committed.
@@ -133,6 +133,7 @@ mod gives;
 mod group;
 mod holds;
 mod io;
+mod plan;
 mod propagate;
 mod reference;
 mod relation;
@@ -147,7 +148,7 @@ use table_core::selection::{Point, Selection};
 
 use end::{Gives, Holds};
 pub use reference::REFERENCE_PREFIX;
-pub(crate) use relations::keeping;
+pub(crate) use relations::{Copies, keeping};
 
 /// One relation: what is copied from a source into the holders that refer to it.
 ///

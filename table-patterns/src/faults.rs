@@ -2,6 +2,7 @@
 
 mod blobs;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -131,6 +132,10 @@ impl<S: fmt::Display> fmt::Display for FaultyStore<S> {
 impl<S: TableStore> TableStore for FaultyStore<S> {
     fn capabilities(&self) -> &Capabilities {
         self.inner.capabilities()
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.inner.attached()
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

@@ -84,6 +84,7 @@
 mod head;
 mod read;
 mod record;
+mod recorder;
 mod registry;
 #[cfg(test)]
 mod tests;
@@ -103,8 +104,9 @@ use crate::work::Runtime;
 pub use head::FEED_PREFIX;
 pub(crate) use head::Head;
 pub use read::FeedReader;
-pub(crate) use record::{Record, operations};
+pub(crate) use recorder::FeedRecorder;
 pub(crate) use registry::Listed;
+use record::Record;
 use turn::Turns;
 
 /// Table that lists the partitions with a feed. Listings of the program's tables leave it out.

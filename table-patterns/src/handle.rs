@@ -8,8 +8,11 @@ use table_core::table::Table;
 use table_core::table::TableStoreExt;
 
 use crate::denormal;
-use crate::index::{Entities, IndexOutbox, NoOutbox};
+use crate::entities::{Entities, NoOutbox, StepRecorder};
+use crate::feed::{Feed, FeedRecorder};
+use crate::index::Indexes;
 use crate::outbox::Outbox;
+use crate::participant::{Participant, Participants, WithParticipants};
 
 /// Whether an entity has an index in another partition or table.
 pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
@@ -28,14 +31,21 @@ const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }
 
-/// A handle with all that the struct of an entity declares.
+/// Creates a handle with the contributors that the struct declares and the store has attached.
 pub(crate) fn handle<E, S, O>(table: Table<E, S>, outbox: O) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
-    O: IndexOutbox,
+    O: StepRecorder,
 {
-    denormal::keeping(Entities::new(table, outbox))
+    let (participants, feed) = (Participants::of(table.store()), Feed::new(table.store().clone()));
+    let mut handle = Entities::new(table, outbox);
+    if let Some(participants) = participants {
+        handle = handle.with_contributor(participants);
+    }
+    denormal::keeping(
+        handle.with_contributor(FeedRecorder::new(feed, E::FEED)).with_contributor(Indexes::of::<E>()),
+    )
 }
 
 /// Hands out entities of every [`TableStore`].
@@ -70,11 +80,21 @@ pub trait EntityStore: TableStore + Clone + 'static {
 
     /// The same for all entities: the outbox records what a change leaves to be done in other partitions and tables.
     #[must_use]
-    fn entities_through<E: Entity + Send + Sync, O: IndexOutbox>(&self, outbox: O) -> Entities<E, Self, O> {
+    fn entities_through<E: Entity + Send + Sync, O: StepRecorder>(&self, outbox: O) -> Entities<E, Self, O> {
         const {
             assert!(O::RECORDS || !needs_outbox::<E>(), "this outbox records nothing (PAT-EC-8)");
         }
         handle(self.table(), outbox)
+    }
+
+    /// Attaches a participant to the store. Every handle and unit on the returned store asks it for each write of an `E`: see
+    /// [`participant`](crate::participant).
+    #[must_use]
+    fn with_participant<E: Entity>(
+        self,
+        participant: impl Participant<E> + 'static,
+    ) -> WithParticipants<Self> {
+        WithParticipants::new(self).with_participant(participant)
     }
 }
 
@@ -94,7 +114,7 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>>
 }
 
 /// The handle on the entities of a table in the store of an outbox, which records what they change elsewhere.
-impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore> From<Outbox<S, Q>>
+impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + 'static> From<Outbox<S, Q>>
     for Entities<E, S, Outbox<S, Q>>
 {
     fn from(outbox: Outbox<S, Q>) -> Self {

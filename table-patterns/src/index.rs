@@ -29,7 +29,7 @@
 //!   growing waits and a bound ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - A value of a `unique` index in the partition belongs to one entity; the second gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
-//! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`IndexOutbox`], and each
+//! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`StepRecorder`], and each
 //!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. What is written is what the recorded change left, under a
 //!   guard that knows the newest change settled there: a worker that slept, or read an old answer, is refused (`docs/convergence.md`). Reads say
 //!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
@@ -51,7 +51,7 @@
 //! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 a copy that changes, the same for lists |
 //! | update of an entity read before | 1, and a get for each list that changes | the same |
 //! | get through an index | 1 | |
-//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](Entities::look_up_page) of them at a time if wanted; 1 for its blob | |
+//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](Entities::get_page_by_index) of them at a time if wanted; 1 for its blob | |
 //! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
 //! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for those of one partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
@@ -79,60 +79,42 @@
 //!   A blob makes room for such a list, but each change still writes all of it.
 //! - Copies in the partition where it is hot already: they multiply its load; put them elsewhere and accept the delay.
 
-mod attempts;
 mod backfill;
-mod batch;
-mod bulk;
 mod changes;
 mod check;
-mod commit;
-mod decide;
+mod contributor;
+mod copy;
 mod eventual;
 mod fault;
 mod finding;
 #[cfg(test)]
 mod fixture;
-mod in_unit;
-mod kept;
 mod list;
-mod look_up;
+mod lookup;
 #[cfg(feature = "blobs")]
 mod orphans;
-mod outbox;
 mod pace;
-mod patch;
 mod read;
-mod relay;
+pub(crate) mod relay;
 mod remote;
-mod road;
 mod settle;
 mod state;
 mod sweep;
-mod table;
 #[cfg(test)]
 mod tests;
-mod write;
 
-pub(crate) use crate::participant::Beside;
-pub(crate) use attempts::{is_moved, is_too_much, read_as};
 pub use backfill::{Backfill, BackfillProgress};
-pub(crate) use batch::{Batch, Write};
-pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{IndexCheck, IndexReport};
-pub(crate) use commit::Attempt;
+pub(crate) use contributor::Indexes;
 pub use eventual::{Eventual, EventualQuery};
 pub use fault::UniqueViolation;
 pub use finding::{Finding, FindingKind};
-pub(crate) use in_unit::InUnit;
-pub(crate) use kept::{Asked, Keeper, Kept, KeptWrite, Other};
 #[cfg(feature = "blobs")]
 pub use list::ListBlobs;
-pub use look_up::ListPage;
-pub use outbox::{IndexOutbox, NoOutbox};
-pub use patch::IndexedPatch;
+#[cfg(not(feature = "blobs"))]
+pub(crate) use list::ListBlobs;
+pub use lookup::ListPage;
 pub use remote::{Derived, Left, RemoteChange};
-pub(crate) use road::Road;
 pub use state::IndexState;
 pub use sweep::Phase;
-pub use table::Entities;

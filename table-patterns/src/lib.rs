@@ -5,6 +5,7 @@
 //! | [`advice`] | a workload replayed without a service: heat, throttling, cost (PAT-ANTI-1, SCL-1) |
 //! | [`backup`] | backups of an embedded engine in a store of blobs, full and incremental |
 //! | [`denormal`] | properties of one entity copied into others, in agreement (PAT-DEN) |
+//! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
 //! | [`feed`] | every change of a partition, in order, from any place (PAT-EC-8) |
 //! | [`index`](mod@index) | indexes that look after themselves (PAT-INTRA, PAT-INTER, PAT-IX) |
 //! | [`large`] | the value is a blob, the entity holds its address (PAT-LARGE) |
@@ -45,6 +46,7 @@ pub mod blob;
 mod converge;
 pub mod denormal;
 mod failure;
+pub mod entities;
 #[cfg(test)]
 mod faults;
 pub mod feed;
@@ -72,6 +74,6 @@ pub mod view;
 pub mod wide;
 pub mod work;
 
+pub use entities::Entities;
 pub use handle::EntityStore;
-pub use index::Entities;
 pub use table_core::*;

@@ -67,7 +67,7 @@ use table_core::clock::Clock;
 use table_core::entity::Entity;
 use table_core::schema::{EntitySchema, KeyPiece};
 
-use crate::index::{Entities, NoOutbox};
+use crate::entities::{Entities, NoOutbox};
 use append::Writer;
 pub use follow::Follow;
 pub use read::{LogSlice, WholePartitions};

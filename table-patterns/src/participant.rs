@@ -14,7 +14,7 @@
 //! - The answer for `(old, new)` undoes that for `(_, old)`: what it put for an old value it takes out again, or leaves as a record.
 //!
 //! # Guarantee
-//! Rows and steps are written with the entity or not at all: by every verb of the [handle](crate::index::Entities) that has the participant, bulk
+//! Rows and steps are written with the entity or not at all: by every verb of the [handle](crate::Entities) that has the participant, bulk
 //! inserts and [units](crate::unit) included. A row that is refused fails the write, and the error names the participant.
 //!
 //! # Cost
@@ -63,8 +63,8 @@
 //! }
 //!
 //! # pollster::block_on(async {
-//! let store = Engine::in_memory();
-//! let tickets = store.entities::<Ticket>().taking_part(AuditTrail).create_if_missing().await?;
+//! let store = Engine::in_memory().with_participant::<Ticket>(AuditTrail);
+//! let tickets = store.entities::<Ticket>().create_if_missing().await?;
 //! tickets.insert(&Ticket { tenant: "contoso".into(), number: 17, status: "open".into() }).await?;
 //! tickets.update(Ticket::key("contoso", 17), |ticket| ticket.status = "closed".into()).await?;
 //! tickets.update(Ticket::key("contoso", 17), |_| ()).await?; // changes nothing that is audited
@@ -77,6 +77,8 @@
 //! # }).unwrap();
 //! ```
 
+mod attach;
+
 use std::borrow::Cow;
 
 use table_core::entity::PlainEntity;
@@ -88,16 +90,11 @@ use table_core::runtime::Runtime;
 use table_core::selection::{Point, Selection};
 use uuid::Uuid;
 
-use crate::feed::Record;
+use crate::entities::{ChangeRecord, WriteContext};
 use crate::outbox::Step;
 
-/// A row of a participant, in the transaction of the entity.
-#[derive(Clone, Debug)]
-pub(crate) struct Beside {
-    /// The participant.
-    pub(crate) by: &'static str,
-    pub(crate) operation: Operation,
-}
+pub(crate) use attach::Participants;
+pub use attach::WithParticipants;
 
 /// A pattern that takes part in the writes of entities `E`: see [the module](self) for its laws.
 pub trait Participant<E>: Send + Sync {
@@ -117,15 +114,17 @@ pub trait Participant<E>: Send + Sync {
 pub struct Changes {
     source: EntityKey,
     by: &'static str,
-    pace: Runtime,
-    pub(crate) rows: Vec<Beside>,
+    pace: Pace,
+    context: WriteContext,
+    /// The rows, each with the name of its participant.
+    pub(crate) rows: Vec<(&'static str, Operation)>,
     pub(crate) steps: Vec<Step>,
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<ChangeRecord>,
 }
 
 impl Changes {
-    pub(crate) const fn new(source: EntityKey, pace: Runtime) -> Self {
-        Self { source, by: "", pace, rows: Vec::new(), steps: Vec::new(), records: Vec::new() }
+    pub(crate) const fn new(source: EntityKey, pace: Pace, context: WriteContext) -> Self {
+        Self { source, by: "", pace, context, rows: Vec::new(), steps: Vec::new(), records: Vec::new() }
     }
 
     pub(crate) const fn by(&mut self, name: &'static str) -> &mut Self {
@@ -137,6 +136,19 @@ impl Changes {
     #[must_use]
     pub const fn source(&self) -> &EntityKey {
         &self.source
+    }
+
+    /// The person or program that writes, if the [handle](crate::Entities::with_actor) or the [unit](crate::unit::Unit::with_actor) knows it.
+    #[must_use]
+    pub fn actor(&self) -> Option<&str> {
+        self.context.actor.as_deref()
+    }
+
+    /// The identifier of the request that caused the write, if the [handle](crate::Entities::with_correlation_id) or the
+    /// [unit](crate::unit::Unit::with_correlation_id) knows it.
+    #[must_use]
+    pub fn correlation_id(&self) -> Option<&str> {
+        self.context.correlation_id.as_deref()
     }
 
     /// The present instant in [ticks](table_core::ticks), by the clock of the handle.
@@ -179,17 +191,17 @@ impl Changes {
 
     /// Adds an operation on a row of the partition, for patterns that lay rows out themselves.
     pub fn operation(&mut self, operation: Operation) {
-        self.rows.push(Beside { by: self.by, operation });
+        self.rows.push((self.by, operation));
     }
 
     /// Records an entry of this kind in the [feed](crate::feed) of the partition, with a payload of at most 64 KiB (TYPE-10).
     pub fn record(&mut self, kind: impl Into<String>, payload: impl Into<Vec<u8>>) {
         let (source, kind) = (self.source.row_key.clone(), Cow::Owned(kind.into()));
-        self.records.push(Record { source, kind, payload: payload.into() });
+        self.records.push(ChangeRecord { source, kind, payload: payload.into() });
     }
 
-    /// Intends a step elsewhere, which a worker takes: the handle needs an [outbox](crate::outbox) to record it.
-    pub fn send(&mut self, step: Step) {
+    /// Adds a step in another partition, table or store, which a worker takes. The handle needs an [outbox](crate::outbox).
+    pub fn add_step(&mut self, step: Step) {
         self.steps.push(step);
     }
 

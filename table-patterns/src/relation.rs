@@ -84,7 +84,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, Transaction};
 
-use crate::index::{Attempt, Batch, Beside, Entities, IndexOutbox, NoOutbox};
+use crate::entities::{Batch, Contribution, Entities, NoOutbox, Outcome, StepRecorder};
 use crate::relation::fault::RelationFault;
 
 /// A table of owners `P`, whose parts are the other members of the group `G`.
@@ -131,7 +131,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> OwnerTable<P, 
     }
 }
 
-impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: IndexOutbox>
+impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: StepRecorder>
     OwnerTable<P, G, S, O>
 {
     /// Inserts a part of an owner that is there. One transaction: the owner is touched, the part is inserted.
@@ -161,9 +161,9 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: In
             let deletes = self.deletes(&owner).await?;
             let count = deletes.len();
             let lost = match self.delete_all(&owner, deletes, look).await {
-                Ok(Some(Attempt::Done(_))) => return Ok(count),
-                // Another writer wrote one of them, or deleted it, since they were read.
-                Ok(Some(Attempt::Entity(error) | Attempt::Index(error))) => Some(error),
+                Ok(Some(Outcome::Committed(_))) => return Ok(count),
+                // Another writer changed or deleted a row since it was read.
+                Ok(Some(Outcome::Conflict(_, error))) => Some(error),
                 Ok(None) => None,
                 Err(error) if error.is_conflict() => Some(error),
                 Err(error) => return Err(error),
@@ -180,13 +180,13 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: In
         owner: &EntityKey,
         rows: Vec<(RowKey, OperationKind)>,
         look: bool,
-    ) -> Result<Option<Attempt>> {
-        let (mut own, mut parts) = (None, Vec::with_capacity(rows.len()));
+    ) -> Result<Option<Outcome>> {
+        let (mut own, mut parts) = (None, Contribution::default());
         for (row_key, kind) in rows {
             if row_key == owner.row_key {
                 own = Some(kind);
             } else {
-                parts.push(Beside { by: "parts of an owner", operation: Operation { row_key, kind } });
+                parts.write("parts of an owner", Operation { row_key, kind });
             }
         }
         let Some(OperationKind::Delete(IfMatch::ETag(etag))) = own else { return Ok(None) };
@@ -196,9 +196,10 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: In
         }
         let kind = OperationKind::Delete(IfMatch::ETag(etag));
         let old = current.as_ref().map(|current| &current.entity);
-        let mut write = self.table.write_of(owner.clone(), kind, old, None)?;
-        write.beside.extend(parts);
-        self.table.attempt(&Batch::of::<P>(write)?, look).await.map(Some)
+        let mut plan = self.table.plan(owner.clone(), kind, old, None)?;
+        plan.rows.extend(parts.rows);
+        self.table.admit(false).await?;
+        self.table.site(self.table().name()?).attempt(&Batch::of(plan)?, look).await.map(Some)
     }
 
     /// A delete of each row of the group, under the version it has now.

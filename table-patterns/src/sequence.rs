@@ -5,7 +5,7 @@
 //! each look for the largest number take the same one.
 //!
 //! # Two types
-//! | | [`Gapless`] | [`Blocks`] |
+//! | | [`GaplessSequence`] | [`BlockSequence`] |
 //! |---|---|---|
 //! | a number is taken | by the unit of work that uses it | before it is used |
 //! | gaps | none: a unit that fails takes no number | what a process held that died, and what was taken and not used |
@@ -30,7 +30,7 @@
 //!
 //! ```
 //! use table_patterns::EntityStore;
-//! use table_patterns::sequence::{Blocks, Gapless};
+//! use table_patterns::sequence::{BlockSequence, GaplessSequence};
 //! use table_patterns::{Engine, Entity};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@
 //! let tickets = Engine::in_memory().entities::<Ticket>().create_if_missing().await?;
 //!
 //! // In the unit that inserts the ticket: no gap, one ticket after another.
-//! let numbers = Gapless::new(&tickets, "ticket")?;
+//! let numbers = GaplessSequence::new(&tickets, "ticket")?;
 //! let number = numbers
 //!     .next(Ticket::partition("contoso"), |number, unit| {
 //!         unit.insert(&Ticket { tenant: "contoso".into(), number, text: "It beeps.".into() }).map(drop)
@@ -52,7 +52,7 @@
 //! assert_eq!(number, 1);
 //!
 //! // A hundred at once, for writers that do not wait for each other; what is not used is a gap.
-//! let numbers = Blocks::new(&tickets, "ticket", 100)?;
+//! let numbers = BlockSequence::new(&tickets, "ticket", 100)?;
 //! let number: u32 = numbers.next(Ticket::partition("contoso")).await?;
 //! assert_eq!(number, 2);
 //! # Ok::<(), table_patterns::Error>(())
@@ -68,5 +68,5 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::Blocks;
-pub use gapless::Gapless;
+pub use blocks::BlockSequence;
+pub use gapless::GaplessSequence;

@@ -85,6 +85,7 @@ pub use names::{digits, names, texts};
 pub use number::SlotNumber;
 pub use row::SeriesRow;
 pub use table::SeriesTable;
+pub(crate) use table::{slot_name, sum_overflow, with_slots};
 
 /// An entity that has slots beside its own properties: values of one type, one property each.
 ///

@@ -1,26 +1,26 @@
-//! Units of work: one entity group transaction over several entity types of one partition, with all that their patterns add.
+//! Units of work: one atomic transaction that writes several entity types of a partition.
 //!
 //! # Context
-//! A ticket is closed, a comment says so, the agent who did it must exist, and the customer is notified: one change, all or nothing.
+//! A ticket is closed, a comment records why, the agent must exist, and the customer is notified: one change, all or nothing.
 //!
 //! # Guarantee
-//! - All or none (EGT-9): entities of any types of one table, their copies and lists in indexes, rows of their
+//! - All or nothing (EGT-9): entities of any types of one table, their rows in indexes, rows of
 //!   [participants](crate::participant), records of the [feed](crate::feed), conditions, and steps elsewhere.
-//! - What replaces, updates or deletes takes the entity as it was read: its version is the condition, its values say what is beside it.
-//! - A unit is made of what it was given: where a list or a copy was not as it was thought to be, it looks and tries again; where an entity
-//!   was, it fails, and says which.
+//! - Replace, update and delete are conditional on the `ETag` of the entity that was passed in.
+//! - If a list or an index row changed since it was read, the unit reads it again and retries. If an entity changed, `commit` fails with
+//!   `UpdateConditionNotSatisfied` and names the entity.
 //!
 //! # Cost
-//! One request, and a look-up for each list, and for each copy where an index is not known to be whole.
+//! One request, and one read for each list, and for each index row if the index may be incomplete.
 //!
 //! # Bounds
-//! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5): reported as they are added, with what they are made
-//! of. A condition is an empty merge, as the service has no other: it changes the version of what it asks for.
-//! Entities with [copies](crate::denormal) are completed when the unit is committed: what they copy is read then, or taken from the source in
-//! the same unit, and a row too many by them is an error of the commit.
+//! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5). A violation is an error of the verb, which
+//! lists the contributions. The service has no read-only condition: [`require`](Unit::require) writes an empty merge, which changes the `ETag` of the
+//! required entity. Entities with [copies](crate::denormal) are completed at the commit, which reads their sources and holders; a row too many by them
+//! is an error of the commit.
 //!
 //! # When not to
-//! For one entity: the verbs of the handle. For more than fits: [bulk](crate::index::Entities::bulk), which is not atomic.
+//! For one entity: the verbs of the handle. For more than one transaction holds: [bulk](crate::Entities::bulk), which is not atomic.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -55,7 +55,7 @@
 //! let comment = Comment { tenant: "contoso".into(), ticket: 17, number: 1, text: "Done.".into() };
 //!
 //! let close = || -> Result<Unit<_, _>, table_patterns::Error> {
-//!     let mut unit = tickets.transaction(Ticket::partition("contoso"))?;
+//!     let mut unit = tickets.unit(Ticket::partition("contoso"))?;
 //!     unit.require(Agent::key("contoso", 9))?;
 //!     unit.update(&ticket, |ticket| (ticket.status, ticket.comments) = ("closed".into(), 1))?;
 //!     unit.insert(&comment)?;
@@ -74,8 +74,11 @@
 mod act;
 mod add;
 mod change;
+mod complete;
 mod fault;
-mod kept;
+mod reads;
+mod slots;
+mod transaction;
 mod verbs;
 
 use std::any::{Any, TypeId};
@@ -88,124 +91,184 @@ use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
-use table_core::key::PartitionKey;
+use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
+use table_core::retry::Retry;
+use table_core::row::Row;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
+use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
+use crate::feed::{Feed, FeedRecorder};
 use crate::handle::handle;
-use crate::index::{Batch, Entities, IndexOutbox, Road};
+use crate::index::Indexes;
 
 use act::Act;
 use change::Rewrite;
+use complete::Completion;
 use fault::UnitFault;
-use kept::Part;
+use reads::Reads;
+pub use transaction::Committed;
 
-/// Writes of entities of one partition and of all that their patterns add, applied all or none: see [the module](self).
+/// Writes of entities of one partition with the rows of their patterns, applied all or none: see [the module](self).
 #[must_use = "a unit does nothing until it is committed"]
 pub struct Unit<S, O> {
-    road: Road<S, O>,
+    store: S,
+    outbox: O,
+    retry: Retry,
+    context: WriteContext,
     table: TableName,
     batch: Batch,
-    /// Of each entity of the batch, what is done to it; conditions give no version back.
+    /// The verb of each entity of the batch; conditions return no version.
     acts: Vec<Act>,
-    /// What the batch is made of.
-    parts: Vec<Part>,
-    /// Whether a copy is to change whose index is not known to be whole.
-    look: bool,
-    /// Handles with participants, by entity type.
-    handles: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
-    /// Asks, of the types that are written, whether a program of a newer design has opened them.
+    /// The parts that are completed at the commit, if an entity has copies.
+    completion: Option<Completion>,
+    /// The feeds and the indexes of the handle that made the unit, for entity types without a handle.
+    feed: Feed<S>,
+    indexes: Indexes,
+    /// Handles by entity type.
+    handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    /// Checks, by entity type, that no program of a newer schema forbids writes.
     admissions: HashMap<TypeId, Admission>,
-    /// Changes that are made of all that is stored.
+    /// Replaces that need all stored properties.
     rewrites: Vec<Rewrite>,
+    reads: Reads,
+    /// Rows with slots that were changed, as they are after the unit.
+    slots: HashMap<RowKey, Row>,
 }
 
 type Admission = Arc<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entities<E, S, O> {
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Begins a unit of work on one partition. Sends nothing.
     ///
     /// # Errors
     /// `KeyEncoding`, `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
-    pub fn transaction(&self, partition: Selection<E, Partition>) -> Result<Unit<S, O>> {
-        self.transaction_in(key_of(partition)?)
+    pub fn unit(&self, partition: Selection<E, Partition>) -> Result<Unit<S, O>> {
+        self.unit_in(partition_key(partition)?)
     }
 
-    /// The same of a partition whose key is known.
-    pub(crate) fn transaction_in(&self, partition_key: PartitionKey) -> Result<Unit<S, O>> {
+    /// Begins a unit of work on the partition of a key.
+    pub(crate) fn unit_in(&self, partition_key: PartitionKey) -> Result<Unit<S, O>> {
         let unit = Unit {
-            road: self.road(),
+            store: self.table().store().clone(),
+            outbox: self.outbox.clone(),
+            retry: self.retry.clone(),
+            context: self.context.clone(),
             table: self.table().name()?.clone(),
             batch: Batch::new(partition_key),
             acts: Vec::new(),
-            parts: Vec::new(),
-            look: false,
+            completion: None,
+            feed: self.feed(),
+            indexes: Indexes { blobs: self.list_blobs().cloned(), ..Indexes::of::<E>() },
             handles: HashMap::new(),
             admissions: HashMap::new(),
             rewrites: Vec::new(),
+            reads: Reads::default(),
+            slots: HashMap::new(),
         };
         Ok(unit.with(self))
     }
 }
 
-/// The key of a partition.
-pub(crate) fn key_of<E>(partition: Selection<E, Partition>) -> Result<PartitionKey> {
+/// Returns the key of a partition.
+pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<PartitionKey> {
     let ranges = partition.into_ranges()?;
     let name = ranges.first().and_then(|range| range.partition_key.single()).unwrap_or_default();
     PartitionKey::new(name)
 }
 
-impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
-    /// Writes entities of another type through their handle, with its participants. A type without a handle is written with what its
-    /// struct declares.
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+    /// Writes entities of another type through their handle, for example with its retry policy. Types without a handle are written with the
+    /// patterns that their struct declares and the store has attached.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
-        self.handles.insert(TypeId::of::<E>(), Box::new(table.clone()));
+        self.handles.insert(TypeId::of::<E>(), Arc::new(table.clone()));
         self
     }
 
-    fn handle<E: Entity + Send + Sync>(&self) -> Entities<E, S, O> {
-        let known = self.handles.get(&TypeId::of::<E>()).and_then(|handle| handle.downcast_ref());
-        known.cloned().unwrap_or_else(|| {
-            let handle = handle(Table::of_design(self.road.store.clone()), self.road.outbox.clone());
-            Entities { retry: self.road.retry.clone(), blobs: self.road.blobs.clone(), ..handle }
-        })
+    /// Sets the person or program that writes, for [participants](crate::participant::Changes::actor).
+    pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
+        self.context.actor = Some(actor.into());
+        self
     }
 
-    /// How many operations it holds at most, those of copies, lists, participants and the outbox included.
+    /// Sets the identifier of the request that causes the writes, for [participants](crate::participant::Changes::correlation_id).
+    pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.context.correlation_id = Some(id.into());
+        self
+    }
+
+    /// Returns the handle of an entity type.
+    fn handle<E: Entity + Send + Sync>(&mut self) -> Arc<Entities<E, S, O>> {
+        let known = self.handles.get(&TypeId::of::<E>()).cloned();
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return known;
+        }
+        let handle = handle(Table::of_design(self.store.clone()), self.outbox.clone())
+            .with_retry(self.retry.clone())
+            .with_contributor(FeedRecorder::new(self.feed.clone(), E::FEED))
+            .with_contributor(Indexes { blobs: self.indexes.blobs.clone(), ..Indexes::of::<E>() });
+        let handle = Arc::new(handle);
+        self.handles.insert(TypeId::of::<E>(), Arc::clone(&handle) as Arc<dyn Any + Send + Sync>);
+        handle
+    }
+
+    /// Returns the largest number of operations of its transaction, including those of contributors and the outbox.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.batch.operations()
     }
 
-    /// The sum of the sizes of entities, copies and rows of participants, by the published formula (SIZE-2).
+    /// Returns the number of operations of each contributor: `entities`, `intents` of the outbox, and every index and pattern by name.
+    #[must_use]
+    pub fn contributions(&self) -> Vec<(&'static str, usize)> {
+        self.batch.contributions()
+    }
+
+    /// The sum of the sizes of all rows, by the published formula (SIZE-2).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.batch.bytes()
     }
 
-    /// Applies all or nothing, and gives the new versions of the entities in order, conditions left out; `None` for a delete.
+    /// Commits all or nothing, and returns the new versions of the entities in order, without conditions; `None` for a delete.
     ///
     /// # Errors
-    /// That of the first entity that is not as its condition has it, with its [position](Error::operation), type and verb; that of a row that
-    /// a participant or an index adds, with its name; `UniqueViolation` (PAT-INTRA-5), `IndexListFull` (PAT-IX-4); `InvalidInput` for a unit without
+    /// The error of the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb; the error of a
+    /// row that a contributor adds, with its name; `UniqueViolation` (PAT-INTRA-5); `IndexListFull` (PAT-IX-4); `InvalidInput` for a unit without
     /// operations (EGT-12); `UpdateConditionNotSatisfied` if all attempts lost their race for a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
-        if self.batch.entities.is_empty() && self.batch.beside.is_empty() {
+        self.prepare().await?;
+        let etags = self.commit_alone().await?;
+        let of_acts = self.acts.iter().zip(etags);
+        Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
+    }
+
+    /// Commits the unit as one transaction, and returns the versions of its entities and conditions.
+    async fn commit_alone(&self) -> Result<Vec<Option<ETag>>> {
+        let etags = if self.completion.is_some() {
+            self.commit_completed().await
+        } else {
+            let rounds = Rounds::new(&self.retry, "the indexes of the entities");
+            rounds.commit(&self.site(), &self.batch).await
+        };
+        etags.map_err(|error| self.named(error))
+    }
+
+    /// Checks the unit, and reads the properties that its replaces need.
+    async fn prepare(&mut self) -> Result<()> {
+        if self.batch.is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));
         }
         for admission in self.admissions.values() {
             admission().await?;
         }
-        self.complete_changes().await?;
-        let etags = if self.parts.iter().any(Part::keeps) {
-            self.commit_kept().await
-        } else {
-            self.road.commit(&self.table, &self.batch, self.look).await
-        };
-        let etags = etags.map_err(|error| self.named(error))?;
-        let of_acts = self.acts.iter().zip(etags);
-        Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
+        self.require_reads()?;
+        self.complete_changes().await
+    }
+
+    const fn site(&self) -> Site<'_, S, O> {
+        Site { store: &self.store, outbox: &self.outbox, table: &self.table }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Stores under control: killed before or after any call, or stepped so that a test decides who goes on.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
@@ -148,6 +149,10 @@ impl<T: fmt::Display> fmt::Display for Controlled<T> {
 impl<S: TableStore> TableStore for Controlled<S> {
     fn capabilities(&self) -> &Capabilities {
         self.store.capabilities()
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.store.attached()
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

@@ -1,5 +1,6 @@
 //! A store whose Timestamps are whole seconds, as those of Cosmos DB for NoSQL are.
 
+use std::any::Any;
 use std::fmt;
 
 use table_core::query::{Continuation, Page, Query, Rows, Select};
@@ -44,6 +45,10 @@ const fn whole(ticks: u64) -> u64 {
 impl<S: TableStore> TableStore for Seconds<S> {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.store.attached()
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

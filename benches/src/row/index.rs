@@ -7,7 +7,7 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::{Entity, Versioned};
 use table_patterns::EntityStore;
-use table_patterns::index::Entities;
+use table_patterns::Entities;
 
 use crate::Outcome;
 use crate::data::Reading;

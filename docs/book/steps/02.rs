@@ -1,4 +1,4 @@
-use table_patterns::sequence::Gapless;
+use table_patterns::sequence::GaplessSequence;
 use table_patterns::{Engine, Entity, EntityStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ async fn main() -> table_patterns::Result<()> {
     let store = Engine::open("helpdesk.db")?;
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
 
-    let numbers = Gapless::new(&tickets, "ticket")?;
+    let numbers = GaplessSequence::new(&tickets, "ticket")?;
     for text in ["It is silent.", "It smells."] {
         // The number and the ticket are written in one transaction.
         let number = numbers

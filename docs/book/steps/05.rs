@@ -58,7 +58,7 @@ async fn main() -> table_patterns::Result<()> {
 
     // Closing and its comment are one transaction.
     let ticket = tickets.get(Ticket::key("contoso", 1)).await?.expect("from step 2");
-    let mut unit = tickets.transaction(Ticket::partition("contoso"))?;
+    let mut unit = tickets.unit(Ticket::partition("contoso"))?;
     unit.update(&ticket, |ticket| ticket.status = Some(Status::Closed))?;
     let text = "It was unplugged.".to_owned();
     unit.insert(&Comment { tenant: "contoso".into(), ticket: 1, number: 1, text })?;

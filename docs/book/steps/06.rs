@@ -1,4 +1,4 @@
-use table_patterns::sequence::Gapless;
+use table_patterns::sequence::GaplessSequence;
 use table_patterns::{
     Continuation, Engine, Entity, EntitySet, EntityStore, KeyPart, Projection, TableEntity,
 };
@@ -72,7 +72,7 @@ async fn page(
 async fn main() -> table_patterns::Result<()> {
     let store = Engine::open("helpdesk.db")?;
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
-    let numbers = Gapless::new(&tickets, "ticket")?;
+    let numbers = GaplessSequence::new(&tickets, "ticket")?;
     for _ in 0..20 {
         let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
             let (tenant, text) = ("contoso".to_owned(), "It beeps again.".to_owned());

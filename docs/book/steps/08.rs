@@ -120,7 +120,7 @@ impl Participant<Ticket> for Notifies {
             ticket.and_then(|ticket| ticket.status) == Some(Status::Open)
         };
         if let Some(new) = new.filter(|_| is_open(old) && !is_open(new)) {
-            out.send(Step::call(&Closed { ticket: new.number })?);
+            out.add_step(Step::call(&Closed { ticket: new.number })?);
         }
         Ok(())
     }
@@ -147,7 +147,8 @@ async fn main() -> Result<()> {
     outbox.create_queues().await?;
     let agents =
         store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
-    let tickets = store.entities_through::<Ticket, _>(outbox.clone()).taking_part(Notifies);
+    let desk = store.clone().with_participant::<Ticket>(Notifies);
+    let tickets = desk.entities_through::<Ticket, _>(outbox.clone());
     let tickets = tickets.create_if_missing().await?;
 
     let close = Ticket::key("contoso", 3);

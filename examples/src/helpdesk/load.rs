@@ -6,7 +6,7 @@ use chrono::{DateTime, Duration, Utc};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
 use table_core::error::Result;
-use table_patterns::sequence::Gapless;
+use table_patterns::sequence::GaplessSequence;
 
 use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
 use crate::model::helpdesk::{Agent, Comment, Status, Ticket};
@@ -17,8 +17,8 @@ use crate::store::Store;
 const UNIT: u32 = 13;
 
 /// The numbers of tickets.
-pub(super) fn numbers(tickets: &Tickets) -> Result<Gapless<Ticket, Store, Desk>> {
-    Gapless::new(tickets, "ticket")
+pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, Store, Desk>> {
+    GaplessSequence::new(tickets, "ticket")
 }
 
 /// When a ticket is opened.

@@ -260,7 +260,7 @@ impl Participant<Ticket> for Notifies {
             && !is_closed(old)
         {
             let closed = Closed { tenant: new.tenant.clone(), ticket: new.number, at: out.ticks() };
-            out.send(Step::call(&closed)?);
+            out.add_step(Step::call(&closed)?);
         }
         Ok(())
     }

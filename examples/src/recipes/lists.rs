@@ -29,16 +29,16 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     // Option 2: the list lies in the partition of the airports that it names, and is always in step with them.
     let in_houston = || Airport::in_city("USA", "TX", "Houston");
-    let houston = values(airports.look_up(in_houston()).await?);
+    let houston = values(airports.get_by_index(in_houston()).await?);
     assert_eq!(houston, of(&|airport| airport.state == "TX" && airport.city == "Houston"));
 
     // Option 3: the list is an entity of another table, across all states. It can be behind: what it names is verified.
-    let springfield = values(airports.look_up_eventual(Airport::of_city("Springfield")).await?);
+    let springfield = values(airports.get_by_index_eventual(Airport::of_city("Springfield")).await?);
     assert_eq!(springfield, of(&|airport| airport.city == "Springfield"));
     assert!(springfield.len() <= BEYOND);
 
     // Option 1: this one outgrew what an entity is to hold, and is a blob that the entity names.
-    let greenville = values(airports.look_up_eventual(Airport::of_city("Greenville")).await?);
+    let greenville = values(airports.get_by_index_eventual(Airport::of_city("Greenville")).await?);
     assert_eq!(greenville, of(&|airport| airport.city == "Greenville"));
     assert!(greenville.len() > BEYOND);
     let content = blob(store, inputs, "Greenville").await?;

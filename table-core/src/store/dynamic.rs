@@ -1,5 +1,6 @@
 //! A store whose backend is chosen at run time.
 
+use std::any::Any;
 use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 
@@ -51,6 +52,7 @@ trait ErasedStore: Send + Sync {
     fn fmt_debug(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     fn fmt_display(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     fn capabilities(&self) -> &Capabilities;
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)>;
     fn create_table<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
     fn delete_table<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
     fn list_tables<'a>(
@@ -89,6 +91,10 @@ impl<S: TableStore> ErasedStore for S {
 
     fn capabilities(&self) -> &Capabilities {
         TableStore::capabilities(self)
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        TableStore::attached(self)
     }
 
     fn create_table<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>> {
@@ -142,6 +148,11 @@ macro_rules! forward {
             fn capabilities(&self) -> &Capabilities {
                 let $this = self;
                 $inner.capabilities()
+            }
+
+            fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+                let $this = self;
+                $inner.attached()
             }
 
             async fn create_table(&self, table: &TableName) -> Result<()> {

@@ -1,6 +1,8 @@
-//! Bulk writes: any number of entities in as many transactions as needed, explicitly not atomic (design promise 5).
+//! Bulk writes: any number of entities in as many transactions as needed. The whole is not atomic (design promise 5).
 
+mod plain;
 mod plan;
+mod target;
 mod written;
 
 use std::borrow::Borrow;
@@ -11,29 +13,22 @@ use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
-pub use written::{BulkError, BulkProgress, WrittenPositions};
+pub use target::{BulkTarget, BulkVerb};
+pub use written::{BulkError, BulkProgress, Written};
 
-use crate::entity::ToEntity;
 use crate::error::{Error, Result};
-use crate::etag::IfMatch;
-use crate::key::EntityKey;
-use crate::name::TableName;
-use crate::operation::OperationKind;
-use crate::row::Row;
 use crate::selection::{Point, Selection};
-use crate::store::TableStore;
-use crate::table::bulk::plan::{Chain, Window};
-use crate::table::{Table, request};
+use crate::table::bulk::plan::{Link, Window};
 
-/// Number of partitions that are written concurrently (IMP-5).
+/// Partitions that are written concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A bulk write under construction. Each transaction is atomic, the whole is not.
+/// A bulk write under construction, on a [`Table`](crate::Table) or on the handle of the patterns crate. Each transaction is atomic, the whole is not.
 ///
-/// - Entities are processed in windows of 4,000 (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2, EGT-3), and written
-///   with up to 8 partitions concurrently. The order within a partition is kept.
-/// - After an error, no further transaction of its partition and no further window starts. [`BulkError::written`] then contains the exact positions
-///   of the written entities, which [`resume`](Self::resume) skips.
+/// - Entities are taken in windows of 4,000 (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2,
+///   EGT-3), and written to up to 8 partitions concurrently. Within a partition the order given is kept.
+/// - After an error, no further transaction of its partition and no further window is begun. [`BulkError::written`] lists the written entities by
+///   position, and [`resume`](Self::resume) skips them.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -51,119 +46,115 @@ const CONCURRENCY: usize = 8;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a bulk write has no effect until it receives entities"]
-pub struct Bulk<'a, E, S> {
-    table: &'a Table<E, S>,
+#[must_use = "a bulk write does nothing until it is given entities"]
+pub struct Bulk<'a, T> {
+    target: &'a T,
     concurrency: usize,
-    done: WrittenPositions,
+    done: Written,
     progress: Option<Box<dyn FnMut(BulkProgress) + Send + 'a>>,
 }
 
-impl<E, S: TableStore> Table<E, S> {
-    /// Starts a bulk write, which is not atomic.
-    pub fn bulk(&self) -> Bulk<'_, E, S>
-    where
-        E: ToEntity,
-    {
-        Bulk { table: self, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
+impl<'a, T: BulkTarget> Bulk<'a, T> {
+    /// Begins a bulk write on a handle.
+    pub fn new(target: &'a T) -> Self {
+        Self { target, concurrency: CONCURRENCY, done: Written::default(), progress: None }
     }
-}
 
-impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
-    /// Sets the number of partitions that are written concurrently; 8 by default, at least 1.
+    /// Sets how many partitions are written concurrently; 8 by default, at least 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
 
-    /// Sets a callback for every committed transaction.
+    /// Sets a function that is called for every committed transaction.
     pub fn on_progress(self, progress: impl FnMut(BulkProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Skips the entities that an earlier run with the same input has written.
-    pub fn resume(self, written: WrittenPositions) -> Self {
+    /// Skips the entities that an earlier run of the same input has written.
+    pub fn resume(self, written: Written) -> Self {
         Self { done: written, ..self }
     }
 
     /// Inserts all entities.
     ///
     /// # Errors
-    /// The first error by position, such as `EntityAlreadyExists`, with the positions written so far.
-    pub async fn insert_all<T: Borrow<E>>(
+    /// The first error by position, such as `EntityAlreadyExists`, with the positions that were written.
+    pub async fn insert_all<E: Borrow<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = T>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.put_all(entities, OperationKind::Insert).await
+        entities: impl IntoIterator<Item = E>,
+    ) -> Result<Written, BulkError> {
+        self.put_all(BulkVerb::Insert, entities).await
     }
 
-    /// Inserts or replaces all entities. Can be repeated safely as a whole.
+    /// Inserts or replaces all entities. The whole may be repeated.
     ///
     /// # Errors
-    /// The first error by position, with the positions written so far.
-    pub async fn insert_or_replace_all<T: Borrow<E>>(
+    /// The first error by position, with the positions that were written.
+    pub async fn insert_or_replace_all<E: Borrow<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = T>,
-    ) -> Result<WrittenPositions, BulkError> {
-        let table = self.table;
-        table.admit(table.now()).await.and_then(|()| table.admit_whole()).map_err(BulkError::before_any)?;
-        self.put_all(entities, OperationKind::InsertOrReplace).await
+        entities: impl IntoIterator<Item = E>,
+    ) -> Result<Written, BulkError> {
+        self.put_all(BulkVerb::InsertOrReplace, entities).await
     }
 
-    /// Inserts or merges all entities. Can be repeated safely as a whole.
+    /// Inserts or merges all entities. The whole may be repeated.
     ///
     /// # Errors
-    /// The first error by position, with the positions written so far.
-    pub async fn insert_or_merge_all<T: Borrow<E>>(
+    /// The first error by position, with the positions that were written.
+    pub async fn insert_or_merge_all<E: Borrow<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = T>,
-    ) -> Result<WrittenPositions, BulkError> {
-        let merge = |entity: T| {
-            let entity = entity.borrow();
-            Ok((entity.entity_key()?, OperationKind::InsertOrMerge(entity.merge_row()?)))
-        };
-        self.run(stream::iter(entities.into_iter().map(merge))).await
+        entities: impl IntoIterator<Item = E>,
+    ) -> Result<Written, BulkError> {
+        self.put_all(BulkVerb::InsertOrMerge, entities).await
     }
 
-    /// Inserts the entities of a stream. An error of the stream stops the write like an error of the store.
+    /// Inserts the entities of a stream. An error of the stream stops the write as an error of the store does.
     ///
     /// # Errors
-    /// The first error by position, with the positions written so far.
+    /// The first error by position, with the positions that were written.
     pub async fn insert_stream(
         self,
-        entities: impl Stream<Item = Result<E>>,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.run(entities.map(|entity| item(&entity?, OperationKind::Insert))).await
+        entities: impl Stream<Item = Result<T::Entity>>,
+    ) -> Result<Written, BulkError> {
+        let target = self.target;
+        self.run(BulkVerb::Insert, entities.map(|entity| target.item(BulkVerb::Insert, &entity?))).await
     }
 
-    /// Deletes all entities with these keys, in any version.
+    /// Deletes all entities of these keys, of any version.
     ///
     /// # Errors
-    /// The first error by position, such as `ResourceNotFound`, with the positions deleted so far.
+    /// The first error by position, such as `ResourceNotFound`, with the positions that were deleted.
     pub async fn delete_all(
         self,
-        keys: impl IntoIterator<Item = Selection<E, Point>>,
-    ) -> Result<WrittenPositions, BulkError> {
-        let deletes = keys.into_iter().map(|key| Ok((key.into_key()?, OperationKind::Delete(IfMatch::Any))));
-        self.run(stream::iter(deletes)).await
+        keys: impl IntoIterator<Item = Selection<T::Entity, Point>>,
+    ) -> Result<Written, BulkError> {
+        let target = self.target;
+        let deletes = keys.into_iter().map(|key| target.deletion(key.into_key()?));
+        self.run(BulkVerb::Delete, stream::iter(deletes)).await
     }
 
-    async fn put_all<T: Borrow<E>>(
+    async fn put_all<E: Borrow<T::Entity>>(
         self,
-        entities: impl IntoIterator<Item = T>,
-        kind: fn(Row) -> OperationKind,
-    ) -> Result<WrittenPositions, BulkError> {
-        self.run(stream::iter(entities.into_iter().map(|entity| item(entity.borrow(), kind)))).await
+        verb: BulkVerb,
+        entities: impl IntoIterator<Item = E>,
+    ) -> Result<Written, BulkError> {
+        let target = self.target;
+        self.run(verb, stream::iter(entities.into_iter().map(|entity| target.item(verb, entity.borrow())))).await
     }
 
     async fn run(
         mut self,
-        items: impl Stream<Item = Result<(EntityKey, OperationKind)>>,
-    ) -> Result<WrittenPositions, BulkError> {
-        let table = self.table.name().map_err(BulkError::before_any)?;
-        let limits = self.table.store().capabilities().limits;
+        verb: BulkVerb,
+        items: impl Stream<Item = Result<T::Item>>,
+    ) -> Result<Written, BulkError> {
+        let target = self.target;
         let mut items = std::pin::pin!(items.enumerate());
         loop {
-            let mut window = Window::new(limits);
+            if let Err(source) = target.admit(verb).await {
+                let written = std::mem::take(&mut self.done);
+                return Err(BulkError { written, ..BulkError::before_any(source) });
+            }
+            let mut window = Window::new(target);
             let mut failure = None;
             let mut ended = false;
             while failure.is_none() && !ended && !window.is_full() {
@@ -171,18 +162,13 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
                     None => ended = true,
                     Some((position, _)) if self.done.contains(position) => {}
                     Some((position, item)) => {
-                        let added = item.and_then(|(key, kind)| window.add(position, key, kind));
-                        failure = added.err().map(|error| (position, error.with_table(table.as_str())));
+                        let added = item.and_then(|item| window.add(position, item));
+                        failure = added.err().map(|error| (position, target.in_table(error)));
                     }
                 }
             }
-            let admitted = self.table.admit(self.table.now()).await;
-            if let Err(source) = admitted {
-                let written = std::mem::take(&mut self.done);
-                return Err(BulkError { written, ..BulkError::before_any(source) });
-            }
-            // Entities before an invalid one are written before its error is returned.
-            self.write(table, window.into_chains(), failure).await?;
+            // The entities before a broken one are written before the error is returned.
+            self.write(window.into_chains(), failure).await?;
             if ended {
                 return Ok(self.done);
             }
@@ -192,12 +178,11 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     /// Writes a window and returns the first failure by position; `failure` occurred before anything was sent.
     async fn write(
         &mut self,
-        table: &TableName,
-        chains: Vec<Chain>,
+        chains: Vec<Vec<Link<T::Batch>>>,
         failure: Option<(usize, Error)>,
     ) -> Result<(), BulkError> {
-        let store = self.table.store();
-        let mut unknown = WrittenPositions::default();
+        let target = self.target;
+        let mut unknown = Written::default();
         let mut failures: Vec<_> = failure.into_iter().collect();
         let record = Mutex::new((&mut self.done, &mut self.progress));
         let committed = |positions: &[usize]| {
@@ -207,7 +192,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
                 progress(BulkProgress { written: done.len(), transaction: positions.len() });
             }
         };
-        let write = |chain| write_chain(store, table, chain, &committed).boxed();
+        let write = |chain| write_chain(target, chain, &committed).boxed();
         let writes: Vec<BoxFuture<'_, _>> = chains.into_iter().map(write).collect();
         let outcomes: Vec<_> = stream::iter(writes).buffer_unordered(self.concurrency).collect().await;
         for (positions, error) in outcomes.into_iter().flatten() {
@@ -226,31 +211,35 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
     }
 }
 
-/// Encodes the write of one typed entity.
-fn item<E: ToEntity>(entity: &E, kind: fn(Row) -> OperationKind) -> Result<(EntityKey, OperationKind)> {
-    Ok((entity.entity_key()?, kind(entity.entity_row()?)))
-}
-
-/// Commits the transactions of one partition in order. After a failure it returns the positions and the error.
-async fn write_chain<S: TableStore>(
-    store: &S,
-    table: &TableName,
-    chain: Chain,
+/// Commits the transactions of one partition in order, up to the first that fails: its positions and its error.
+async fn write_chain<T: BulkTarget>(
+    target: &T,
+    mut chain: Vec<Link<T::Batch>>,
     committed: &(dyn Fn(&[usize]) + Sync),
 ) -> Option<(Vec<usize>, Error)> {
-    for (positions, transaction) in chain {
-        if let Err(error) = request::submit(store, table, transaction).await {
-            return Some((positions, error));
+    chain.reverse();
+    while let Some(Link { mut positions, batch }) = chain.pop() {
+        match target.commit(&batch).await {
+            Ok(()) => committed(&positions),
+            // The size of some rows is known only when they are read: a batch that does not fit is halved.
+            Err(error) if positions.len() > 1 && target.is_too_large(&error) => match target.split(batch) {
+                Ok((front, back)) => {
+                    let behind = positions.split_off(positions.len() / 2);
+                    chain.push(Link { positions: behind, batch: back });
+                    chain.push(Link { positions, batch: front });
+                }
+                Err(error) => return Some((positions, error)),
+            },
+            Err(error) => return Some((positions, error)),
         }
-        committed(&positions);
     }
     None
 }
 
-impl<E, S: fmt::Debug> fmt::Debug for Bulk<'_, E, S> {
+impl<T: fmt::Debug> fmt::Debug for Bulk<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bulk")
-            .field("table", &self.table)
+            .field("target", &self.target)
             .field("concurrency", &self.concurrency)
             .field("done", &self.done)
             .finish_non_exhaustive()

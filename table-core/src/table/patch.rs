@@ -1,24 +1,25 @@
-//! Patches: single properties of a stored entity, set through typed columns and merged in one request (MRG rules).
+//! Patches: single properties of a stored entity, set by typed columns (MRG rules).
 
 use std::fmt;
 
 use crate::column::Settable;
 use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
+use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::property::Property;
-use crate::row::RowWriter;
-use crate::selection::{Point, PointKey, Primary, Selection};
+use crate::row::{Row, RowWriter};
+use crate::selection::{Point, Primary, Selection, WholeKey};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 use crate::value::Value;
 
-/// New values for some properties of one stored entity. All others are kept (MRG-1).
+/// New values for some properties of one stored entity; all others are kept (MRG-1).
 ///
-/// Setting a key field, which never changes (UPD-6), or a property that an index depends on, whose old value is unknown, does not compile.
-/// [`Table::update`], which reads the entity first, can remove a property (a merge cannot, MRG-3) and compute a value from the old one, such as a
-/// counter.
+/// On a [`Table`] a patch is one merge, without reading the entity first. Two mistakes then do not compile: to set a field of the key, which never
+/// changes (UPD-6), and to set a property that an index holds, whose old value is unknown. The handle of the patterns crate reads first, and sets any
+/// property. [`Table::update`] removes properties, which a merge cannot (MRG-3), and computes a new value from the old one.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -35,27 +36,104 @@ use crate::value::Value;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a patch has no effect until it is sent"]
-pub struct Patch<'a, E, S> {
-    table: &'a Table<E, S>,
-    key: Selection<E, Point>,
+#[must_use = "a patch does nothing until it is sent"]
+pub struct Patch<'a, T: PatchTarget> {
+    target: &'a T,
+    key: Selection<T::Entity, Point>,
     values: Result<Vec<(&'static str, Value)>>,
     if_match: IfMatch,
 }
 
-impl<E, S: TableStore> Table<E, S> {
-    /// Starts a patch of one entity: a merge without reading it first.
-    pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, E, S> {
-        Patch { table: self, key: key.into_point(), values: Ok(Vec::new()), if_match: IfMatch::Any }
+/// A handle that a [`Patch`] is sent through.
+///
+/// ```
+/// use table_core::table::{Patch, PatchTarget};
+///
+/// /// Limits a patch to a version.
+/// fn only<'a, T: PatchTarget>(patch: Patch<'a, T>, etag: &table_core::ETag) -> Patch<'a, T> {
+///     patch.if_match(etag)
+/// }
+/// ```
+pub trait PatchTarget: Sync {
+    /// The type of the entities.
+    type Entity;
+
+    /// Merges properties into the stored entity, and returns its new version.
+    ///
+    /// # Errors
+    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); those of the handle.
+    fn merge_properties(
+        &self,
+        key: EntityKey,
+        row: Row,
+        if_match: IfMatch,
+    ) -> impl Future<Output = Result<ETag>> + Send;
+
+    /// Adds the table to an error.
+    fn in_table(&self, error: Error) -> Error;
+}
+
+/// A column that a [`Patch`] on the handle `T` can set.
+///
+/// On a [`Table`] these are the [`Settable`] ones.
+///
+/// ```
+/// use table_core::table::{PatchTarget, SetBy};
+///
+/// /// The property that a patch changes.
+/// fn patched<T: PatchTarget, C: SetBy<T>>(column: C) -> &'static str {
+///     column.property()
+/// }
+/// ```
+pub trait SetBy<T>: Copy {
+    /// The type of its values.
+    type Value: Property;
+
+    /// The name of the property.
+    fn property(&self) -> &'static str;
+}
+
+impl<E, S: TableStore, C: Settable<E>> SetBy<Table<E, S>> for C {
+    type Value = C::Value;
+
+    fn property(&self) -> &'static str {
+        Settable::property(self)
     }
 }
 
-impl<E, S: TableStore> Patch<'_, E, S> {
-    /// Sets a property. If it is set twice, the last value counts.
+impl<E, S: TableStore> Table<E, S> {
+    /// Begins a patch of one entity: a merge without reading it first.
+    pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> Patch<'_, Self> {
+        Patch::new(self, key.into_point())
+    }
+}
+
+impl<E, S: TableStore> PatchTarget for Table<E, S> {
+    type Entity = E;
+
+    async fn merge_properties(&self, key: EntityKey, row: Row, if_match: IfMatch) -> Result<ETag> {
+        let table = self.name()?;
+        self.admit(self.now()).await?;
+        let etag = request::write(&self.store, table, key, OperationKind::Merge(row, if_match)).await?;
+        written(table, etag)
+    }
+
+    fn in_table(&self, error: Error) -> Error {
+        Self::in_table(self, error)
+    }
+}
+
+impl<'a, T: PatchTarget> Patch<'a, T> {
+    /// Begins a patch of one entity.
+    pub const fn new(target: &'a T, key: Selection<T::Entity, Point>) -> Self {
+        Self { target, key, values: Ok(Vec::new()), if_match: IfMatch::Any }
+    }
+
+    /// Sets a property. The last value counts if it is set twice.
     ///
-    /// A value that cannot be stored is an error of [`send`](Self::send). So is `None`, because a merge cannot remove a property (MRG-3); use
-    /// [`Table::update`].
-    pub fn set<C: Settable<E>>(mut self, column: C, value: impl Into<C::Value>) -> Self {
+    /// [`send`](Self::send) fails for a value that cannot be stored, and for `None`, because a merge cannot remove a property
+    /// (MRG-3): [`Table::update`] can.
+    pub fn set<C: SetBy<T>>(mut self, column: C, value: impl Into<C::Value>) -> Self {
         let (name, value) = (column.property(), value.into());
         self.values = self.values.and_then(|mut values| {
             let value = value.to_value()?.ok_or_else(|| Error::of(TableFault::MergeRemoves(name)))?;
@@ -66,7 +144,7 @@ impl<E, S: TableStore> Patch<'_, E, S> {
         self
     }
 
-    /// Makes the patch conditional on this version of the entity. The default is any version.
+    /// Requires this version of the entity; any version by default.
     pub fn if_match(self, if_match: impl Into<IfMatch>) -> Self {
         Self { if_match: if_match.into(), ..self }
     }
@@ -74,29 +152,25 @@ impl<E, S: TableStore> Patch<'_, E, S> {
     /// Sends the patch and returns the new version.
     ///
     /// # Errors
-    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); `EntityTooLarge` for the resulting entity (SIZE-6).
+    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); `EntityTooLarge` if the result
+    /// is (SIZE-6); on the handle of the patterns crate, those of its verbs.
     pub async fn send(self) -> Result<ETag> {
-        let (table, key) = (self.table.name()?, self.key.into_key()?);
-        let in_place = |error: Error| self.table.in_table(error);
-        let values = self.values.map_err(in_place)?;
+        let key = self.key.into_key()?;
+        let values = self.values.map_err(|error| self.target.in_table(error))?;
         let mut row = RowWriter::with_capacity(values.len());
         for (name, value) in &values {
             row.property(name, value.as_ref());
         }
-        let kind = OperationKind::Merge(row.finish(), self.if_match);
-        self.table.admit(self.table.now()).await?;
-        let etag = request::write(&self.table.store, table, key, kind).await?;
-        written(table, etag)
+        self.target.merge_properties(key, row.finish(), self.if_match).await
     }
 }
 
-impl<E, S: fmt::Debug> fmt::Debug for Patch<'_, E, S> {
+impl<T: PatchTarget + fmt::Debug> fmt::Debug for Patch<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Patch")
-            .field("table", &self.table)
-            .field("key", &self.key)
+            .field("target", &self.target)
             .field("values", &self.values)
             .field("if_match", &self.if_match)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -11,7 +11,7 @@ use table_patterns::denormal::Denormal;
 use table_patterns::large::{BlobRef, Large, LargeTable, whole};
 use table_patterns::outbox::Outbox;
 use table_patterns::periods::{Period, PeriodTables, Periodic};
-use table_patterns::sequence::{Blocks, Gapless};
+use table_patterns::sequence::{BlockSequence, GaplessSequence};
 use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::wide::{Wide, WideStore};
 use table_patterns::work::Worker;
@@ -56,7 +56,7 @@ fn lists_units_and_sequences_share_the_whole_key() {
         let store = store(4, Options::new().levels_of::<Ticket>()).await;
         store.create("Desk", 2);
         let tickets = store.entities::<Ticket>().create_if_missing().await.unwrap();
-        let gapless = Gapless::new(&tickets, "ticket").unwrap();
+        let gapless = GaplessSequence::new(&tickets, "ticket").unwrap();
         for expected in 1..=3 {
             let next = gapless.next(Ticket::partition("contoso", "it"), |number, unit| {
                 unit.insert(&ticket(number, "open")).map(drop)
@@ -64,14 +64,14 @@ fn lists_units_and_sequences_share_the_whole_key() {
             let number: u32 = next.await.unwrap();
             assert_eq!(number, expected);
         }
-        let blocks = Blocks::new(&tickets, "ticket", 10).unwrap();
+        let blocks = BlockSequence::new(&tickets, "ticket", 10).unwrap();
         let number: u32 = blocks.next(Ticket::partition("contoso", "it")).await.unwrap();
         assert_eq!(number, 4);
 
         let first = tickets.get(Ticket::key("contoso", "it", 1)).await.unwrap().unwrap();
         let comment = Comment { tenant: "contoso".into(), desk: "it".into(), ticket: 1, number: 1 };
         let close = || {
-            let mut unit = tickets.transaction(Ticket::partition("contoso", "it")).unwrap();
+            let mut unit = tickets.unit(Ticket::partition("contoso", "it")).unwrap();
             unit.require(Ticket::key("contoso", "it", 2)).unwrap();
             unit.update(&first, |ticket| ticket.status = "closed".into()).unwrap();
             unit.insert(&comment).unwrap();
@@ -79,7 +79,7 @@ fn lists_units_and_sequences_share_the_whole_key() {
         };
         close().commit().await.unwrap();
         assert!(close().commit().await.is_err(), "the ticket has another version by now");
-        let open = tickets.look_up(Ticket::by_status("contoso", "it", "open")).await.unwrap();
+        let open = tickets.get_by_index(Ticket::by_status("contoso", "it", "open")).await.unwrap();
         assert_eq!(open.iter().map(|ticket| ticket.number).collect::<Vec<_>>(), [2, 3]);
     });
 }

@@ -5,21 +5,22 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
-use table_core::store::StoredRow;
+use table_core::store::{StoredRow, TableStore};
 
 use crate::denormal::fault::CopyFault;
 use crate::denormal::group::Group;
 use crate::denormal::io;
 use crate::denormal::reference::StoredReference;
 use crate::denormal::relation::{Refreshed, Relation};
-use crate::feed::Record;
-use crate::index::{Other, Write};
+use crate::denormal::plan::HolderContext;
+use crate::entities::{Contribution, EntityPlan};
+use crate::feed::FeedRecorder;
 
 /// What one holder needs.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
     /// Its write, if it refers to the source.
-    pub(super) write: Option<Other>,
+    pub(super) write: Option<EntityPlan>,
     /// References that are none, or none any more.
     pub(super) drop: Vec<StoredReference>,
 }
@@ -29,8 +30,9 @@ impl HolderStep {
     ///
     /// # Errors
     /// `Unsupported` if it has copies by a relation that is none of these; those of the relation.
-    pub(super) fn of(
-        (relations, touches): (&[Relation], bool),
+    pub(super) fn of<S: TableStore + 'static>(
+        (relations, feed, touches): (&[Relation], Option<&FeedRecorder<S>>, bool),
+        context: HolderContext<'_>,
         (key, source): (&EntityKey, Option<EntityRef<'_>>),
         (group, stored): (Group, Option<StoredRow>),
     ) -> Result<Self> {
@@ -56,15 +58,22 @@ impl HolderStep {
         let if_match = IfMatch::ETag(stored.etag);
         let Some(of) = ours else { return Ok(Self { write: None, drop }) };
         if !is_changed {
-            let write = Other { write: Write::alone(holder, io::touch(if_match)), push: of.push };
+            let write = EntityPlan::alone(holder, io::touch(if_match));
             return Ok(Self { write: touches.then_some(write), drop });
         }
         let kind = OperationKind::Replace(row.clone(), if_match);
-        let mut write = (of.write)(&holder, kind, [&stored.row, &row])?;
-        if of.feed {
-            write.records.push(Record::plain(holder.row_key.clone(), "updated"));
+        let mut plan = (of.plan)(context, &holder, kind, [&stored.row, &row])?;
+        if let Some(feed) = feed.filter(|_| of.feed) {
+            let mut out = Contribution::default();
+            feed.record(&holder.row_key, "updated", &mut out);
+            plan.records.extend(out.records);
         }
-        Ok(Self { write: Some(Other { write, push: of.push }), drop })
+        if let Some(feed) = feed {
+            let mut out = Contribution::default();
+            feed.attach(&mut out);
+            plan.recorder = out.recorder;
+        }
+        Ok(Self { write: Some(plan), drop })
     }
 }
 

@@ -12,13 +12,15 @@ use crate::denormal::admission::Given;
 use crate::denormal::chunk::{self, HolderStep};
 use crate::denormal::fault::CopyFault;
 use crate::denormal::group::{self, Group};
+use crate::denormal::plan::CopyPlan;
 use crate::denormal::reference::{self, StoredReference};
 use crate::denormal::relation::Relation;
 use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
-use crate::index::{Beside, Derived, IndexOutbox, Kept, Left, RemoteChange, read_as};
+use crate::entities::{StepRecorder, read_as};
+use crate::index::{Derived, Left, RemoteChange};
 
-impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// The relations by which it gives.
     pub(super) fn given(&self) -> Vec<Relation> {
         self.relations.gives.iter().map(|given| given.relation.relation).collect()
@@ -47,7 +49,7 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     /// # Errors
     /// `InvalidInput` (PAT-DEN-2), naming the holder, for a deletion while one refers to it by a relation that refuses; `Unsupported` if a holder has
     /// copies by a relation that is not registered; those of the store.
-    pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut Kept) -> Result<()> {
+    pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
         // No holder refers to a source that is not there yet.
         let Some(before) = before.filter(|_| !self.relations.gives.is_empty()) else { return Ok(()) };
         let after = kept.new.as_ref().map(|row| read_as::<E>(key, row)).transpose()?;
@@ -63,7 +65,7 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
         for found in reference::find(store, table, key, all).await? {
             let holder = &found.reference.holder;
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
-            if is_here && kept.unit.get(&holder.row_key).is_some_and(|written| written.keeps) {
+            if is_here && kept.siblings.get(&holder.row_key).is_some_and(|sibling| sibling.is_completed) {
                 continue; // written in the same unit, where it copies what this is to be
             }
             let given = self.given_by(&found).map_err(|error| io::in_place(error, table, key))?;
@@ -86,11 +88,11 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
             for holder in group::read(store, groups).await? {
                 let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
                 let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
-                let step = HolderStep::of((&self.given(), true), (key, source), holder)?;
+                let how = (&self.given()[..], self.handle.feed_recorder(), true);
+                let step = HolderStep::of(how, self.holder_context(), (key, source), holder)?;
                 kept.others.extend(step.write);
                 let dropped = step.drop.into_iter().filter_map(group::dropped);
-                let dropped = dropped.map(|(row_key, kind)| Operation { row_key, kind });
-                kept.rows.extend(dropped.map(|operation| Beside { by: "references", operation }));
+                kept.rows.extend(dropped.map(|(row_key, kind)| Operation { row_key, kind }));
             }
         } else {
             follow |= !here.is_empty();

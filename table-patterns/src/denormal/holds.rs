@@ -14,18 +14,20 @@ use table_core::store::{Committed, StoredRow, TableStore};
 
 use crate::converge;
 use crate::denormal::fault::CopyFault;
+use crate::denormal::plan::CopyPlan;
 use crate::denormal::reference::Reference;
 use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
-use crate::index::{Beside, Derived, IndexOutbox, Kept, Left, RemoteChange, read_as};
+use crate::entities::{StepRecorder, read_as};
+use crate::index::{Derived, Left, RemoteChange};
 
-impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
+impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
     /// What is to be written with a change of a holder: references, conditions on sources, and its own copies as these say.
     ///
     /// # Errors
     /// `ResourceNotFound` (PAT-DEN-2), naming the source, for one that is taken up and not there; `InvalidInput` for a holder that refers to itself, and
     /// for a copy that changes a key (UPD-6); those of the store.
-    pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut Kept) -> Result<()> {
+    pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut CopyPlan) -> Result<()> {
         if self.relations.holds.is_empty() {
             return Ok(());
         }
@@ -56,7 +58,7 @@ impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
                     follow = true;
                 }
                 // A source of the same unit is what it is to be, under the condition of its own write.
-                let in_unit = is_here(&source).then(|| kept.unit.get(&source.row_key)).flatten();
+                let in_unit = is_here(&source).then(|| kept.siblings.get(&source.row_key)).flatten();
                 let is_deleted = in_unit.is_some_and(|written| written.row.is_none());
                 let found = match in_unit {
                     Some(written) => written.row.clone().map(|row| (row, None)),
@@ -112,8 +114,7 @@ impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
         }
         // The version of a source in the partition is a condition: what was copied is what it says when this is written.
         beside.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
-        let beside = beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind });
-        kept.rows.extend(beside.map(|operation| Beside { by: "references", operation }));
+        kept.rows.extend(beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind }));
         Ok(())
     }
 

@@ -1,17 +1,13 @@
 //! What the handles of both sides say alike.
 
 use table_core::error::Error;
-use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
-use table_core::row::{Row, RowWriter};
+use table_core::row::Row;
 
-/// Writes nothing but another version: a writer that read the entity before fails.
-pub(super) fn touch(if_match: IfMatch) -> OperationKind {
-    OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
-}
+pub(super) use crate::entities::touch;
+
 
 pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())

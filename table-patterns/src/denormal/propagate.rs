@@ -11,9 +11,9 @@ use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::denormal::chunk::HolderStep;
 use crate::denormal::group::{self, Group};
 use crate::denormal::relation::Relation;
-use crate::denormal::relations::Copying;
+use crate::denormal::relations::{Copying, holder_context};
 use crate::denormal::{io, reference};
-use crate::index::{Batch, Entities, IndexOutbox};
+use crate::entities::{Batch, Entities, EntityPlan, StepRecorder};
 use crate::work::Delivery;
 
 /// The holders of one source.
@@ -29,7 +29,7 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) call: Option<Delivery<'a>>,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
+impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_, E, S, O> {
     type Item = Group;
     type Stored = Vec<(Group, Option<StoredRow>)>;
     type What = HolderStep;
@@ -50,9 +50,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
         for (item, (group, stored)) in holders.into_iter().enumerate() {
             let partition_key = group.holder.partition_key.clone();
             let place = Place { table: group.table.clone(), partition_key };
-            let how = (&self.relations[..], self.touches);
-            let what = HolderStep::of(how, source, (group, stored))?;
-            let own = what.write.as_ref().map_or(0, |other| other.write.operations());
+            let how = (&self.relations[..], self.handle.feed_recorder(), self.touches);
+            let what = HolderStep::of(how, holder_context(self.handle), source, (group, stored))?;
+            let own = what.write.as_ref().map_or(0, EntityPlan::operations);
             wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
         }
         Ok(wanted)
@@ -61,10 +61,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
     async fn write(&self, place: &Place, parts: &[Part<HolderStep>]) -> Result<Option<usize>> {
         let mut batch = Batch::new(place.partition_key.clone());
         for write in parts.iter().filter_map(|part| part.what.write.clone()) {
-            write.push(&mut batch)?;
+            batch.push(write)?;
         }
-        let written = batch.entities.len();
-        if written > 0 && !converge::is_won(self.handle.commit_others(&place.table, &batch).await)? {
+        let written = batch.entities().len();
+        if written > 0 && !converge::is_won(self.handle.commit_in(&place.table, &batch).await)? {
             return Ok(None);
         }
         let store = self.handle.table().store();
@@ -82,7 +82,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Holders<'_, E, S, O> {
+impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
     /// Writes holders as the source is now, or clears them if it is gone; how many that were.
     pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
         let limits = self.handle.table().store().capabilities().limits;
@@ -90,7 +90,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Holders<'_, E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. Each transaction is whole by itself
     /// (PAT-EC-6).
     pub(super) async fn spread(&self, source: &EntityKey, call: Option<Delivery<'_>>) -> Result<usize> {

@@ -13,8 +13,9 @@ use table_core::schema::EntitySchema;
 
 use crate::denormal::end::Is;
 use crate::denormal::fault::CopyFault;
+use crate::denormal::plan::{HolderContext, plan_holder};
 use crate::denormal::{Denormal, OnDelete};
-use crate::index::{Batch, Write};
+use crate::entities::EntityPlan;
 
 /// A relation of any types: what settles its copies.
 #[derive(Clone, Copy, Debug)]
@@ -56,23 +57,16 @@ pub struct Outgoing<E> {
 pub(super) struct HolderType {
     /// Whether its changes are recorded in a feed.
     pub(super) feed: bool,
-    /// The write of a holder that changes from one row to another.
-    pub(super) write: fn(&EntityKey, OperationKind, [&Row; 2]) -> Result<Write>,
-    /// Adds a write to a batch.
-    pub(super) push: fn(&mut Batch, Write) -> Result<()>,
+    /// Plans the write of a holder that changes from one row to another.
+    pub(super) plan: PlanHolder,
 }
+
+type PlanHolder = fn(HolderContext<'_>, &EntityKey, OperationKind, [&Row; 2]) -> Result<EntityPlan>;
 
 impl HolderType {
     const fn of<H: Entity>() -> Self {
-        Self { feed: H::FEED, write: write::<H>, push: Batch::push::<H> }
+        Self { feed: H::FEED, plan: plan_holder::<H> }
     }
-}
-
-fn write<H: Entity>(key: &EntityKey, kind: OperationKind, [before, after]: [&Row; 2]) -> Result<Write> {
-    let read = |row: &Row| {
-        H::from_entity(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view()))
-    };
-    Write::new(key.clone(), kind, Some(&read(before)?), Some(&read(after)?))
 }
 
 /// What a holder is to be.

@@ -1,8 +1,9 @@
-//! All relations of an entity, as its handle keeps them.
+//! The relations of an entity as a contributor: its writes are completed by sources and holders.
 
 use std::any::Any;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::Table;
 use table_core::entity::Entity;
@@ -12,8 +13,12 @@ use table_core::store::TableStore;
 
 use crate::denormal::admission::Given;
 use crate::denormal::declared::Declared;
+use crate::denormal::plan::{CopyPlan, HolderContext};
 use crate::denormal::relation::Incoming;
-use crate::index::{Asked, Entities, IndexOutbox, Keeper, Kept, KeptWrite, RemoteChange, read_as};
+use crate::entities::{
+    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, StepRecorder, read_as,
+};
+use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
 
 /// The relations by which others hold copies of entities, and those by which they hold copies of others.
@@ -30,43 +35,89 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
+/// Settles copies, for handles `H`. A trait object: its code is compiled only for entities with relations.
+pub(crate) trait SettleCopies<E, H>: Send + Sync {
+    /// Settles the copies that a recorded change left, and returns the number of entities written.
+    fn settle<'a>(
+        &'a self,
+        handle: &'a H,
+        change: &'a RemoteChange,
+        call: Option<Call<'a>>,
+    ) -> BoxFuture<'a, Result<usize>>;
+
+    /// Completes the write of an entity.
+    fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed>>;
+
+    /// Returns the relations for an opened handle.
+    fn opened(&self, handle: &H) -> Arc<dyn SettleCopies<E, H>>;
+
+    /// Returns itself, for this pattern.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The copies of a handle.
+pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
+
+impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
+    fn contribute(&self, _: &EntityChange<'_, E>, _: &mut Contribution) -> Result<()> {
+        Ok(())
+    }
+
+    fn reads_others(&self) -> bool {
+        true
+    }
+
+    fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
+        Some(self.0.complete(handle, pending))
+    }
+
+    fn opened(&self, handle: &H) -> Option<Arc<dyn Contributor<E, H>>> {
+        Some(Arc::new(Self(self.0.opened(handle))))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// A handle with its relations.
 pub(super) struct Copying<'a, E: 'static, S, O> {
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: &'a Relations<E, S>,
 }
 
-impl<'a, E, S: 'static, O> Copying<'a, E, S, O>
-where
-    E: Entity,
-{
-    /// The relations of a handle, if it has any.
+impl<'a, E: Entity, S: 'static, O: 'static> Copying<'a, E, S, O> {
+    /// Returns the relations of a handle, if it has any.
     pub(super) fn of(handle: &'a Entities<E, S, O>) -> Option<Self> {
-        let relations = handle.keeper.as_ref()?.as_any().downcast_ref()?;
-        Some(Self { handle, relations })
+        let copies = handle.contributor::<Copies<E, Entities<E, S, O>>>()?;
+        Some(Self { handle, relations: copies.0.as_any().downcast_ref()? })
     }
 }
 
-impl<E, S, O> Keeper<E, Entities<E, S, O>> for Relations<E, S>
+impl<E, S, O> SettleCopies<E, Entities<E, S, O>> for Relations<E, S>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
-    O: IndexOutbox,
+    O: StepRecorder,
 {
-    fn keep<'a>(&'a self, handle: &'a Entities<E, S, O>, asked: Asked) -> BoxFuture<'a, Result<KeptWrite>> {
-        Box::pin(async move { Copying { handle, relations: self }.keep(asked).await })
-    }
-
     fn settle<'a>(
         &'a self,
         handle: &'a Entities<E, S, O>,
         change: &'a RemoteChange,
         call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>> {
-        Box::pin(async move { Copying { handle, relations: self }.settle(change, call).await })
+        async move { Copying { handle, relations: self }.settle(change, call).await }.boxed()
     }
 
-    fn opened(&self, handle: &Entities<E, S, O>) -> Arc<dyn Keeper<E, Entities<E, S, O>>> {
+    fn complete<'a>(
+        &'a self,
+        handle: &'a Entities<E, S, O>,
+        pending: PendingWrite,
+    ) -> BoxFuture<'a, Result<Completed>> {
+        async move { Copying { handle, relations: self }.complete(pending).await }.boxed()
+    }
+
+    fn opened(&self, handle: &Entities<E, S, O>) -> Arc<dyn SettleCopies<E, Entities<E, S, O>>> {
         Arc::new(Self::of(self.declared, &handle.table))
     }
 
@@ -75,11 +126,11 @@ where
     }
 }
 
-impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
-    /// The write of an entity with the copies that it holds, and those that it gives.
-    async fn keep(&self, asked: Asked) -> Result<KeptWrite> {
-        let mut kept = Kept::of(&asked)?;
-        let Asked { key, kind, stored, .. } = asked;
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
+    /// Completes the write of an entity by the copies that it holds, and those that it gives.
+    async fn complete(&self, pending: PendingWrite) -> Result<Completed> {
+        let mut kept = CopyPlan::of(&pending)?;
+        let PendingWrite { key, kind, stored, context, .. } = pending;
         let handle = self.handle;
         // Before a reference is written in another partition.
         handle.admit(false).await?;
@@ -88,25 +139,43 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;
-        let mut own = handle.write_of(key.clone(), kept.operation(kind), old.as_ref(), new.as_ref())?;
-        own.beside.extend(kept.rows);
-        own.remote.extend(kept.remote);
-        Ok(KeptWrite { own, others: kept.others, row: kept.new })
+        let mut own =
+            handle.plan_in(&context, key.clone(), kept.operation(kind), old.as_ref(), new.as_ref())?;
+        let mut out = Contribution::default();
+        kept.rows.into_iter().for_each(|row| out.write("references", row));
+        own.rows.extend(out.rows);
+        own.derived_steps.extend(kept.remote.iter().map(|change| relay::step_of(E::SCHEMA, change)));
+        Ok(Completed { own, others: kept.others, row: kept.new })
+    }
+
+    /// The circumstances of writes of holders.
+    pub(super) fn holder_context(&self) -> HolderContext<'_> {
+        holder_context(self.handle)
     }
 }
 
-/// A handle that keeps the copies which the struct of its entities declares.
+/// The circumstances of writes of holders through a handle.
+pub(super) fn holder_context<E: Entity, S: TableStore, O>(handle: &Entities<E, S, O>) -> HolderContext<'_> {
+    HolderContext {
+        attached: handle.table.store().attached(),
+        blobs: handle.list_blobs(),
+        pace: handle.retry.pace(),
+        context: &handle.context,
+    }
+}
+
+/// Attaches the relations that the struct of the entities declares.
 pub(crate) fn keeping<E, S, O>(handle: Entities<E, S, O>) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
-    O: IndexOutbox,
+    O: StepRecorder,
 {
-    // Known while it is compiled: what keeps copies is then not compiled at all for entities without any, a third of all that is compiled for
-    // an entity.
+    // Decided while compiling: the code for copies is a third of the code for an entity, and is left out for entities without any.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }
     let Some(declared) = Declared::find() else { return handle };
-    Entities { keeper: Some(Arc::new(Relations::of(declared, &handle.table))), ..handle }
+    let relations = Relations::of(declared, &handle.table);
+    handle.with_contributor(Copies(Arc::new(relations)))
 }

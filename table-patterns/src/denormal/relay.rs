@@ -7,10 +7,11 @@ use table_core::store::TableStore;
 
 use crate::denormal::fault::CopyFault;
 use crate::denormal::relations::Copying;
-use crate::index::{Derived, Entities, IndexOutbox, RemoteChange};
+use crate::entities::{Entities, StepRecorder};
+use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
-impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Brings copies in agreement with what is there now: those that an entity holds, with its references, and those that it gives, also where it is gone;
     /// how many entities were written. That it is called again does no harm.
     ///
@@ -31,7 +32,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox> Entities<E, S, 
     }
 }
 
-impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Settles what a recorded change left to be done for copies.
     pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;

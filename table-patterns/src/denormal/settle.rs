@@ -15,10 +15,10 @@ use crate::denormal::propagate::Holders;
 use crate::denormal::reference::{Reference, StoredReference};
 use crate::denormal::relation::Incoming;
 use crate::denormal::relations::Copying;
-use crate::index::IndexOutbox;
+use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
-impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
+impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
     /// Brings a holder in line with the source that it refers to by a relation, and with those that it may have left; how often that changed
     /// its copies.
     pub(super) async fn align(

@@ -25,12 +25,7 @@ pub(super) const CHANGES: usize = 80;
 const BYTES: usize = 256 * 1024;
 
 /// A change to record, as a batch of writes holds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
-    pub(crate) source: RowKey,
-    pub(crate) kind: Cow<'static, str>,
-    pub(crate) payload: Vec<u8>,
-}
+pub(super) use crate::entities::ChangeRecord as Record;
 
 impl Record {
     pub(super) fn of(change: &FeedChange<'_>) -> Self {

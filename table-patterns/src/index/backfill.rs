@@ -15,11 +15,10 @@ use crate::index::changes::index_of;
 use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
 use crate::index::finding::FindingKind;
-use crate::index::outbox::IndexOutbox;
+use crate::entities::{Entities, StepRecorder};
 use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
 use crate::index::sweep::{Phase, Place, Sweep};
-use crate::index::table::Entities;
 
 /// Findings that the report of a backfill lists.
 const LISTED: usize = 1_000;
@@ -99,7 +98,7 @@ impl<E, S: std::fmt::Debug, O: std::fmt::Debug> std::fmt::Debug for Backfill<'_,
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Begins the backfill of an index; on one that is ready it does nothing.
     pub fn backfill<I: Index<Entity = E>>(&self) -> Backfill<'_, E, S, O> {
         Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, waits: true, progress: None }
@@ -148,12 +147,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 
     async fn note(&self, change: impl Fn(&mut StoredLayout)) -> Result<()> {
         let layout = self.table.note_layout(change).await?;
-        self.states.learn::<E>(&layout);
+        self.index_states().learn::<E>(&layout);
         Ok(())
     }
 }
 
-impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
+impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// At most so many entities a second, on the average of a run, and no more than a second's worth at once.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
@@ -181,7 +180,7 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
     /// `IndexListFull` (PAT-IX-4); `EntityMismatch` for an entity that is not an `E`; those of the store. Run it again to go on.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
-        let layout = load(&self.table.table, &self.table.states).await?;
+        let layout = load(&self.table.table, self.table.index_states()).await?;
         let note = note(self.index.name);
         let Some(index) = index_of::<E>(self.index) else { return Ok(report) };
         if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {

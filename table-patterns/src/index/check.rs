@@ -8,10 +8,9 @@ use table_core::index::IndexOf;
 use table_core::store::TableStore;
 
 use crate::index::finding::Finding;
-use crate::index::outbox::IndexOutbox;
+use crate::entities::{Entities, StepRecorder};
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Place, Sweep};
-use crate::index::table::Entities;
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,14 +87,14 @@ pub struct IndexCheck<'a, E, S, O> {
     most: usize,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Begins a check of all indexes. It changes nothing unless [`repair`](IndexCheck::repair) is asked for.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
         IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexCheck<'_, E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     /// Only the index of this name.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }

@@ -15,8 +15,7 @@ use table_core::table::EntityQuery;
 use table_core::ticks;
 
 use crate::index::changes::index_of;
-use crate::index::outbox::IndexOutbox;
-use crate::index::table::Entities;
+use crate::entities::{Entities, StepRecorder};
 
 /// A copy read where it follows its entity: it was true once, and may not be now. It does not dereference to its value, so that
 /// it is not taken for the entity by accident.
@@ -112,7 +111,7 @@ impl<T> Eventual<T> {
     ///
     /// # Errors
     /// Those of [`Table::get`](table_core::Table::get).
-    pub async fn verify<E: Entity, S: TableStore, O: IndexOutbox>(
+    pub async fn verify<E: Entity, S: TableStore, O: StepRecorder>(
         &self,
         table: &Entities<E, S, O>,
     ) -> Result<Option<Versioned<E>>> {
@@ -123,7 +122,7 @@ impl<T> Eventual<T> {
     ///
     /// # Errors
     /// Those of [`Table::get`](table_core::Table::get).
-    pub async fn primary<E: Entity, S: TableStore, O: IndexOutbox>(
+    pub async fn primary<E: Entity, S: TableStore, O: StepRecorder>(
         &self,
         table: &Entities<E, S, O>,
     ) -> Result<Option<Versioned<E>>> {

@@ -27,12 +27,6 @@ pub struct UniqueViolation {
 /// A write, a query or a change of indexed entities that is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexFault {
-    #[error(
-        "the transaction has a write of this row already: put both changes into one, or commit the first before"
-    )]
-    Twice,
-    #[error("`{first}` and `{second}` write one row of the transaction: give each its own key")]
-    SameRow { first: String, second: String },
     #[error("another entity has the value: choose another value, or change that entity first")]
     Taken(#[source] UniqueViolation),
     #[error(
@@ -40,16 +34,6 @@ pub(crate) enum IndexFault {
          again"
     )]
     Shared { index: &'static str, owner: String },
-    #[error("a merge cannot remove property `{0}`: use `update`")]
-    Removed(&'static str),
-    #[error(
-        "the change altered the key of the entity: keys are fixed; insert under the new key, delete the old"
-    )]
-    KeyChanged,
-    #[error("the entity is of another version by now: read it again, then decide anew")]
-    Changed,
-    #[error("the entity is not there: insert it, or take `insert_or_replace`")]
-    NotFound,
     #[error(
         "no design is stored for the table, so that it is not known whether its indexes are whole: open it first, with \
          `create_if_missing`"
@@ -80,30 +64,17 @@ pub(crate) enum IndexFault {
     )]
     Behind,
     #[error(
-        "the index `{0}` lives in another partition or table, and nothing records its changes: give an outbox"
-    )]
-    NoOutbox(String),
-    #[error("a step elsewhere is intended, and nothing records it: take a handle with an outbox")]
-    NoOutboxForSteps,
-    #[error(
         "`{0}` declares no relation, and this change leaves copies to be settled: a program of another version recorded it"
     )]
     NoRelation(&'static str),
     #[error("a page of a list has at least one key: `top` is 0")]
     EmptyPage,
-    #[error("a write was not decided though all that is there was read")]
-    Undecided,
 }
 
 impl Fault for IndexFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
-            Self::Twice | Self::SameRow { .. } => (ErrorCode::InvalidDuplicateRow, Some("EGT-4")),
             Self::Taken(_) | Self::Shared { .. } => (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")),
-            Self::Removed(_) => (ErrorCode::InvalidInput, Some("MRG-3")),
-            Self::KeyChanged => (ErrorCode::InvalidInput, Some("UPD-6")),
-            Self::Changed => (ErrorCode::UpdateConditionNotSatisfied, Some("UPD-3")),
-            Self::NotFound => (ErrorCode::ResourceNotFound, Some("UPD-2")),
             Self::NoDesign | Self::NotKnown(_) | Self::Disabled(_) | Self::Building(_) => {
                 (ErrorCode::IndexNotReady, None)
             }
@@ -111,9 +82,7 @@ impl Fault for IndexFault {
             Self::OtherSource => (ErrorCode::Corrupted, Some("PAT-EC-4")),
             Self::UnknownIndex(_) => (ErrorCode::LayoutMismatch, None),
             Self::Behind => (ErrorCode::UpdateConditionNotSatisfied, Some("PAT-INTER-3")),
-            Self::NoOutbox(_) | Self::NoOutboxForSteps => (ErrorCode::Unsupported, Some("PAT-EC-8")),
             Self::NoRelation(_) => (ErrorCode::Unsupported, Some("PAT-DEN-2")),
-            Self::Undecided => (ErrorCode::InternalError, None),
         }
     }
 }

@@ -5,6 +5,7 @@ mod blobs;
 #[cfg(not(feature = "blobs"))]
 #[path = "list/no_blobs.rs"]
 mod blobs;
+mod change;
 pub(crate) mod content;
 pub(crate) mod fault;
 mod form;
@@ -16,6 +17,7 @@ pub use blobs::ListBlobs;
 #[cfg(not(feature = "blobs"))]
 pub(crate) use blobs::ListBlobs;
 pub(crate) use blobs::Upload;
+pub(crate) use change::ListChange;
 pub(crate) use form::{ListForm, Member};
 pub(crate) use keeper::{ListWrite, Lists, is_unreadable};
 pub(crate) use members::Members;

@@ -14,10 +14,9 @@ use table_core::value::ValueRef;
 use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
 use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
-use crate::index::outbox::IndexOutbox;
-use crate::index::table::Entities;
+use crate::entities::{Entities, StepRecorder};
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes blobs of lists that no entity has named for a grace period, and marks those seen for the first time. Run it now
     /// and then: each change of a list in a blob leaves the blob from before.
     ///
@@ -27,7 +26,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// # Errors
     /// `InvalidInput` if the table was given no [`ListBlobs`]; those of the table and of the store of blobs.
     pub async fn collect_orphaned_lists(&self) -> Result<Collected> {
-        let Some(blobs) = &self.blobs else {
+        let Some(blobs) = self.list_blobs() else {
             return Err(Error::of(ListFault::NoBlobs));
         };
         let lists = E::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List);

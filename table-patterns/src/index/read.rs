@@ -11,11 +11,10 @@ use table_core::table::{EntityQuery, TableScan};
 
 use crate::index::changes::index_of;
 use crate::index::eventual::{Eventual, EventualQuery};
-use crate::index::outbox::IndexOutbox;
+use crate::entities::{Entities, StepRecorder};
 use crate::index::state::{IndexState, load, not_known, not_ready, noted};
-use crate::index::table::Entities;
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// One entity by its key, or by a unique index of its partition, which holds all of it: one request (PAT-INTRA-1).
     ///
     /// By an index the version is that of the copy: a conditional write with it fails, an [`update`](Self::update) from it
@@ -121,7 +120,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     fn guarded<C: Class, F: Source>(&self, selection: Selection<E, C, F>) -> Selection<E, C, F> {
         match F::INDEX {
             None => own_rows(selection),
-            Some(index) if self.states.is_ready::<E>(index) => selection,
+            Some(index) if self.index_states().is_ready::<E>(index) => selection,
             Some(index) => Selection::new(Err(not_known(index.name))),
         }
     }
@@ -145,10 +144,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 
     pub(crate) async fn require_ready<F: Source>(&self) -> Result<()> {
         let Some(index) = F::INDEX else { return Ok(()) };
-        if self.states.is_ready::<E>(index) {
+        if self.index_states().is_ready::<E>(index) {
             return Ok(());
         }
-        match noted(&load(&self.table, &self.states).await?, index.name) {
+        match noted(&load(&self.table, self.index_states()).await?, index.name) {
             IndexState::Ready => Ok(()),
             state => Err(not_ready(index.name, state).with_table(self.table.name()?.as_str())),
         }

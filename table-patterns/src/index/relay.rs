@@ -12,9 +12,8 @@ use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 
 use crate::index::fault::IndexFault;
-use crate::index::outbox::IndexOutbox;
+use crate::entities::{Entities, StepRecorder};
 use crate::index::remote::RemoteChange;
-use crate::index::table::Entities;
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{self, Pending};
@@ -26,18 +25,14 @@ fn step_name(entity: &EntitySchema) -> String {
     format!("elsewhere of {}", entity.entity)
 }
 
-impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
+/// Returns the step that settles a change of an entity elsewhere.
+pub(crate) fn step_of(entity: &EntitySchema, change: &RemoteChange) -> Step {
+    Step::of_pattern(step_name(entity), change.recorded(entity))
+}
+
+impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S, Q> {
     async fn prepare(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         self.register(table, partition_key).await
-    }
-
-    fn record(&self, entity: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
-        let intent = |changes: &[RemoteChange]| {
-            let source = changes.first().map(|change| change.owner.row_key.clone()).unwrap_or_default();
-            let step = |change: &RemoteChange| Step::of_pattern(step_name(entity), change.recorded(entity));
-            self.operation(&changes.iter().map(step).fold(Intent::of(source), Intent::step))
-        };
-        changes.chunk_by(|one, next| one.owner == next.owner).map(intent).collect()
     }
 
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>> {
@@ -59,7 +54,7 @@ impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Whether a later change of an entity is recorded that changed the same key of the index.
     pub(crate) async fn is_recorded_later(
         &self,
@@ -98,7 +93,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Refuses a record of a change in another partition or table. A writer of one partition records changes of that partition alone.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
@@ -132,7 +127,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 
 struct Settler<E, S, O>(Entities<E, S, O>);
 
-impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Take for Settler<E, S, O> {
+impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for Settler<E, S, O> {
     fn take<'a>(&'a self, call: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             if self.0.takes_up(call.payload).await? {
@@ -183,7 +178,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     where
         E: Entity + Send + Sync,
         T: TableStore + Clone + 'static,
-        O: IndexOutbox + 'static,
+        O: StepRecorder + 'static,
     {
         self.takes(step_name(E::SCHEMA), Settler(table.clone()))
     }

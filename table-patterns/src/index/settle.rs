@@ -15,20 +15,19 @@ use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
-use crate::index::attempts::{Current, RACE};
-use crate::index::batch::violation;
+use crate::denormal::Copies;
+use crate::entities::{Current, Entities, RACE, StepRecorder};
+use crate::index::copy::violation;
 use crate::index::changes::{index_of, owner_of};
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListForm, ListWrite, Upload};
-use crate::index::outbox::IndexOutbox;
 use crate::index::remote::{Derived, Left, RemoteChange};
-use crate::index::table::Entities;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
 use crate::work::handler::Delivery;
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Brings what follows from an entity in another partition or table, an entry of an index or copies, in line with the entity as it is now; gives how
     /// many rows that took. To be called at least once for each recorded change; that it is called again does no harm.
     ///
@@ -49,20 +48,22 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         change: &RemoteChange,
         call: Option<Delivery<'_>>,
     ) -> Result<usize> {
-        match (&change.of, &self.keeper) {
-            (Derived::Index(index), _) => {
-                let is_genuine = call.is_none_or(|call| call.is_genuine);
-                // IMPORTANT: the version of a record of a foreign writer may be any number, and is noted in no guard.
-                let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
-                self.settle_index(index, change, (generation, is_genuine)).await
-            }
-            (_, Some(keeper)) => keeper.settle(self, change, call).await,
-            (_, None) => Err(self.here(Error::of(IndexFault::NoRelation(E::SCHEMA.entity)), &change.owner)),
+        if let Derived::Index(index) = &change.of {
+            let is_genuine = call.is_none_or(|call| call.is_genuine);
+            // IMPORTANT: the version of a record of a foreign writer may be any number, and is noted in no guard.
+            let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
+            return self.settle_index(index, change, (generation, is_genuine)).await;
+        }
+        match self.contributor::<Copies<E, Self>>() {
+            Some(copies) => copies.0.settle(self, change, call).await,
+            None => Err(self.here(Error::of(IndexFault::NoRelation(E::SCHEMA.entity)), &change.owner)),
         }
     }
+}
 
-    /// Settles what a change of this generation left in an index, once for each.
-    async fn settle_index(
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Settles the change of an index that this generation of the entity left, once for each.
+    pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
         change: &RemoteChange,
@@ -153,7 +154,7 @@ pub(crate) struct Entry {
     entity: Option<ETag>,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Entries<'_, E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> {
     type Item = EntityKey;
     type Stored = Vec<Target>;
     type What = Entry;
@@ -235,7 +236,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Entries<'_, E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entries<'_, E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     /// What becomes of one key.
     ///
     /// IMPORTANT: what the entity has there is written only if the change left the same there. Else either the answer is old, or a later change

@@ -68,6 +68,9 @@ pub(crate) fn noted(layout: &StoredLayout, index: &str) -> IndexState {
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicU8>);
 
+/// The states of a handle without indexes.
+pub(crate) static NO_STATES: States = States(Vec::new());
+
 const UNKNOWN: u8 = 0;
 const READY: u8 = 1;
 const NOT_READY: u8 = 2;
@@ -84,10 +87,6 @@ impl States {
 
     pub(crate) fn is_ready<E: Entity>(&self, index: &IndexSchema) -> bool {
         self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == READY)
-    }
-
-    pub(crate) fn is_unknown<E: Entity>(&self, index: &IndexSchema) -> bool {
-        self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == UNKNOWN)
     }
 
     pub(crate) fn learn<E: Entity>(&self, layout: &StoredLayout) {

@@ -14,19 +14,18 @@ use table_core::mixed::{Belonging, judge, judge_beside};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{Continuation, KeyRange, Query, TextRange};
-use table_core::row::{Row, RowWriter};
+use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema, KeyPiece};
 use table_core::selection::{Scan, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::index::batch::Write;
+use crate::entities::{Batch, Contribution, Entities, EntityPlan, Outcome, StepRecorder, touch};
 use crate::index::changes::{Change, ChangeKind};
+use crate::index::contributor::Indexes;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, Members, is_unreadable};
-use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
-use crate::index::table::Entities;
 
 /// What a pass goes over first, and what then. Rows first: rows without an owner are out of the way before others take its place.
 ///
@@ -82,7 +81,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) top: Option<usize>,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// One page of a phase. All that is to be written for it has been written when it returns.
     pub(crate) async fn page(&self, phase: Phase, place: &Place, pacer: &mut Pacer) -> Result<Swept> {
         let (table, ranges) = match phase {
@@ -144,6 +143,30 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         }
     }
 
+    /// Plans the write that gives an entity its entry. The entity is touched, so its version is the condition and changes.
+    fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
+        let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
+        let kind = match self.schema().kind {
+            IndexKind::List => ChangeKind::Join(entry.row),
+            IndexKind::Copies => ChangeKind::Add(entry.row),
+        };
+        let change = Change { index: self.schema(), key: entry.key, kind };
+        let mut out = Contribution::default();
+        indexes.add_row::<E>(change, (&key, self.table.retry.pace()), &mut out)?;
+        Ok(EntityPlan::new(key, touch(IfMatch::ETag(etag)), out))
+    }
+
+    /// As [`joining`](Self::joining), for an entity as it was found.
+    fn joining_item(&self, item: &Item, entry: IndexEntry) -> Result<EntityPlan> {
+        self.joining(item.key.clone(), item.found.etag.clone(), entry)
+    }
+
+    /// Makes one attempt to commit a batch. With `look`, index rows are read first.
+    async fn attempt(&self, batch: &Batch, look: bool) -> Result<Outcome> {
+        self.table.admit(false).await?;
+        self.table.site(self.table.table.name()?).attempt(batch, look).await
+    }
+
     async fn delete(&self, table: &TableName, key: &EntityKey, etag: ETag) -> Result<()> {
         self.submit(table, key, OperationKind::Delete(IfMatch::ETag(etag))).await
     }
@@ -154,16 +177,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
         self.store().submit(table, transaction).await.map(drop)
     }
-}
-
-/// The write that gives an entity its entry: the entity itself is touched, so that its version is the condition and changes.
-fn joining(index: &'static IndexSchema, key: EntityKey, etag: ETag, entry: IndexEntry) -> Write {
-    let touch = OperationKind::Merge(RowWriter::with_capacity(0).finish(), IfMatch::ETag(etag));
-    let what = match index.kind {
-        IndexKind::List => ChangeKind::Join(entry.row),
-        IndexKind::Copies => ChangeKind::Add(entry.row),
-    };
-    Write { changes: vec![Change { index, key: entry.key, kind: what }], ..Write::alone(key, touch) }
 }
 
 fn begin(pieces: &[KeyPiece]) -> TextRange {

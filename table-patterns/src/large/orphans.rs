@@ -8,10 +8,10 @@ use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
 use crate::blob::{Collected, Naming, Orphans, decode};
-use crate::index::IndexOutbox;
+use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
-impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
+impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
     /// Removes blobs that no entity has named for a grace period, and marks those seen for the first time. Run it now and then.
     ///
     /// Safe beside writers, readers and other collectors; stopped anywhere, the next run goes on. A blob is named if any property
@@ -35,7 +35,7 @@ impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
 
 struct Named<'a, E, S, O>(&'a LargeTable<E, S, O>);
 
-impl<E: Large, S: TableStore, O: IndexOutbox> Naming for Named<'_, E, S, O> {
+impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
     type Of = EntityKey;
 
     fn of(&self, segments: &[String]) -> Option<EntityKey> {

@@ -11,7 +11,7 @@ use table_core::clock::Clock;
 use table_core::error::{Error, Result};
 
 use crate::blob::encode;
-use crate::index::{Entities, NoOutbox};
+use crate::entities::{Entities, NoOutbox};
 use crate::large::Large;
 use crate::large::fault::LargeFault;
 

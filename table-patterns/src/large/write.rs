@@ -9,12 +9,12 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
-use crate::index::IndexOutbox;
+use crate::entities::StepRecorder;
 use crate::large::fault::LargeFault;
 use crate::large::uploads::{Uploads, is_of};
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
-impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
+impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
     /// Uploads contents, each for one of the entity's blobs, and inserts the entity that names them.
     ///
     /// # Errors

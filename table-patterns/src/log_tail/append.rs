@@ -12,7 +12,7 @@ use table_core::retry::Retry;
 use table_core::store::TableStore;
 use uuid::Uuid;
 
-use crate::index::IndexOutbox;
+use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
@@ -64,7 +64,7 @@ impl Writer {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> LogTail<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// Appends an event of now. `event` makes it of the stamp it is given, and may be called again with another one.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use table_core::error::Result;
 use table_core::selection::Selection;
 use table_core::store::TableStore;
 
-use crate::index::{IndexOutbox, NoOutbox};
+use crate::entities::{NoOutbox, StepRecorder};
 use crate::log_tail::{LogStamp, LogTail, WholePartitions};
 
 /// Ticks of a microsecond.
@@ -63,7 +63,7 @@ struct Ahead {
     begun: bool,
 }
 
-impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> LogTail<E, S, O> {
+impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
     /// Follows a log from a position: [`LogStamp::FIRST`] for all of it, or one that was stored.
     #[must_use]
     pub fn follow<C: WholePartitions>(
@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> LogTail<E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, C: WholePartitions, O: IndexOutbox> Follow<E, S, C, O> {
+impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S, C, O> {
     /// The next events after the position, the oldest first, at most `most`; none if nothing newer has settled.
     ///
     /// The table gives the newest first. While what is missing is more than `most`, the time that it spans is halved until the

@@ -11,7 +11,7 @@ use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::selection::{Class, FanOut, Partition, Selection};
 use table_core::store::TableStore;
 
-use crate::index::IndexOutbox;
+use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
@@ -50,7 +50,7 @@ pub struct LogSlice<E> {
     pub cut_at: Option<LogStamp>,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> LogTail<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// The newest `n` events, the newest first (PAT-LOG-1). One request for each 1,000 and partition.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Store wrapper that counts calls.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -130,6 +131,10 @@ impl<S: fmt::Display> fmt::Display for Meter<S> {
 impl<S: TableStore> TableStore for Meter<S> {
     fn capabilities(&self) -> &Capabilities {
         self.store.capabilities()
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.store.attached()
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

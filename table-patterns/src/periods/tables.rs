@@ -14,7 +14,7 @@ use table_core::store::TableStore;
 use table_core::{Table, TableStoreExt};
 
 use crate::handle::has_remote;
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// Names that one request lists.

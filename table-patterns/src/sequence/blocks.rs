@@ -11,25 +11,25 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
-use crate::index::{Entities, NoOutbox};
+use crate::entities::{Entities, NoOutbox};
 use crate::outbox::rows::together;
 use crate::sequence::row;
-use crate::unit::key_of;
+use crate::unit::partition_key as key_of;
 
-/// Blocks in hand, the first to be used first.
+/// BlockSequence in hand, the first to be used first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
 /// A sequence with gaps: a process takes blocks of numbers, and gives them out without a request. See [the module](crate::sequence) for its price.
 ///
 /// Clones share what is in hand. Numbers of one process grow as long as one block is in hand; where several calls found none left, each took one.
-pub struct Blocks<E, S, O = NoOutbox> {
+pub struct BlockSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
     size: u32,
     in_hand: Arc<Mutex<InHand>>,
 }
 
-impl<E: Entity, S: TableStore + Clone, O: Clone> Blocks<E, S, O> {
+impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     /// The sequence of this name in each partition of the entities, taken in blocks of `size`, of one number at least.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     }
 }
 
-impl<E, S: Clone, O: Clone> Clone for Blocks<E, S, O>
+impl<E, S: Clone, O: Clone> Clone for BlockSequence<E, S, O>
 where
     Entities<E, S, O>: Clone,
 {
@@ -103,9 +103,9 @@ where
     }
 }
 
-impl<E, S, O> fmt::Debug for Blocks<E, S, O> {
+impl<E, S, O> fmt::Debug for BlockSequence<E, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blocks")
+        f.debug_struct("BlockSequence")
             .field("row_key", &self.row_key)
             .field("size", &self.size)
             .finish_non_exhaustive()

@@ -9,17 +9,17 @@ use table_core::key::RowKey;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
-use crate::index::{Entities, IndexOutbox, NoOutbox};
+use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
-use crate::unit::{Unit, key_of};
+use crate::unit::{Unit, partition_key};
 
 /// A sequence without gaps: a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its price.
-pub struct Gapless<E, S, O = NoOutbox> {
+pub struct GaplessSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
 }
 
-impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Gapless<E, S, O> {
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequence<E, S, O> {
     /// The sequence of this name in each partition of the entities.
     ///
     /// # Errors
@@ -52,12 +52,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Gaple
         count: u64,
         mut uses: impl FnMut(Range<N>, &mut Unit<S, O>) -> Result<()>,
     ) -> Result<Range<N>> {
-        let partition_key = key_of(partition)?;
+        let partition_key = partition_key(partition)?;
         let (store, table) = (self.entities.table().store(), self.entities.table().name()?);
         let mut race = self.entities.retry().race("the sequence");
         let mut refused = None;
         loop {
-            let mut unit = self.entities.transaction_in(partition_key.clone())?;
+            let mut unit = self.entities.unit_in(partition_key.clone())?;
             let place = (&partition_key, &self.row_key);
             let (numbers, operation) = row::take(store, table, place, count).await?;
             // A number that another writer took is found in its entity before it is in the row of the sequence: only that says whose fault it is.
@@ -68,7 +68,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Gaple
                 race.lost(error).await?;
                 continue;
             }
-            unit.beside("sequence", [operation])?;
+            unit.add_rows("sequence", [operation])?;
             uses(row::fit(numbers.start)?..row::fit(numbers.end)?, &mut unit)?;
             match unit.commit().await {
                 Ok(_) => return Ok(row::fit(numbers.start)?..row::fit(numbers.end)?),
@@ -79,8 +79,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Gaple
     }
 }
 
-impl<E, S, O> fmt::Debug for Gapless<E, S, O> {
+impl<E, S, O> fmt::Debug for GaplessSequence<E, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gapless").field("row_key", &self.row_key).finish_non_exhaustive()
+        f.debug_struct("GaplessSequence").field("row_key", &self.row_key).finish_non_exhaustive()
     }
 }

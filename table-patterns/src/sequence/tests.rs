@@ -13,9 +13,9 @@ use table_core::{
 
 use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore};
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::outbox::rows::together;
-use crate::sequence::{Blocks, Gapless};
+use crate::sequence::{BlockSequence, GaplessSequence};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed)]
@@ -39,7 +39,7 @@ fn tickets() -> (Store, Entities<Ticket, Store>) {
 }
 
 fn insert(tickets: &Entities<Ticket, Store>, title: &str) -> table_core::Result<u32> {
-    let numbers = Gapless::new(tickets, "ticket")?;
+    let numbers = GaplessSequence::new(tickets, "ticket")?;
     block_on(numbers.next(Ticket::partition("contoso"), |number, unit| {
         unit.insert(&Ticket { tenant: "contoso".into(), number, title: title.into() }).map(drop)
     }))
@@ -85,7 +85,7 @@ fn con_3_a_faster_writer_takes_the_number_and_the_unit_the_next() {
         left -= 1;
         let (faster, title) = (faster.clone(), format!("faster {left}"));
         Fault::Meanwhile(Box::new(move || {
-            let numbers = Gapless::new(&faster, "ticket").unwrap();
+            let numbers = GaplessSequence::new(&faster, "ticket").unwrap();
             let taken = block_on(numbers.next(Ticket::partition("contoso"), |number, unit| {
                 unit.insert(&Ticket { tenant: "contoso".into(), number, title: title.clone() }).map(drop)
             }));
@@ -100,9 +100,9 @@ fn con_3_a_faster_writer_takes_the_number_and_the_unit_the_next() {
 #[test]
 fn what_is_no_sequence_is_refused() {
     let (store, tickets) = tickets();
-    assert_eq!(Gapless::new(&tickets, "").unwrap_err().code(), ErrorCode::InvalidInput);
-    assert!(Blocks::new(&tickets, "a/b", 1).is_err());
-    let none = Gapless::new(&tickets, "ticket").unwrap();
+    assert_eq!(GaplessSequence::new(&tickets, "").unwrap_err().code(), ErrorCode::InvalidInput);
+    assert!(BlockSequence::new(&tickets, "a/b", 1).is_err());
+    let none = GaplessSequence::new(&tickets, "ticket").unwrap();
     let none = block_on(none.take(Ticket::partition("contoso"), 0, |_: std::ops::Range<u32>, _| Ok(())));
     assert_eq!(none.unwrap_err().code(), ErrorCode::InvalidInput);
     let write = |next: i64| {
@@ -129,7 +129,7 @@ fn holders_of_blocks_that_die_leave_gaps_and_no_doubles() {
     let (_, tickets) = tickets();
     let mut given = BTreeSet::new();
     for holder in 1..=20u64 {
-        let numbers = Blocks::new(&tickets, "ticket", 10).unwrap();
+        let numbers = BlockSequence::new(&tickets, "ticket", 10).unwrap();
         for _ in 0..holder {
             assert!(given.insert(block_on(numbers.next::<u64>(Ticket::partition("contoso"))).unwrap()));
         }
@@ -140,7 +140,7 @@ fn holders_of_blocks_that_die_leave_gaps_and_no_doubles() {
 #[test]
 fn blocks_cost_two_requests_each() {
     let (store, tickets) = tickets();
-    let numbers = Blocks::new(&tickets, "ticket", 10).unwrap();
+    let numbers = BlockSequence::new(&tickets, "ticket", 10).unwrap();
     store.heal();
     let given = (0..30)
         .map(|_| block_on(numbers.clone().next(Ticket::partition("contoso"))).unwrap())
@@ -156,7 +156,7 @@ fn threads_with_blocks_and_units_never_take_one_number_twice() {
             .map(|thread| {
                 let tickets = tickets.clone();
                 scope.spawn(move || {
-                    let numbers = Blocks::new(&tickets, "ticket", 1 + thread).unwrap();
+                    let numbers = BlockSequence::new(&tickets, "ticket", 1 + thread).unwrap();
                     let take = |turn: u32| match (thread + turn) % 3 {
                         0 => insert(&tickets, &format!("{thread} {turn}")).unwrap(),
                         _ => block_on(numbers.next(Ticket::partition("contoso"))).unwrap(),
@@ -188,7 +188,7 @@ proptest! {
         });
         let only_units = gapless.iter().all(|gapless| *gapless);
         let mut given = BTreeSet::new();
-        let mut numbers = Blocks::new(&tickets, "ticket", 3).unwrap();
+        let mut numbers = BlockSequence::new(&tickets, "ticket", 3).unwrap();
         for (turn, gapless) in gapless.into_iter().enumerate() {
             if gapless {
                 if let Ok(number) = insert(&tickets, &format!("{turn}")) {
@@ -198,7 +198,7 @@ proptest! {
                 match block_on(numbers.next(Ticket::partition("contoso"))) {
                     Ok(number) => prop_assert!(given.insert(number)),
                     // Its process dies with the block.
-                    Err(_) => numbers = Blocks::new(&tickets, "ticket", 3).unwrap(),
+                    Err(_) => numbers = BlockSequence::new(&tickets, "ticket", 3).unwrap(),
                 }
             }
         }

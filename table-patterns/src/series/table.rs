@@ -14,7 +14,7 @@ use table_core::selection::{Paged, Point, Selection};
 use table_core::store::TableStore;
 use table_core::table::EntityQuery;
 
-use crate::index::{Entities, IndexOutbox, NoOutbox};
+use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::series::fault::SeriesFault;
 use crate::series::row::{copy, no_slot};
 use crate::series::{Series, SeriesRow, SlotNumber, check_slots};
@@ -45,7 +45,7 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
     }
 }
 
-impl<E: Series, S: TableStore, O: IndexOutbox> SeriesTable<E, S, O> {
+impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// One period with all its slots; `None` if nothing was written. One request (PAT-SER-1).
     ///
     /// # Errors
@@ -89,13 +89,12 @@ impl<E: Series, S: TableStore, O: IndexOutbox> SeriesTable<E, S, O> {
     }
 
     fn name(&self, slot: usize) -> Result<&'static str> {
-        let found = E::SLOTS.get(slot).copied();
-        found.ok_or_else(|| self.entities.in_table(no_slot(slot, E::SLOTS)))
+        slot_name::<E>(slot).map_err(|error| self.entities.in_table(error))
     }
 }
 
 // The bounds stand at the methods: rustc shows the message of a bound there, and of an `impl` it does not.
-impl<E: Series, S: TableStore, O: IndexOutbox> SeriesTable<E, S, O> {
+impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Adds to one slot and gives the sum; an empty slot counts as zero. No update is lost (PAT-SER-3).
     ///
     /// # Errors
@@ -135,7 +134,7 @@ impl<E: Series, S: TableStore, O: IndexOutbox> SeriesTable<E, S, O> {
                 sums = self.sums(&key, stored, &names, by)?;
                 let slots: Vec<_> = names.iter().copied().zip(sums.iter().copied()).collect();
                 let row = with_slots(entity, &slots)?;
-                let write = self.entities.merged_or_inserted(&key, current.as_ref(), (entity, row))?;
+                let write = self.entities.plan_merge_or_insert(&key, current.as_ref(), (entity, row))?;
                 Ok(Some(write.identified()))
             })
             .await;
@@ -178,8 +177,21 @@ impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
     }
 }
 
-/// The entity's own properties and some slots, for a merge.
-fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
+/// Returns the name of a slot.
+///
+/// # Errors
+/// `OutOfRangeInput` if the slot does not exist.
+pub(crate) fn slot_name<E: Series>(slot: usize) -> Result<&'static str> {
+    E::SLOTS.get(slot).copied().ok_or_else(|| no_slot(slot, E::SLOTS))
+}
+
+/// Returns the error of a sum that the type of a slot cannot hold.
+pub(crate) fn sum_overflow(name: &str) -> Error {
+    Error::of(SeriesFault::Sum).with_property(name)
+}
+
+/// Returns the entity's own properties and some slots, for a merge.
+pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
     copy(&entity.to_merge()?, &mut writer)?;
     for (name, value) in slots {

@@ -218,7 +218,7 @@ mod declared {
     use super::*;
     use crate::EntityStore;
     use crate::feed::Cursor;
-    use crate::index::Entities;
+    use crate::entities::Entities;
 
     /// A meter that declares an index and a feed beside its slots.
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -287,7 +287,7 @@ mod declared {
     fn a_unit_writes_slots_under_the_version_that_was_read() {
         let (meters, series, _) = meters();
         let unit = |old: Option<&_>, value| {
-            let mut unit = meters.transaction(Meter::partition("Oslo")).unwrap();
+            let mut unit = meters.unit(Meter::partition("Oslo")).unwrap();
             let row = SeriesRow::with_values(meter("attic"), [None, Some(value)]).unwrap();
             unit.put_series(old, &row).unwrap();
             block_on(unit.commit())
@@ -301,7 +301,7 @@ mod declared {
         unit(Some(&read), 9).unwrap();
         assert_eq!((slots(&series), in_room(&meters, "attic")), (vec![(1, 9)], 1));
         let error = {
-            let mut unit = meters.transaction(Meter::partition("Oslo")).unwrap();
+            let mut unit = meters.unit(Meter::partition("Oslo")).unwrap();
             let other = SeriesRow::new(Meter { number: 8, ..meter("attic") });
             unit.put_series(Some(&read), &other).unwrap_err()
         };

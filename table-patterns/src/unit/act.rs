@@ -1,4 +1,4 @@
-//! What a unit does to one entity, for its errors.
+//! The verb that a unit applies to an entity, for its errors.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use table_core::error::Error;
 
 use crate::unit::Unit;
 
-/// What is done to one entity.
+/// The verb that is applied to one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) entity: &'static str,
@@ -24,10 +24,10 @@ impl fmt::Display for Act {
 }
 
 impl<S, O> Unit<S, O> {
-    /// An error of an entity, with what was done to it.
+    /// Adds the verb and the type to the error of an entity.
     pub(super) fn named(&self, error: Error) -> Error {
         let at = error.operation().or((self.acts.len() == 1).then_some(0));
-        let row = |at: usize| self.batch.entities.get(at).map(|operation| &operation.row_key);
+        let row = |at: usize| self.batch.entities().get(at).map(|operation| &operation.row_key);
         let is_entity = |at: &usize| match (error.key(), row(*at)) {
             (Some((_, row_key)), Some(row)) => row_key == row.as_str(),
             _ => false,

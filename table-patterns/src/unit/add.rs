@@ -1,4 +1,4 @@
-//! What a unit is made of, added part by part: a part that does not fit leaves it as it was.
+//! Additions to a unit. A refused addition leaves the unit as it was.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -9,33 +9,42 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::row::RowWriter;
 use table_core::store::TableStore;
 
-use crate::index::{Batch, Beside, Entities, IndexOutbox, Other, Write};
+use crate::entities::{Author, Entities, EntityPlan, PlannedRow, RowWrite, StepRecorder, touch};
+use crate::outbox::Step;
 use crate::unit::act::Act;
+use crate::unit::complete::{Complete, Completion, Part, completes};
 use crate::unit::fault::UnitFault;
-use crate::unit::kept::{Keep, Part, keep};
 use crate::unit::{Admission, Unit};
 
-impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds rows of a pattern, all or none.
-    pub(crate) fn beside(
+    pub(crate) fn add_rows(
         &mut self,
         by: &'static str,
         operations: impl IntoIterator<Item = Operation>,
     ) -> Result<&mut Self> {
-        let rows: Vec<_> = operations.into_iter().map(|operation| Beside { by, operation }).collect();
+        let row = |Operation { row_key, kind }: Operation| PlannedRow {
+            by: Author::Pattern(by),
+            row_key,
+            write: RowWrite::Fixed(kind),
+        };
+        let rows: Vec<_> = operations.into_iter().map(row).collect();
         let Some(last) = rows.last() else { return Ok(self) };
-        let row_key = last.operation.row_key.clone();
-        let key = EntityKey { partition_key: self.batch.partition_key.clone(), row_key };
-        let mut batch = self.batch.clone();
-        rows.iter().try_for_each(|row| batch.add(row.clone())).map_err(|error| self.here(error, &key))?;
-        self.take(batch, &key)?.parts.extend(rows.into_iter().map(Part::Row));
+        let (partition_key, row_key) = (self.batch.partition_key().clone(), last.row_key.clone());
+        let key = EntityKey { partition_key, row_key };
+        let limits = self.store.capabilities().limits;
+        let added = self.batch.add_rows(rows.clone(), Some(&limits));
+        added.map_err(|error| self.here(error, &key))?;
+        if let Some(completion) = &mut self.completion {
+            completion.parts.push(Part::Rows(rows));
+        }
         Ok(self)
     }
 
-    pub(super) fn write<E: Entity + Send + Sync>(
+    /// Adds the write of an entity.
+    pub(crate) fn write<E: Entity + Send + Sync>(
         &mut self,
         verb: &'static str,
         key: &EntityKey,
@@ -46,58 +55,62 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.check_place::<E>(key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: Some(verb) };
         let handle = self.handle::<E>();
-        let keep = keep(&handle, key, old)?;
-        let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, key))?;
-        let look = !handle.knows(&write);
-        self.push::<E>(write, act, keep)?;
-        self.look |= look;
-        let admission: Admission = Arc::new(move || {
-            let handle = handle.clone();
-            // A change keeps what a newer design adds to its rows.
-            Box::pin(async move { handle.admit(false).await })
+        let complete = completes(&handle, key, old, &self.context)?;
+        let plan = handle.plan_in(&self.context, key.clone(), kind, old, new);
+        let plan = plan.map_err(|error| self.here(error, key))?;
+        self.push(plan, act, complete)?;
+        self.admissions.entry(TypeId::of::<E>()).or_insert_with(|| -> Admission {
+            Arc::new(move || {
+                let handle = Arc::clone(&handle);
+                // A change keeps the properties that a newer schema adds.
+                Box::pin(async move { handle.admit(false).await })
+            })
         });
-        self.admissions.entry(TypeId::of::<E>()).or_insert(admission);
         Ok(self)
     }
 
+    /// Adds a condition on the version of an entity.
     pub(super) fn condition<E: Entity>(&mut self, key: EntityKey, if_match: IfMatch) -> Result<&mut Self> {
         self.check_place::<E>(&key)?;
-        let kind = OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match);
         let act = Act { entity: E::SCHEMA.entity, verb: None };
-        self.push::<E>(Write::alone(key, kind), act, None)
+        self.push(EntityPlan::alone(key, touch(if_match)), act, None)
     }
 
-    fn push<E: Entity>(&mut self, write: Write, act: Act, keep: Option<Keep>) -> Result<&mut Self> {
-        let key = write.key.clone();
-        let mut batch = self.batch.clone();
-        let part = Part::Write(Other { write: write.clone(), push: Batch::push::<E> }, keep);
-        batch.push::<E>(write).map_err(|error| self.here(error.with_context(&act.to_string()), &key))?;
-        self.take(batch, &key).map_err(|error| error.with_context(&act.to_string()))?.acts.push(act);
-        self.parts.push(part);
+    /// Adds a step elsewhere.
+    pub(super) fn push_step(&mut self, key: &EntityKey, step: Step) -> Result<&mut Self> {
+        let limits = self.store.capabilities().limits;
+        let added = self.batch.add_step(&key.row_key, step.clone(), Some(&limits));
+        added.map_err(|error| self.here(error, key))?;
+        if let Some(completion) = &mut self.completion {
+            completion.parts.push(Part::Step(key.row_key.clone(), step));
+        }
         Ok(self)
     }
 
-    /// Takes a larger batch, if it fits.
-    pub(super) fn take(&mut self, batch: Batch, key: &EntityKey) -> Result<&mut Self> {
-        let limits = self.road.store.capabilities().limits;
-        let (operations, most) = (batch.operations(), limits.operations);
-        if operations > most {
-            let fault = UnitFault::Operations { operations, parts: batch.parts(), most };
-            return Err(self.here(Error::of(fault), key));
+    fn push(&mut self, plan: EntityPlan, act: Act, complete: Option<Complete>) -> Result<&mut Self> {
+        let (key, limits) = (plan.key.clone(), self.store.capabilities().limits);
+        // Until the first entity with copies, the batch itself is what is committed.
+        let begins = complete.is_some() && self.completion.is_none();
+        let begun = begins.then(|| Completion::after(&self.batch));
+        let part = (begins || self.completion.is_some()).then(|| plan.clone());
+        let added = self.batch.push_within(plan, Some(&limits));
+        added.map_err(|error| self.here(error.with_context(&act.to_string()), &key))?;
+        self.completion = begun.or_else(|| self.completion.take());
+        if let (Some(completion), Some(part)) = (&mut self.completion, part) {
+            completion.parts.push(Part::Write(Box::new(part), complete));
         }
-        let (bytes, most) = (batch.bytes(), limits.transaction_bytes);
-        if bytes > most {
-            let fault = UnitFault::Bytes { bytes, parts: batch.parts(), most };
-            return Err(self.here(Error::of(fault), key));
-        }
-        self.batch = batch;
+        self.acts.push(act);
         Ok(self)
     }
 
+    /// Checks that an entity lies in the table and the partition of the unit.
+    ///
+    /// # Errors
+    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5), `InvalidInput` (EGT-1).
     pub(crate) fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
-        let fault = if key.partition_key != self.batch.partition_key {
-            let (entity, unit) = (key.partition_key.clone(), self.batch.partition_key.clone());
-            UnitFault::Partition { entity, unit }
+        let partition_key = self.batch.partition_key();
+        let fault = if key.partition_key != *partition_key {
+            UnitFault::Partition { entity: key.partition_key.clone(), unit: partition_key.clone() }
         } else if !self.table_of::<E>().eq_ignore_ascii_case(self.table.as_str()) {
             UnitFault::Table { entity: self.table_of::<E>().to_owned(), unit: self.table.clone() }
         } else {
@@ -106,7 +119,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         Err(self.here(Error::of(fault), key))
     }
 
-    /// The table of a handle, which is another than that of the design for tables of periods; without one that of the design.
+    /// The table of an entity type: that of its handle, which differs from that of the schema for tables of periods.
     fn table_of<E: Entity>(&self) -> &str {
         let known = self.handles.get(&TypeId::of::<E>());
         let handle = known.and_then(|handle| handle.downcast_ref::<Entities<E, S, O>>());
@@ -114,6 +127,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         name.map_or(E::SCHEMA.table, TableName::as_str)
     }
 
+    /// Adds the table to an error, and a key if it has none.
     pub(crate) fn here(&self, error: Error, key: &EntityKey) -> Error {
         let error = error.with_table(self.table.as_str());
         match error.key() {

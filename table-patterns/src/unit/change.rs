@@ -1,27 +1,25 @@
-//! Changes of entities as they were read: what their types do not know, as slots of a series, is kept.
+//! Changes of entities that were read. Stored properties that the type does not know, such as the slots of a series, are kept.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
+use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;
-use table_core::query::Select;
 use table_core::row::{self, Row};
 use table_core::store::TableStore;
 
-use crate::index::IndexOutbox;
-use crate::requests::{self, CONCURRENCY};
+use crate::entities::StepRecorder;
 use crate::unit::Unit;
-use crate::unit::kept::Part;
+use crate::unit::complete::Part;
 
-/// An entity as it was read, and as it is to be.
+/// An entity as it was read, and its new value.
 pub(super) struct Change<'a, E> {
     pub(super) etag: &'a ETag,
     pub(super) old: (&'a E, Row),
     pub(super) new: (&'a E, Row),
 }
 
-/// A change whose row is made of all that is stored, which is read when the unit is committed.
+/// A replace that needs all stored properties, which are read when the unit is committed.
 pub(super) struct Rewrite {
     row_key: RowKey,
     etag: ETag,
@@ -29,15 +27,15 @@ pub(super) struct Rewrite {
     after: Row,
 }
 
-impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
-    /// Adds a change: a merge where it removes no property, as what the type does not know stays then without being read.
+impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> Unit<S, O> {
+    /// Adds a change. If it removes no property it is a merge, which keeps unknown properties without reading them.
     pub(super) fn change<E: Entity + Send + Sync>(
         &mut self,
         key: &EntityKey,
         change: Change<'_, E>,
     ) -> Result<&mut Self> {
         let Change { etag, old: (old, before), new: (new, after) } = change;
-        // Copies are kept of all that is stored.
+        // Copies are made of all stored properties.
         let reads = E::RELATIONS.is_some() || row::removes(before.view(), after.view())?;
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if reads {
@@ -53,27 +51,24 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         Ok(self)
     }
 
-    /// Reads what changes rewrite, and adds to their rows what the types do not know.
+    /// Reads the entities that are replaced, and keeps the stored properties that their types do not know.
     pub(super) async fn complete_changes(&mut self) -> Result<()> {
-        let rewrites = std::mem::take(&mut self.rewrites);
-        let (store, table, partition_key) = (&self.road.store, &self.table, &self.batch.partition_key);
-        let reads = rewrites.into_iter().map(|Rewrite { row_key, etag, before, after }| async move {
-            let key = EntityKey { partition_key: partition_key.clone(), row_key };
-            let found = store.get(table, &key, &Select::All).await?;
-            // Of another version nothing is written: the transaction says so.
-            let Some(found) = found.filter(|found| found.etag == etag) else { return Ok(None) };
-            Ok::<_, Error>(Some((key.row_key, row::rewrite(found.row.view(), before.view(), after.view())?)))
-        });
-        let rows: Vec<_> = requests::in_order(reads, CONCURRENCY).await?;
-        for (row_key, row) in rows.into_iter().flatten() {
-            let entities =
-                self.batch.entities.iter_mut().map(|operation| (&operation.row_key, &mut operation.kind));
-            let parts = self.parts.iter_mut().filter_map(|part| match part {
-                Part::Write(own, _) => Some((&own.write.key.row_key, &mut own.write.kind)),
-                _ => None,
-            });
-            for (_, kind) in entities.chain(parts).filter(|(of, _)| **of == row_key) {
-                if let OperationKind::Replace(known, _) = kind {
+        let mut rows = Vec::new();
+        for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
+            // An entity of another version is not written: the transaction fails.
+            if let Some(found) = self.read_row(&row_key).await?.filter(|found| found.etag == etag) {
+                rows.push((row_key, row::rewrite(found.row.view(), before.view(), after.view())?));
+            }
+        }
+        for (row_key, row) in rows {
+            self.batch.set_row(&row_key, row.clone());
+            let Some(completion) = &mut self.completion else { continue };
+            completion.base.set_row(&row_key, row.clone());
+            for part in &mut completion.parts {
+                if let Part::Write(plan, _) = part
+                    && plan.key.row_key == row_key
+                    && let OperationKind::Replace(known, _) = &mut plan.kind
+                {
                     *known = row.clone();
                 }
             }

@@ -21,9 +21,9 @@ use table_core::{Entity, Selection};
 use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::Cursor;
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::outbox::{Message, Outbox, Step};
-use crate::participant::{Changes, Participant};
+use crate::participant::{Changes, Participant, WithParticipants};
 use crate::unit::Unit;
 
 #[expect(clippy::duplicated_attributes, reason = "each index has words of its own")]
@@ -113,7 +113,7 @@ impl Participant<Ticket> for Trail {
     fn changes(&self, old: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
         let Some(ticket) = new.or(old) else { return Ok(()) };
         if new.is_some_and(|new| new.status == "closed") && old.is_none_or(|old| old.status != "closed") {
-            out.send(Step::call(&Told(ticket.subject.clone()))?);
+            out.add_step(Step::call(&Told(ticket.subject.clone()))?);
         }
         let change = format!("{}: {} > {}", ticket.number, text(old), text(new));
         out.insert(&Audit { tenant: ticket.tenant.clone(), id: out.id(), change })
@@ -134,14 +134,16 @@ impl Participant<Ticket> for Once {
 }
 
 type Store = FaultyStore<Engine>;
-type Tickets = Entities<Ticket, Store, Outbox<Store, Engine>>;
+type Desk = WithParticipants<Store>;
+type Tickets = Entities<Ticket, Desk, Outbox<Desk, Engine>>;
 
 fn desk() -> (Store, Tickets) {
     let engine = Engine::in_memory();
     let store = FaultyStore::new(engine.clone());
-    let outbox = Outbox::new(store.clone(), engine, QueueName::new("work").unwrap());
+    let desk = store.clone().with_participant::<Ticket>(Trail);
+    let outbox = Outbox::new(desk.clone(), engine, QueueName::new("work").unwrap());
     block_on(outbox.create_queues()).unwrap();
-    let tickets = store.entities_through::<Ticket, _>(outbox).taking_part(Trail);
+    let tickets = desk.entities_through::<Ticket, _>(outbox);
     let tickets = block_on(tickets.create_if_missing()).unwrap();
     store.heal();
     (store, tickets)
@@ -151,8 +153,8 @@ fn ticket(number: u32, status: &str, subject: &str, agent: u32) -> Ticket {
     Ticket { tenant: "contoso".into(), number, status: status.into(), subject: subject.into(), agent }
 }
 
-fn unit(tickets: &Tickets) -> Unit<Store, Outbox<Store, Engine>> {
-    tickets.transaction(Ticket::partition("contoso")).unwrap()
+fn unit(tickets: &Tickets) -> Unit<Desk, Outbox<Desk, Engine>> {
+    tickets.unit(Ticket::partition("contoso")).unwrap()
 }
 
 /// What of a kind lies in the partition: rows whose keys begin so.
@@ -180,7 +182,7 @@ fn egt_9_a_unit_of_several_types_writes_all_that_belongs_to_each_or_nothing() {
         unit.require(Agent::key("contoso", 9)).unwrap();
         unit.update(&read, |ticket| ticket.status = "closed".into()).unwrap();
         unit.insert(&comment).unwrap();
-        unit.send(Ticket::key("contoso", 1), Step::call(&Told("by hand".into())).unwrap()).unwrap();
+        unit.add_step(Ticket::key("contoso", 1), Step::call(&Told("by hand".into())).unwrap()).unwrap();
         unit
     };
     let before = rows(&store, "");
@@ -228,7 +230,8 @@ fn an_error_names_the_entity_and_the_verb_or_the_pattern() {
     let error = block_on(taken.commit()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 
-    let once = tickets.clone().taking_part(Once);
+    let desk = tickets.table().store().clone().with_participant::<Ticket>(Once);
+    let once = desk.entities_through::<Ticket, _>(tickets.outbox.clone());
     block_on(once.insert(&ticket(3, "open", "three", 9))).unwrap();
     store.heal();
     let error = block_on(once.insert(&ticket(4, "open", "four", 9))).unwrap_err();
@@ -237,7 +240,7 @@ fn an_error_names_the_entity_and_the_verb_or_the_pattern() {
     let error = block_on(once.insert(&ticket(7, "open", "seven", 9))).unwrap_err();
     assert_eq!(error.rule(), Some("EGT-5"));
     assert!(error.to_string().contains("`once`"), "{error}");
-    let mut two = once.transaction(Ticket::partition("contoso")).unwrap();
+    let mut two = once.unit(Ticket::partition("contoso")).unwrap();
     two.insert(&ticket(5, "open", "five", 9)).unwrap();
     let error = two.insert(&ticket(6, "open", "six", 9)).unwrap_err();
     assert_eq!(error.rule(), Some("EGT-4"));
@@ -251,8 +254,7 @@ fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_wha
     let error = (0..).find_map(|n| full.insert(&ticket(n, "open", &format!("s{n}"), n)).err()).unwrap();
     assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("EGT-2")));
     let text = error.to_string();
-    for part in ["of entities", "of copies in indexes", "of lists", "of intents", "of the feed", "of `trail`"]
-    {
+    for part in ["of entities", "of `BySubject`", "of `ByAgent`", "of intents", "of the feed", "of `trail`"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(full.operations() <= Limits::PORTABLE.operations, "the unit stays as it was");
@@ -271,7 +273,7 @@ fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_wha
     // Two guarded steps of one change for one target: one of them would be lost.
     let target = table_core::EntityKey::new("a", "b").unwrap();
     let step = || Step::delete_if_exists(TableName::new("Subjects").unwrap(), target.clone());
-    one.send(Ticket::key("contoso", 1), step()).unwrap().send(Ticket::key("contoso", 1), step()).unwrap();
+    one.add_step(Ticket::key("contoso", 1), step()).unwrap().add_step(Ticket::key("contoso", 1), step()).unwrap();
     assert_eq!(rule(block_on(one.commit()).unwrap_err()).as_deref(), Some("PAT-EC-2"));
     assert!(rows(&store, "").is_empty(), "nothing is written");
 }
@@ -280,9 +282,9 @@ fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_wha
 fn pat_ec_8_a_step_without_an_outbox_is_refused() {
     let store = Engine::in_memory();
     let agents = block_on(store.entities::<Agent>().create_if_missing()).unwrap();
-    let mut unit = agents.transaction(Agent::partition("contoso")).unwrap();
+    let mut unit = agents.unit(Agent::partition("contoso")).unwrap();
     unit.insert(&Agent { tenant: "contoso".into(), id: 1 }).unwrap();
-    unit.send(Agent::key("contoso", 1), Step::call(&Told(String::new())).unwrap()).unwrap();
+    unit.add_step(Agent::key("contoso", 1), Step::call(&Told(String::new())).unwrap()).unwrap();
     assert_eq!(block_on(unit.commit()).unwrap_err().rule(), Some("PAT-EC-8"));
 }
 

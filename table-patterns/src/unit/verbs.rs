@@ -1,4 +1,4 @@
-//! The verbs of a unit: what is done to each entity, and on which condition.
+//! The verbs of a unit: writes and conditions of single entities.
 
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
@@ -7,30 +7,30 @@ use table_core::operation::OperationKind;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
-use crate::index::IndexOutbox;
+use crate::entities::StepRecorder;
 use crate::outbox::Step;
 use crate::series::{Series, SeriesRow};
 use crate::unit::Unit;
 use crate::unit::change::Change;
 use crate::unit::fault::UnitFault;
-use crate::unit::kept::Part;
 
-impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds an insert: the entity must not exist (INS-1).
     ///
     /// # Errors
-    /// One operation, or byte, too many (EGT-2, EGT-3), a row that is in it already (EGT-4), another partition (EGT-5) or table (EGT-1), a
-    /// value that is in it already (PAT-INTRA-5). The unit stays as it was.
+    /// `InvalidInput` for too many operations (EGT-2) or another table (EGT-1); `RequestBodyTooLarge` for too many bytes (EGT-3);
+    /// `InvalidDuplicateRow` for a row that the unit writes already (EGT-4); `CommandsInBatchActOnDifferentPartitions` for another partition
+    /// (EGT-5); `UniqueViolation` for a value that the unit uses already (PAT-INTRA-5). The unit stays as it was.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", &entity.key_of()?, kind, None, Some(entity))
     }
 
-    /// Adds a replace of an entity as it was read. Properties that `E` does not know are kept, as slots of a series; a field that is `None`
-    /// is removed. Where one is, or copies are kept, the commit reads the entity.
+    /// Adds a replace of an entity that was read. Properties that `E` does not know, such as the slots of a series, are kept; a field that is `None`
+    /// is removed. The commit reads the entity if a property is removed, or if it has copies.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert); `InvalidInput` if the two have different keys (UPD-6).
+    /// Those of [`insert`](Self::insert); `InvalidInput` if the keys differ (UPD-6).
     pub fn replace<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
         let key = new.key_of()?;
         if old.key_of()? != key {
@@ -40,7 +40,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.change(&key, Change { etag: old.etag(), old: (old.value(), before), new: (new, after) })
     }
 
-    /// Adds a change of an entity as it was read, as [`replace`](Self::replace) does.
+    /// Adds a change of an entity that was read: a [`replace`](Self::replace) by a changed clone.
     ///
     /// # Errors
     /// Those of [`replace`](Self::replace).
@@ -54,7 +54,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.replace(old, &new)
     }
 
-    /// Adds what makes an entity be as given: an insert where none was read, a replace of what was.
+    /// Adds an insert if no entity was read, or a replace of the one that was.
     ///
     /// # Errors
     /// Those of [`replace`](Self::replace).
@@ -65,7 +65,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         }
     }
 
-    /// As [`put`](Self::put) of an entity that has slots: those that are empty here are empty afterwards.
+    /// Adds an insert or a replace of an entity with all its slots. Empty slots are removed.
     ///
     /// ```
     /// # use table_patterns::EntityStore;
@@ -84,7 +84,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// let counts = Engine::in_memory().entities::<Counts>().create_if_missing().await?;
     /// let mut row = SeriesRow::new(Counts { employee: 123, day: 20140423 });
     /// *row.slot_mut(9)? = Some(42);
-    /// let mut unit = counts.transaction(Counts::partition(123))?;
+    /// let mut unit = counts.unit(Counts::partition(123))?;
     /// unit.put_series(None, &row)?; // with whatever else is of this partition
     /// unit.commit().await?;
     /// let read = SeriesTable::new(counts).get(Counts::key(123, 20140423)).await?;
@@ -111,7 +111,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.change(&key, Change { etag, old: (&old.entity, before), new: (&new.entity, row) })
     }
 
-    /// Adds a delete of an entity as it was read (DEL-2).
+    /// Adds a delete of an entity that was read (DEL-2).
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert).
@@ -120,7 +120,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
     }
 
-    /// Adds the condition that an entity is there. It changes its version, and nothing else.
+    /// Adds the condition that an entity exists. The condition changes the version of the entity.
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert).
@@ -128,7 +128,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.condition::<E>(key.into_key()?, IfMatch::Any)
     }
 
-    /// Adds the condition that an entity is as it was read. It changes its version, and nothing else.
+    /// Adds the condition that an entity is unchanged since it was read. The condition changes the version of the entity.
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert).
@@ -136,16 +136,14 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.condition::<E>(read.key_of()?, IfMatch::ETag(read.etag().clone()))
     }
 
-    /// Intends a step elsewhere, of the entity of a key: a worker takes it once the unit is committed (PAT-EC-8). It needs a handle with an outbox.
+    /// Adds a step in another partition, table or store, on behalf of an entity. A worker takes it once the unit is committed (PAT-EC-8). The handle
+    /// needs an outbox.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert). That two guarded steps of one entity have one target is an error when the unit is committed.
-    pub fn send<E: Entity>(&mut self, of: Selection<E, Point>, step: Step) -> Result<&mut Self> {
+    /// Those of [`insert`](Self::insert). Two guarded steps of one entity with the same target are an error of the commit.
+    pub fn add_step<E: Entity>(&mut self, of: Selection<E, Point>, step: Step) -> Result<&mut Self> {
         let key = of.into_key()?;
         self.check_place::<E>(&key)?;
-        let mut batch = self.batch.clone();
-        batch.intend(&key.row_key, vec![step.clone()]);
-        self.take(batch, &key)?.parts.push(Part::Step(key.row_key, step));
-        Ok(self)
+        self.push_step(&key, step)
     }
 }

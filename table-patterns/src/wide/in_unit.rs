@@ -7,13 +7,13 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
-use crate::index::IndexOutbox;
+use crate::entities::StepRecorder;
 use crate::unit::Unit;
 use crate::wide::fetch::row_key;
 use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion, check_parts};
 
-impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds all parts of a wide entity: an insert where none was read, a replace of what was. Each part is an operation. The commit gives
     /// versions of entities alone: to write the whole again, read it.
     ///
@@ -39,7 +39,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// # pollster::block_on(async {
     /// let store = Engine::in_memory();
     /// let (meters, readings) = (store.entities::<Meter>().create_if_missing().await?, store.wide::<Readings>());
-    /// let mut unit = meters.transaction(Meter::partition("Oslo"))?;
+    /// let mut unit = meters.unit(Meter::partition("Oslo"))?;
     /// unit.insert(&Meter { site: "Oslo".into(), number: 7, room: "attic".into() })?;
     /// unit.put_wide(None, &Readings { site: "Oslo".into(), number: 7, days: vec![Some(1); 366] })?;
     /// unit.commit().await?; // the meter, its index and its feed, and two parts of readings
@@ -90,6 +90,6 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         });
         let parts = parts.map_err(|error| self.here(error, key))?;
         self.check_place::<W::Header>(key)?;
-        self.beside(W::Header::SCHEMA.entity, parts)
+        self.add_rows(W::Header::SCHEMA.entity, parts)
     }
 }

@@ -1,5 +1,6 @@
 //! A store as the bearer of a token sees it.
 
+use std::any::Any;
 use std::fmt;
 
 use table_core::query::{Continuation, Page, Query, Select};
@@ -63,6 +64,10 @@ impl<S: fmt::Display> fmt::Display for Scoped<S> {
 impl<S: TableStore> TableStore for Scoped<S> {
     fn capabilities(&self) -> &Capabilities {
         self.store.capabilities()
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.store.attached()
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

@@ -321,9 +321,9 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
         Worker::new(outbox).with_index_handler(&employees).run_until_idle().await.unwrap();
 
         let ids = |found: Vec<Versioned<Employee>>| found.iter().map(|one| one.id).collect::<Vec<_>>();
-        let here = employees.look_up(Employee::by_last_name("Sales", "Jones / Cao")).await.unwrap();
+        let here = employees.get_by_index(Employee::by_last_name("Sales", "Jones / Cao")).await.unwrap();
         assert_eq!(ids(here), [1, 3, 4]);
-        let elsewhere = employees.look_up_eventual(Employee::namesakes("Jones / Cao")).await.unwrap();
+        let elsewhere = employees.get_by_index_eventual(Employee::namesakes("Jones / Cao")).await.unwrap();
         assert_eq!(ids(elsewhere), [1, 3, 4]);
         // The list in the partition went over two keys and is in a blob; each change since left the blob before.
         let folder = Path::from("indexes/lists/listedpeople");

@@ -238,7 +238,7 @@ fn what_an_older_program_does_not_know_passes_through_or_it_is_refused() {
             let entities = table_patterns::Entities::from(old);
             assert!(refused(entities.replace(&before::employee(1, "ada"), IfMatch::Any).await));
             let read = entities.get(before::Employee::key("Sales", 1)).await.unwrap().unwrap();
-            let mut unit = entities.transaction(before::Employee::partition("Sales")).unwrap();
+            let mut unit = entities.unit(before::Employee::partition("Sales")).unwrap();
             unit.replace(&read, &before::employee(1, "grace")).unwrap();
             unit.commit().await.unwrap();
             assert_eq!(new.get(key()).await.unwrap().unwrap().nickname.as_deref(), Some("A"));
@@ -263,7 +263,7 @@ async fn is_refused_beside<New: Entity>() -> bool {
         refused(table_at::<before::Employee>(&time, &store).create_if_missing().await),
     ];
     let entities = table_patterns::Entities::from(old.clone());
-    let mut unit = entities.transaction(before::Employee::partition("Sales")).unwrap();
+    let mut unit = entities.unit(before::Employee::partition("Sales")).unwrap();
     unit.insert(&before::employee(3, "joan")).unwrap();
     refusals.push(refused(unit.commit().await));
     assert!(old.get(before::Employee::key("Sales", 1)).await.unwrap().is_some(), "it may read");
@@ -305,7 +305,7 @@ fn slots_that_an_older_program_does_not_know_pass_through_its_changes() {
         old.merge(&before::employee(1, "b"), IfMatch::Any).await.unwrap();
         old.patch(key()).set(before::Employee::EMAIL, "c").send().await.unwrap();
         let read = old.get(key()).await.unwrap().unwrap();
-        let mut unit = old.transaction(before::Employee::partition("Sales")).unwrap();
+        let mut unit = old.unit(before::Employee::partition("Sales")).unwrap();
         unit.replace(&read, &before::employee(1, "d")).unwrap();
         unit.commit().await.unwrap();
         let row = series.get(nicknamed::Employee::key("Sales", 1)).await.unwrap().unwrap();

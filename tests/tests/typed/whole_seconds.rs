@@ -12,7 +12,7 @@ use table_core::{
 };
 use table_patterns::EntityStore;
 use table_patterns::feed::Cursor;
-use table_patterns::index::Entities;
+use table_patterns::Entities;
 use table_patterns::outbox::{Intent, Outbox, Step};
 use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::work::Worker;

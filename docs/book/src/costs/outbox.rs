@@ -59,9 +59,9 @@ fn steps() {
         }
         let close = async |number| {
             let ticket = tickets.get(Ticket::key("contoso", number)).await?.ok_or_else(missing)?;
-            let mut unit = tickets.transaction(Ticket::partition("contoso"))?;
+            let mut unit = tickets.unit(Ticket::partition("contoso"))?;
             unit.update(&ticket, |ticket| ticket.open = false)?;
-            unit.send(Ticket::key("contoso", number), Step::call(&Closed { ticket: number })?)?;
+            unit.add_step(Ticket::key("contoso", number), Step::call(&Closed { ticket: number })?)?;
             counted.start();
             unit.commit().await.map(drop)
         };

@@ -7,7 +7,7 @@ use table_patterns::group::{Many, One};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::periods::{Period, PeriodTables, Periodic};
 use table_patterns::relation::OwnerTable;
-use table_patterns::sequence::{Blocks, Gapless};
+use table_patterns::sequence::{BlockSequence, GaplessSequence};
 use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::{Entity, EntityGroup, EntityStore as _, TableStoreExt as _, ticks};
 
@@ -152,18 +152,18 @@ fn sequences() {
     let mut counted = Counted::new();
     run(async {
         let tickets =
-            counted.store.entities::<Ticket>().with_runtime(counted.runtime()).create_if_missing().await?;
-        let numbers = Gapless::new(&tickets, "ticket")?;
+            counted.store.entities::<Ticket>().with_pace(counted.pace()).create_if_missing().await?;
+        let numbers = GaplessSequence::new(&tickets, "ticket")?;
         let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
             unit.insert(&Ticket { tenant: "contoso".into(), number }).map(drop)
         };
         numbers.next(Ticket::partition("contoso"), insert).await?;
         counted.start();
         numbers.next(Ticket::partition("contoso"), insert).await?;
-        counted.row("`Gapless::next`, with the entity");
-        let numbers = Blocks::new(&tickets, "ticket", 100)?;
+        counted.row("`GaplessSequence::next`, with the entity");
+        let numbers = BlockSequence::new(&tickets, "ticket", 100)?;
         let _: u32 = numbers.next(Ticket::partition("contoso")).await?;
-        counted.row("`Blocks::next`, the first of a block of 100");
+        counted.row("`BlockSequence::next`, the first of a block of 100");
         for _ in 2..=100 {
             let _: u32 = numbers.next(Ticket::partition("contoso")).await?;
         }

@@ -12,7 +12,7 @@ use table_core::{Entity, ErrorCode, TableEntity, TableStoreExt};
 use crate::EntityStore;
 use crate::denormal::{Denormal, OnDelete};
 use crate::feed::{Cursor, Feed};
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
@@ -103,7 +103,7 @@ impl Desk {
 
     /// The tickets that an index of the partition and one elsewhere find by the name of their agent.
     fn named(&self, name: &str) -> [Vec<u32>; 2] {
-        let here = block_on(self.tickets.look_up(Ticket::by_agent("contoso", name))).unwrap();
+        let here = block_on(self.tickets.get_by_index(Ticket::by_agent("contoso", name))).unwrap();
         let there = block_on(self.tickets.query_eventual(Ticket::names(name)).collect()).unwrap();
         let there = there.into_iter().map(|ticket| ticket.into_possibly_stale().number);
         [here.iter().map(|ticket| ticket.number).collect(), there.collect()]

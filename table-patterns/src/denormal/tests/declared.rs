@@ -9,7 +9,7 @@ use table_core::selection::{Point, Selection};
 use crate::EntityStore;
 use crate::denormal::Denormal;
 use crate::faults::{Call, Fault, FaultyStore};
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::outbox::Outbox;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -91,18 +91,18 @@ fn pat_den_2_every_handle_keeps_the_copies_that_the_structs_declare() {
         let found = tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
         assert_eq!(found.len(), 1);
         // Two holders of one source in one transaction, with one condition on it.
-        let mut unit = tickets.transaction(Ticket::partition("t")).unwrap();
+        let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
         unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 3);
         // In a unit of another type, which was given no handle on them.
-        let mut unit = agents.transaction(Agent::partition("t")).unwrap();
+        let mut unit = agents.unit(Agent::partition("t")).unwrap();
         unit.insert(&Ticket { id: 12, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 4);
         // That their source is there may be said before and after.
         for (id, first) in [(10, true), (11, false)] {
-            let mut unit = tickets.transaction(Ticket::partition("t")).unwrap();
+            let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
             if first {
                 unit.require(Agent::key("t", 1)).unwrap();
             }
@@ -145,7 +145,7 @@ fn con_3_a_source_that_changes_between_two_reads_of_one_transaction_is_read_agai
             if bulk {
                 tickets.bulk().insert_all(&both).await.unwrap();
             } else {
-                let mut unit = tickets.transaction(Ticket::partition("t")).unwrap();
+                let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
                 unit.insert(&both[0]).unwrap().insert(&both[1]).unwrap();
                 unit.commit().await.unwrap();
             }

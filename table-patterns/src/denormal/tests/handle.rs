@@ -114,7 +114,7 @@ fn pat_den_2_a_unit_takes_copies_along() {
         company.recover();
         let sales_rows = || Employee::partition("Sales");
 
-        let mut unit = employees.transaction(sales_rows()).unwrap().with(departments);
+        let mut unit = employees.unit(sales_rows()).unwrap().with(departments);
         unit.insert(&sales(Some(223))).unwrap().insert(&Employee { id: 300, ..bob() }).unwrap();
         // Its manager gets another name between the read and the commit.
         company.store.script(renamed_meanwhile(company.again(), "Byron"));
@@ -125,7 +125,7 @@ fn pat_den_2_a_unit_takes_copies_along() {
         company.assert_agreement("inserted");
 
         let read = employees.get(Employee::key("Sales", 223)).await.unwrap().unwrap();
-        let mut unit = employees.transaction(sales_rows()).unwrap().with(departments);
+        let mut unit = employees.unit(sales_rows()).unwrap().with(departments);
         unit.update(&read, |ada| ada.last_name = "King".into()).unwrap();
         unit.insert(&Employee { id: 301, ..bob() }).unwrap();
         assert_eq!(unit.commit().await.unwrap().len(), 2, "not those of holders");
@@ -135,7 +135,7 @@ fn pat_den_2_a_unit_takes_copies_along() {
         company.assert_agreement("renamed");
 
         // An entity of the unit that is not as it was read fails it, and nothing of it is written.
-        let mut unit = employees.transaction(sales_rows()).unwrap().with(departments);
+        let mut unit = employees.unit(sales_rows()).unwrap().with(departments);
         unit.update(&read, |ada| ada.last_name = "Late".into()).unwrap();
         let before = company.rows("Company");
         assert!(unit.commit().await.unwrap_err().is_conflict());
@@ -144,7 +144,7 @@ fn pat_den_2_a_unit_takes_copies_along() {
         // A holder and its source in one unit are each written once.
         let read = employees.get(Employee::key("Sales", 223)).await.unwrap().unwrap();
         let department = departments.get(Department::key("Sales")).await.unwrap().unwrap();
-        let mut unit = employees.transaction(sales_rows()).unwrap().with(departments);
+        let mut unit = employees.unit(sales_rows()).unwrap().with(departments);
         unit.update(&read, |ada| ada.last_name = "Byron".into()).unwrap();
         unit.update(&department, |sales| sales.employee_count = 1).unwrap();
         unit.commit().await.unwrap();

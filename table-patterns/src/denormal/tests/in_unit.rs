@@ -13,7 +13,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
 use crate::denormal::{Denormal, OnDelete, REFERENCE_PREFIX};
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::unit::Unit;
 use crate::work::Worker;
@@ -137,7 +137,7 @@ impl Desk {
     }
 
     fn unit(&self) -> Unit<Engine, Queue> {
-        let unit = self.tickets.transaction(Ticket::partition("t")).unwrap();
+        let unit = self.tickets.unit(Ticket::partition("t")).unwrap();
         unit.with(&self.agents).with(&self.lines)
     }
 

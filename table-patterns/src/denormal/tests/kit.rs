@@ -15,7 +15,7 @@ use table_core::{Entity, TableStoreExt};
 
 use crate::denormal::{Denormal, OnDelete};
 use crate::faults::FaultyStore;
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::outbox::{OUTBOX_PREFIX, Outbox};
 use crate::work::{Runtime, Sweep, Worker};
 

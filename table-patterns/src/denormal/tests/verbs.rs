@@ -7,7 +7,7 @@ use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Manager, Project, ada, bob, project, sales};
 use crate::faults::{Call, sendable};
-use crate::index::Entities;
+use crate::entities::Entities;
 
 fn company() -> Company {
     let company = Company::new();

@@ -28,7 +28,7 @@ pub(crate) struct Upload {
 
 /// Where lists go that no entity is to hold: a blob for each, named by the entity (PAT-IX option 1, PAT-IX-4).
 ///
-/// Given to a table by [`with_list_blobs`](crate::index::Entities::with_list_blobs). A list moves when it outgrows its
+/// Given to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves when it outgrows its
 /// entity, or what [`beyond`](Self::beyond) says, and stays in its blob until it is empty. Where a list is stands in its entity, so that tables
 /// with different bounds work side by side; every program that uses the table needs the blobs.
 ///
@@ -56,7 +56,7 @@ pub(crate) struct Upload {
 /// let jones = Employee { department: "Sales".into(), id: 152, last_name: "Jones".into() };
 /// employees.insert(&jones).await?;
 /// Worker::new(outbox).with_index_handler(&employees).run_until_idle().await?;
-/// let found = employees.look_up_eventual(Employee::namesakes("Jones")).await?;
+/// let found = employees.get_by_index_eventual(Employee::namesakes("Jones")).await?;
 /// assert_eq!(*found[0], jones);
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();

@@ -12,17 +12,14 @@ use table_core::query::Select;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 
-use crate::index::attempts::{Current, RACE, read_as};
-use crate::index::batch::Batch;
+use crate::entities::{Batch, Current, Outcome, RACE, StepRecorder, read_as};
 use crate::index::changes::owner_of;
-use crate::index::commit::Attempt;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
-use crate::index::outbox::IndexOutbox;
 use crate::index::remote::RemoteChange;
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
-use crate::index::sweep::{Item, Sweep, joining};
+use crate::index::sweep::{Item, Sweep};
 use crate::requests::CONCURRENCY;
 
 /// What is wrong where an entity has its entry.
@@ -34,7 +31,7 @@ struct Wrong {
     is_free: bool,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Entities: has each what it should have in the index? Those that merely lack it are written together; the others, and
     /// those that a live writer was faster with, one by one.
     pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
@@ -51,7 +48,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             let Some(Wrong { kind, entry, is_free }) = wrong else { continue };
             let at = entry.key.clone();
             let is_packable = self.repair && is_free && self.schema().is_same_partition();
-            if is_packable && packs.add::<E>(position, item, entry)? {
+            if is_packable && packs.add(position, item, |entry| self.joining_item(item, entry), entry)? {
                 packed.insert(position, self.finding(kind, &at, Some(&item.key)));
             } else {
                 alone.entry(at).or_default().push(position);
@@ -171,16 +168,16 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         let schema = self.schema();
         if !schema.is_same_partition() {
             let change = RemoteChange::of_index(schema, key.clone(), vec![entry.key]);
-            return self.table.settle(&change).await.map(drop);
+            return self.table.settle_index(schema, &change, None).await.map(drop);
         }
         if kind != FindingKind::Stale {
             // The row in the way has no owner.
             self.clear(&entry.key, key).await?;
         }
-        let batch = Batch::of::<E>(joining(schema, key.clone(), current.etag, entry))?;
-        match self.table.attempt(&batch, true).await? {
-            Attempt::Done(_) => Ok(()),
-            Attempt::Entity(error) | Attempt::Index(error) => Err(error),
+        let batch = Batch::of(self.joining(key.clone(), current.etag, entry)?)?;
+        match self.attempt(&batch, true).await? {
+            Outcome::Committed(_) => Ok(()),
+            Outcome::Conflict(_, error) => Err(error),
         }
     }
 

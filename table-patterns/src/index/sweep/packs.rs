@@ -10,10 +10,8 @@ use table_core::limits::Limits;
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::TableStore;
 
-use crate::index::batch::Batch;
-use crate::index::commit::Attempt;
-use crate::index::outbox::IndexOutbox;
-use crate::index::sweep::{Item, Sweep, joining};
+use crate::entities::{Batch, EntityPlan, Outcome, StepRecorder};
+use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
 /// A transaction's worth of entities, with their positions among those that are gone over.
@@ -38,21 +36,24 @@ impl Packs {
 
     /// Takes an entity with the entry that it lacks. `false` where another one here gets a copy under that key: this one is to be
     /// looked at once that is written.
-    pub(super) fn add<E: Entity>(&mut self, position: usize, item: &Item, entry: IndexEntry) -> Result<bool> {
+    pub(super) fn add(
+        &mut self,
+        position: usize,
+        item: &Item,
+        plan: impl FnOnce(IndexEntry) -> Result<EntityPlan>,
+        entry: IndexEntry,
+    ) -> Result<bool> {
         if self.index.kind == IndexKind::Copies && !self.copies.insert(entry.key.clone()) {
             return Ok(false);
         }
-        let write = joining(self.index, item.key.clone(), item.found.etag.clone(), entry);
-        let (operations, bytes) = (write.operations(), write.bytes());
+        let plan = plan(entry)?;
         let packs = self.of.entry(item.key.partition_key.clone()).or_default();
         if let Some(Pack { positions, batch }) = packs.last_mut()
-            && batch.operations() + operations <= self.limits.operations
-            && batch.bytes() + bytes <= self.limits.transaction_bytes
+            && batch.push_within(plan.clone(), Some(&self.limits)).is_ok()
         {
-            batch.push::<E>(write)?;
             positions.push(position);
         } else {
-            packs.push(Pack { positions: vec![position], batch: Batch::of::<E>(write)? });
+            packs.push(Pack { positions: vec![position], batch: Batch::of(plan)? });
         }
         Ok(true)
     }
@@ -67,7 +68,7 @@ impl Packs {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Writes each of the transactions, several at a time, and gives the positions of the entities that have their entry now.
     ///
     /// What was written needs no other confirmation: the version of each entity was a condition, and so was that no other entity had the
@@ -88,9 +89,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
     }
 
     async fn is_written(&self, batch: &Batch) -> Result<bool> {
-        match self.table.attempt(batch, false).await {
-            Ok(Attempt::Done(_)) => Ok(true),
-            Ok(Attempt::Entity(_) | Attempt::Index(_)) => Ok(false),
+        match self.attempt(batch, false).await {
+            Ok(Outcome::Committed(_)) => Ok(true),
+            Ok(Outcome::Conflict(..)) => Ok(false),
             // What one of them is refused for, a full list for one, the others are not: by itself each says its own.
             Err(error) if error.code().status() < 500 => Ok(false),
             Err(error) => Err(error),

@@ -9,16 +9,15 @@ use table_core::row::Row;
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 
-use crate::index::attempts::RACE;
+use crate::entities::{RACE, StepRecorder};
 use crate::index::changes::owner_of;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite};
-use crate::index::outbox::IndexOutbox;
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Rows of the index, several at a time: has each an owner?
     pub(super) async fn rows(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let rows = (0..items.len()).map(|position| async move {
@@ -102,7 +101,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             // A settling that found the row in line wrote nothing: only one that looks at the entity afterwards is safe beside it.
             for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
                 let change = RemoteChange::of_index(self.schema(), owner, vec![key.clone()]);
-                self.table.settle(&change).await?;
+                self.table.settle_index(self.schema(), &change, None).await?;
             }
             return Ok(());
         }

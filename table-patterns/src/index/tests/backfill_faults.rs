@@ -17,13 +17,14 @@ use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada,
 use super::old::{ALL_READY, old_rows};
 use crate::EntityStore;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
-use crate::index::{Entities, IndexOutbox, IndexReport, IndexState};
+use crate::entities::{Entities, StepRecorder};
+use crate::index::{IndexReport, IndexState};
 
 /// Entities of a page; each page is several transactions.
 const PAGE: usize = 25;
 
 /// Runs a backfill, and notes how many entities it reported.
-async fn told<I: Index, O: IndexOutbox>(
+async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
     looked_at: &mut u64,
 ) -> Result<IndexReport> {
@@ -38,7 +39,7 @@ async fn told<I: Index, O: IndexOutbox>(
 }
 
 /// Runs a backfill that dies, then the one that follows; whether it died.
-async fn dies_and_goes_on<I: Index, O: IndexOutbox>(
+async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     store: &Disturbed,
     table: &Entities<I::Entity, Disturbed, O>,
     (at, fault): (usize, Fault),
@@ -224,7 +225,7 @@ fn is_of_the_data(error: &table_core::Error) -> bool {
 
 /// Runs all three, and says which ended well.
 async fn all<S: table_core::TableStore + Clone>(
-    table: &Entities<Staff, S, crate::index::NoOutbox>,
+    table: &Entities<Staff, S, crate::entities::NoOutbox>,
     page: usize,
 ) -> [bool; 3] {
     let ended = |ended: Result<IndexReport>| match ended {

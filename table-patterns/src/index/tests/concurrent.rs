@@ -11,7 +11,7 @@ use table_core::retry::Retry;
 
 use super::kit::{Staff, ada, expected, stored};
 use crate::EntityStore;
-use crate::index::Entities;
+use crate::entities::Entities;
 
 fn together(
     writers: usize,
@@ -69,7 +69,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
     });
     let all: Vec<_> = (0..16 * EACH).map(named).collect();
     assert_eq!(block_on(stored(&engine, &["Names"])).unwrap(), expected(&all));
-    let found = block_on(table.look_up(Named::by_last_name("Sales", "Jones"))).unwrap();
+    let found = block_on(table.get_by_index(Named::by_last_name("Sales", "Jones"))).unwrap();
     assert_eq!(found.len(), all.len());
 }
 

@@ -16,8 +16,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::TextRange;
 use table_core::row::{Row, RowWriter};
-use table_core::runtime::{Runtime, ticks_of};
-use table_core::schema::{EntitySchema, IndexKind};
+use table_core::schema::IndexKind;
 use table_core::selection::Selection;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -25,8 +24,9 @@ use table_core::value::{Value, ValueRef};
 use table_core::{Entity, ToEntity};
 
 use crate::index::list::ListForm;
-use crate::index::{IndexOutbox, RemoteChange};
-use crate::outbox::Intent;
+use crate::entities::StepRecorder;
+use crate::index::RemoteChange;
+use crate::outbox::{Intent, Step};
 
 /// An entity with every kind of index in its partition. Lists are short, so that they get full.
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -148,29 +148,32 @@ impl Records {
     }
 }
 
-impl IndexOutbox for Records {
-    fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>> {
-        assert_eq!(intents, []);
-        Ok(Vec::new())
-    }
-
+impl StepRecorder for Records {
     async fn prepare(&self, _: &TableName, _: &PartitionKey) -> Result<()> {
         Ok(())
     }
 
-    fn record(&self, _: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
-        let record = |changes: &[RemoteChange]| {
-            let texts: Vec<_> = changes.iter().map(RemoteChange::to_text).collect();
+    fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>> {
+        let record = |intent: &Intent| {
+            let texts: Vec<_> = intent.steps().iter().map(change_text).collect();
             let number = self.record_number();
             let mut row = RowWriter::new();
             row.property("Changes", ValueRef::String(&texts.join("\n")));
             let row_key = RowKey::new(format!("{RECORD}{number:06}"))?;
             Ok(Operation { row_key, kind: OperationKind::Insert(row.finish()) })
         };
-        changes.chunk_by(|one, next| one.owner == next.owner).map(record).collect()
+        intents.iter().map(record).collect()
     }
 
     async fn recorded(&self, _: &TableName, _: &PartitionKey) {}
+}
+
+/// The text of a recorded change, without the hash of what it left.
+fn change_text(step: &Step) -> String {
+    let Step::Call { payload, .. } = step else { panic!("{step:?}") };
+    let mut items: Vec<serde_json::Value> = serde_json::from_str(payload).unwrap();
+    items.pop_if(|last| last.is_object());
+    serde_json::Value::Array(items).to_string()
 }
 
 /// The records that are there, by key, with their changes.

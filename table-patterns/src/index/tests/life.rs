@@ -34,7 +34,7 @@ fn a_new_index_answers_only_when_it_is_built() {
         let not_ready = |error: table_core::Error| error.code() == ErrorCode::IndexNotReady;
         assert!(not_ready(table.get(Staff::by_email("Marketing", "mail1")).await.unwrap_err()));
         assert!(not_ready(table.query(Staff::by_email_rows("Sales").email(..)).collect().await.unwrap_err()));
-        assert!(not_ready(table.look_up(Staff::by_last_name("Sales", "Name1")).await.unwrap_err()));
+        assert!(not_ready(table.get_by_index(Staff::by_last_name("Sales", "Name1")).await.unwrap_err()));
         assert_eq!(table.query(Staff::partition("Sales")).collect().await?.len(), 15, "the entities answer");
 
         // Writers find no copies where the old rows should have them, and maintain what they write.

@@ -48,7 +48,7 @@ fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
             .entities_through::<Employee, _>(Records::default())
             .create_if_missing()
             .await?;
-        let mut transaction = without.transaction(Employee::partition("Sales"))?;
+        let mut transaction = without.unit(Employee::partition("Sales"))?;
         for id in 60_000..60_040 {
             transaction.insert(&jones(id))?;
         }
@@ -58,7 +58,7 @@ fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
         assert!(without.get(Employee::key("Sales", 60_000)).await?.is_none());
 
         // One that does: the list moves with the write that it has no room for.
-        let mut transaction = scene.people.transaction(Employee::partition("Sales"))?;
+        let mut transaction = scene.people.unit(Employee::partition("Sales"))?;
         for id in 60_000..60_040 {
             transaction.insert(&jones(id))?;
         }
@@ -159,8 +159,8 @@ fn a_list_in_a_blob_that_is_gone_or_damaged_is_a_typed_error_and_made_anew_by_a_
                 scene.blobs.damage(&name, content);
             }
             for answer in [
-                people.look_up(Employee::by_last_name("Sales", "Jones")).await.map(drop),
-                people.look_up_eventual(Employee::namesakes("Jones")).await.map(drop),
+                people.get_by_index(Employee::by_last_name("Sales", "Jones")).await.map(drop),
+                people.get_by_index_eventual(Employee::namesakes("Jones")).await.map(drop),
                 people.insert(&jones(9)).await.map(drop),
             ] {
                 assert_eq!(answer.unwrap_err().code(), code);
@@ -244,7 +244,7 @@ fn futures_of_lists_are_send() -> Result<()> {
         let scene = scene(0).await?;
         let people = &scene.people;
         crate::faults::sendable(people.insert(&jones(1))).await?;
-        crate::faults::sendable(people.look_up_page(Employee::namesakes("Jones"), None, 3)).await?;
+        crate::faults::sendable(people.get_page_by_index(Employee::namesakes("Jones"), None, 3)).await?;
         crate::faults::sendable(people.collect_orphaned_lists()).await?;
         for change in recorded(people).await? {
             crate::faults::sendable(people.settle(&change)).await?;

@@ -39,7 +39,7 @@ async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     }
     for name in NAMES {
         for department in DEPARTMENTS {
-            let found = scene.people.look_up(Employee::by_last_name(department, name)).await?;
+            let found = scene.people.get_by_index(Employee::by_last_name(department, name)).await?;
             let is_it = |person: &&Employee| person.last_name == name && person.department == department;
             let wanted: Vec<_> = model.values().filter(is_it).collect();
             assert_eq!(found.iter().map(Versioned::value).collect::<Vec<_>>(), wanted, "{what}");

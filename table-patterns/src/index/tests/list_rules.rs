@@ -126,25 +126,25 @@ fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
             settle_all(people).await?;
             scene.blobs.heal();
             let (found, gets, _) =
-                scene.store.count(people.look_up(Employee::by_last_name("Sales", "Jones"))).await;
+                scene.store.count(people.get_by_index(Employee::by_last_name("Sales", "Jones"))).await;
             assert_eq!((found?.len(), gets, scene.blobs.calls()), (5, 1 + 5, of_blob));
             let (found, gets, _) = scene.store.count(people.keys_of(Employee::namesakes("Jones"))).await;
             assert_eq!((found?.len(), gets, scene.blobs.calls()), (5, 1, 2 * of_blob));
             let names = || Employee::namesakes("Jones");
-            let page = people.look_up_page(names(), None, 2).await?;
+            let page = people.get_page_by_index(names(), None, 2).await?;
             assert_eq!(page.entities.len(), 2);
             // One of the next page got another name, and the list was not updated: that one is dropped, the page goes on.
             people.update(Employee::key("Sales", 2), |now| now.last_name = "Cao".to_owned()).await?;
             let (page, gets, _) =
-                scene.store.count(people.look_up_page(names(), page.next.as_ref(), 2)).await;
+                scene.store.count(people.get_page_by_index(names(), page.next.as_ref(), 2)).await;
             let page = page?;
             assert_eq!((page.entities.len(), page.entities[0].id, gets), (1, 3, 1 + 2));
-            let page = people.look_up_page(names(), page.next.as_ref(), 2).await?;
+            let page = people.get_page_by_index(names(), page.next.as_ref(), 2).await?;
             assert_eq!((page.entities.len(), page.next), (1, None));
-            assert_eq!(people.look_up_eventual(names()).await?.len(), 4, "verified on read");
-            let none = people.look_up_page(names(), None, 0).await.unwrap_err();
+            assert_eq!(people.get_by_index_eventual(names()).await?.len(), 4, "verified on read");
+            let none = people.get_page_by_index(names(), None, 0).await.unwrap_err();
             assert_eq!(none.code(), ErrorCode::InvalidInput);
-            assert!(people.look_up_page(Employee::namesakes("Nobody"), None, 9).await?.entities.is_empty());
+            assert!(people.get_page_by_index(Employee::namesakes("Nobody"), None, 9).await?.entities.is_empty());
             Ok::<(), table_core::Error>(())
         })
         .unwrap();
@@ -161,9 +161,9 @@ fn pat_ix_5_in_the_partition_is_within_a_department_elsewhere_is_across_the_orga
                 scene.people.insert(person).await?;
             }
             settle_all(&scene.people).await?;
-            let within = scene.people.look_up(Employee::by_last_name("Sales", "Jones")).await?;
+            let within = scene.people.get_by_index(Employee::by_last_name("Sales", "Jones")).await?;
             assert_eq!(within.iter().map(|one| one.id).collect::<Vec<_>>(), [152]);
-            let across = scene.people.look_up_eventual(Employee::namesakes("Jones")).await?;
+            let across = scene.people.get_by_index_eventual(Employee::namesakes("Jones")).await?;
             assert_eq!(across.iter().map(|one| one.id).collect::<Vec<_>>(), [7, 152]);
             Ok::<(), table_core::Error>(())
         })

@@ -12,7 +12,7 @@ use table_core::{Entity, Versioned};
 
 use super::kit::{Staff, expected, staff, stored};
 use crate::EntityStore;
-use crate::index::Entities;
+use crate::entities::Entities;
 
 #[derive(Clone, Debug)]
 enum Verb {
@@ -154,7 +154,7 @@ async fn run(table: &Entities<Staff, Engine>, verb: &Verb) -> Result<()> {
             patch.set(Staff::EMAIL, email.clone()).send().await.map(drop)
         }
         Verb::Transaction(steps) => {
-            let mut transaction = table.transaction(Staff::partition("Sales"))?;
+            let mut transaction = table.unit(Staff::partition("Sales"))?;
             let mut is_empty = true;
             for (new, what) in steps {
                 let old = table.get(Staff::key("Sales", new.id)).await?;
@@ -190,7 +190,7 @@ proptest! {
                 assert_eq!(stored(&engine, &["Company"]).await?, expected(model.values()), "after {verb:?}");
             }
             for staff in model.values() {
-                let found = table.look_up(Staff::by_last_name("Sales", &staff.last_name)).await?;
+                let found = table.get_by_index(Staff::by_last_name("Sales", &staff.last_name)).await?;
                 let namesakes = model.values().filter(|other| other.last_name == staff.last_name);
                 assert_eq!(found.iter().map(Versioned::value).collect::<Vec<_>>(), namesakes.collect::<Vec<_>>());
                 if let Some(email) = &staff.email {

@@ -4,7 +4,8 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 
 use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, ada};
-use crate::index::{Entities, IndexState, NoOutbox};
+use crate::entities::{Entities, NoOutbox};
+use crate::index::IndexState;
 
 /// The design of `Staff` before it had indexes.
 mod before {

@@ -18,7 +18,8 @@ use super::disturbed::Disturbed;
 use super::kit::{Records, records};
 use crate::EntityStore;
 use crate::faults::FaultyBlobs;
-use crate::index::{Entities, ListBlobs, RemoteChange};
+use crate::entities::Entities;
+use crate::index::{ListBlobs, RemoteChange};
 
 /// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 where its lists are in blobs.
 #[expect(
@@ -126,7 +127,7 @@ impl Scene {
 }
 
 /// Brings the lists elsewhere in line, as the records of all departments have it.
-pub(super) async fn settle_all<S: TableStore + Clone>(people: &People<S>) -> Result<()> {
+pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<S>) -> Result<()> {
     for department in DEPARTMENTS {
         let store = people.table().store();
         for (record, changes) in records::<Employee, _>(store, department).await? {
@@ -168,7 +169,7 @@ pub(super) async fn assert_lists<S: TableStore + Clone>(
         assert_eq!(people.keys_of(Employee::namesakes(*name)).await?, all, "{name}");
         for department in DEPARTMENTS {
             let theirs: Vec<_> = of_name().filter(|person| person.department == department).collect();
-            let found = people.look_up(Employee::by_last_name(department, *name)).await?;
+            let found = people.get_by_index(Employee::by_last_name(department, *name)).await?;
             assert_eq!(
                 found.iter().map(table_core::Versioned::value).collect::<Vec<_>>(),
                 theirs,

@@ -11,7 +11,7 @@ use table_core::queue::QueueName;
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{expected, stored};
 use crate::EntityStore;
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::index::fixture::{Employee, jones};
 use crate::outbox::Outbox;
 use crate::work::{Runtime, Sweep, Worker};

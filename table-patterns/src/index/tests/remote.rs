@@ -17,11 +17,12 @@ use super::kit::{Records, expected, records, stored};
 use crate::EntityStore;
 use crate::faults::FaultyStore;
 use crate::index::fixture::{Employee, employee, jones};
-use crate::index::{Entities, RemoteChange};
+use crate::entities::Entities;
+use crate::index::RemoteChange;
 
 const TABLES: [&str; 2] = ["Company", "Badges"];
 
-async fn settle_all<S: TableStore + Clone>(table: &Entities<Employee, S, Records>) -> Result<()> {
+async fn settle_all<S: TableStore + Clone + 'static>(table: &Entities<Employee, S, Records>) -> Result<()> {
     let store = table.table().store();
     for partition in ["Sales", "Marketing"] {
         for (record, changes) in records::<Employee, _>(store, partition).await? {
@@ -281,7 +282,7 @@ fn pat_inter_5_what_is_behind_says_so_and_can_be_verified() {
         assert_eq!(all, [stale]);
         settle_all(&table).await?;
         assert!(table.get_eventual(Employee::by_badge(7)).await?.is_none());
-        let namesakes = table.look_up_eventual(Employee::namesakes("Jones")).await?;
+        let namesakes = table.get_by_index_eventual(Employee::namesakes("Jones")).await?;
         assert_eq!(namesakes.len(), 1);
         Ok::<(), table_core::Error>(())
     })

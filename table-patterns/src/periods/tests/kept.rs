@@ -8,11 +8,12 @@ use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
 use table_core::error::{ErrorCode, Result};
 use table_core::key::PartitionKey;
-use table_core::{Entity, Table, ticks};
+use table_core::{Entity, Table, TableStore, ticks};
 
 use super::{noon, pass};
+use crate::EntityStore;
 use crate::feed::{Cursor, Feed};
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::participant::{Changes, Participant};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::series::{HOURS, Series, SeriesTable};
@@ -75,10 +76,15 @@ type Scans = PeriodTables<Arrival, Engine>;
 
 fn scans() -> (Scans, Engine, Arc<AtomicU64>) {
     let store = Engine::in_memory();
+    let (scans, now) = scans_in(store.clone());
+    (scans, store, now)
+}
+
+fn scans_in<S: TableStore + Clone + 'static>(store: S) -> (PeriodTables<Arrival, S>, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(ticks::from_datetime(noon()).unwrap()));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
-    (PeriodTables::new(store.clone()).keep(3).ahead(1).with_clock(clock), store, now)
+    (PeriodTables::new(store).keep(3).ahead(1).with_clock(clock), now)
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn every_table_keeps_index_list_feed_and_slots_of_its_own() {
         assert_eq!((series.entity.belt, series.slot(9)), (8, Some(&40)));
         let found = block_on(of(days).get(Arrival::by_code("Oslo", "A-1"))).unwrap().unwrap();
         assert_eq!(found.at, scan(days, "").at);
-        let listed = block_on(of(days).look_up(Arrival::by_belt("Oslo", 8))).unwrap();
+        let listed = block_on(of(days).get_by_index(Arrival::by_belt("Oslo", 8))).unwrap();
         assert_eq!(listed.len(), 1);
         assert!(block_on(of(days).check().run()).unwrap().is_clean());
         let (table, depot) = (scans.name_of(scan(days, "").at).unwrap(), PartitionKey::new("Oslo").unwrap());
@@ -114,10 +120,10 @@ fn every_table_keeps_index_list_feed_and_slots_of_its_own() {
 
 #[test]
 fn a_unit_and_participants_write_in_the_table_of_a_period() {
-    let (scans, store, _) = scans();
-    let scans = scans.with_handles(|handle| handle.taking_part(Trail));
+    let store = Engine::in_memory().with_participant::<Arrival>(Trail);
+    let (scans, _) = scans_in(store.clone());
     let yesterday = block_on(scans.entities_of(noon() - TimeDelta::days(1))).unwrap();
-    let mut unit = yesterday.transaction(Arrival::partition("Oslo")).unwrap();
+    let mut unit = yesterday.unit(Arrival::partition("Oslo")).unwrap();
     unit.insert(&scan(1, "A-1")).unwrap();
     let error = unit.insert(&Audit { depot: "Oslo".into(), id: "B".into() }).unwrap_err();
     assert!(error.to_string().contains("the entity lies in table `Scans`"), "{error}");
@@ -126,7 +132,7 @@ fn a_unit_and_participants_write_in_the_table_of_a_period() {
     assert!(block_on(audits.get(Audit::key("Oslo", "A-1"))).unwrap().is_some());
 
     let audits = Entities::from(audits);
-    let mut unit = yesterday.transaction(Arrival::partition("Oslo")).unwrap().with(&audits);
+    let mut unit = yesterday.unit(Arrival::partition("Oslo")).unwrap().with(&audits);
     unit.insert(&Audit { depot: "Oslo".into(), id: "B".into() }).unwrap();
     block_on(unit.commit()).unwrap();
 }

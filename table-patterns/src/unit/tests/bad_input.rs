@@ -39,21 +39,21 @@ fn each_refusal_says_what_to_do_and_nothing_is_written() {
     says(
         &error,
         ErrorCode::CommandsInBatchActOnDifferentPartitions,
-        "write it in a unit of its own, or intend",
+        "write it in another unit, or add a step",
     );
     let error = one.insert(&Elsewhere { tenant: "contoso".into() }).unwrap_err();
     says(&error, ErrorCode::InvalidInput, "declare both in one");
     let error = one.insert(&ticket(1, "open", "three", 1)).unwrap_err();
-    says(&error, ErrorCode::InvalidDuplicateRow, "put both changes into one");
+    says(&error, ErrorCode::InvalidDuplicateRow, "combine both changes into one");
     let error = one.insert(&ticket(3, "open", "one", 1)).unwrap_err();
     says(&error, ErrorCode::UniqueViolation, "choose another value");
     let read = Versioned::new(ticket(4, "open", "four", 1), ETag::from_ticks(1), 1);
     let error = one.replace(&read, &ticket(5, "open", "five", 1)).unwrap_err();
-    says(&error, ErrorCode::InvalidInput, "delete the old one and insert the new one");
+    says(&error, ErrorCode::InvalidInput, "insert it under the new key and delete the old one");
     let file = |number| File { tenant: "contoso".into(), number, text: "a".repeat(400_000) };
     let mut large = unit(&tickets);
     let error = (0..).find_map(|number| large.insert(&file(number)).err()).unwrap();
-    says(&error, ErrorCode::RequestBodyTooLarge, "commit some before");
+    says(&error, ErrorCode::RequestBodyTooLarge, "commit a part of it first");
 
     assert_eq!((one.operations(), one.bytes()), (operations, bytes), "the unit stays as it was");
     assert_eq!(store.calls(), []);

@@ -11,7 +11,7 @@ use table_core::selection::{Point, Selection};
 use crate::EntityStore;
 use crate::denormal::Denormal;
 use crate::faults::{Call, FaultyStore};
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::series::{HOURS, Series, SeriesRow, SeriesTable};
 
@@ -108,7 +108,7 @@ fn an_update_in_a_unit_keeps_slots_copies_and_indexes() {
     let (tickets, series, _) = tickets();
     for (status, note) in [(2, Some("urgent".to_owned())), (3, None)] {
         let old = read(&tickets);
-        let mut unit = tickets.transaction(Ticket::partition("contoso")).unwrap();
+        let mut unit = tickets.unit(Ticket::partition("contoso")).unwrap();
         unit.update(&old, |ticket| (ticket.status, ticket.note) = (status, note.clone())).unwrap();
         block_on(unit.commit()).unwrap();
         let row = row(&series);
@@ -124,7 +124,7 @@ fn an_update_in_a_unit_keeps_slots_copies_and_indexes() {
 fn a_changed_series_keeps_what_a_newer_program_added() {
     let (tickets, series, _) = tickets();
     let old = block_on(series.get(Ticket::key("contoso", 7))).unwrap().unwrap();
-    let mut unit = tickets.transaction(Ticket::partition("contoso")).unwrap();
+    let mut unit = tickets.unit(Ticket::partition("contoso")).unwrap();
     let mut new = old.value().clone();
     *new.slot_mut(2).unwrap() = None;
     *new.slot_mut(3).unwrap() = Some(1);
@@ -139,7 +139,7 @@ fn a_change_of_an_old_version_writes_nothing() {
     let old = read(&tickets);
     block_on(series.set(&ticket(Some("urgent")), 3, 1)).unwrap();
     for note in [Some("later".to_owned()), None] {
-        let mut unit = tickets.transaction(Ticket::partition("contoso")).unwrap();
+        let mut unit = tickets.unit(Ticket::partition("contoso")).unwrap();
         unit.update(&old, |ticket| ticket.note = note.clone()).unwrap();
         let error = block_on(unit.commit()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::UpdateConditionNotSatisfied, "{error}");
@@ -176,7 +176,7 @@ mod plain {
         block_on(series.set(&count, 2, 30)).unwrap();
         for (note, calls) in [(Some("y"), vec![Call::Submit]), (None, vec![Call::Get, Call::Submit])] {
             let old = block_on(counts.get(Count::key("contoso"))).unwrap().unwrap();
-            let mut unit = counts.transaction(Count::partition("contoso")).unwrap();
+            let mut unit = counts.unit(Count::partition("contoso")).unwrap();
             unit.update(&old, |count| count.note = note.map(Into::into)).unwrap();
             store.heal();
             block_on(unit.commit()).unwrap();

@@ -17,7 +17,7 @@ use table_core::{Entity, TableStoreExt};
 use crate::EntityStore;
 use crate::faults::FaultyStore;
 use crate::feed::Feed;
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

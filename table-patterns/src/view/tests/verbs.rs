@@ -14,7 +14,7 @@ use table_core::{EntityKey, TableStoreExt};
 use super::kit::{Company, Employee, Headcount};
 use crate::faults::{Call, sendable};
 use crate::feed::Feed;
-use crate::index::Entities;
+use crate::entities::Entities;
 use crate::view::{CaughtUp, Projection, View, ViewTable};
 use crate::work::Runtime;
 

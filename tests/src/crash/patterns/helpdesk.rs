@@ -15,12 +15,13 @@ use table_core::{Error, ErrorCode, Result, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::blob::BlobRef;
 use table_patterns::blob::object_store::ObjectStore;
-use table_patterns::index::Entities;
+use table_patterns::Entities;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::periods::PeriodTables;
-use table_patterns::sequence::Gapless;
+use table_patterns::sequence::GaplessSequence;
 use table_patterns::view::{View, ViewTable};
+use table_patterns::participant::WithParticipants;
 use table_patterns::work::Worker;
 
 use super::ledger::Values;
@@ -34,15 +35,16 @@ pub(super) const AGENTS: u32 = 4;
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;
+type Desk = WithParticipants<Engine>;
 
 /// The handles of the help desk on one engine.
 #[derive(Clone, Debug)]
 pub(super) struct HelpDesk {
     pub(super) store: Engine,
-    pub(super) tickets: Entities<Ticket, Engine, Queue>,
-    pub(super) agents: Entities<Agent, Engine, Queue>,
-    pub(super) numbers: Arc<Gapless<Ticket, Engine, Queue>>,
-    pub(super) attachments: LargeTable<Ticket, Engine, Queue>,
+    pub(super) tickets: Entities<Ticket, Desk, Queue>,
+    pub(super) agents: Entities<Agent, Desk, Queue>,
+    pub(super) numbers: Arc<GaplessSequence<Ticket, Desk, Queue>>,
+    pub(super) attachments: LargeTable<Ticket, Desk, Queue>,
     pub(super) blobs: Arc<dyn ObjectStore>,
     pub(super) sums: ViewTable<SumsOfTenants, Engine>,
     pub(super) hours: ViewTable<TicketsAnHour, Engine>,
@@ -52,15 +54,15 @@ pub(super) struct HelpDesk {
 impl HelpDesk {
     pub(super) async fn open(outbox: &Queue, blobs: Arc<dyn ObjectStore>) -> Result<Self> {
         let store = outbox.store().clone();
-        let tickets = store.entities_through::<Ticket, _>(outbox.clone());
-        let tickets = tickets.taking_part(Notifies).create_if_missing().await?;
-        let agents = store.entities_through::<Agent, _>(outbox.clone());
+        let desk = store.clone().with_participant::<Ticket>(Notifies);
+        let tickets = desk.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+        let agents = desk.entities_through::<Agent, _>(outbox.clone());
         store.table::<Mail>().create_if_missing().await?;
         let audit = PeriodTables::new(store.clone()).keep(90).ahead(1);
         audit.prepare().await?;
         Ok(Self {
             agents: agents.create_if_missing().await?,
-            numbers: Arc::new(Gapless::new(&tickets, "ticket")?),
+            numbers: Arc::new(GaplessSequence::new(&tickets, "ticket")?),
             // Small parts, so that uploads have several.
             attachments: LargeTable::new(tickets.clone(), Arc::clone(&blobs), "attachments")
                 .part_bytes(8 * 1024),

@@ -82,7 +82,7 @@ impl Hand<'_> {
         let mut new = found.value().clone();
         match self.random.random_range(0..5_u32) {
             0 => {
-                let mut unit = desk.tickets.transaction(Ticket::partition(&found.tenant))?;
+                let mut unit = desk.tickets.unit(Ticket::partition(&found.tenant))?;
                 unit.require(point())?.insert(&comment(found, comments + 1))?;
                 self.make(at, Some(ticket_entry(found, comments + 1)), unit.commit()).await
             }

@@ -57,7 +57,7 @@ async fn check_reads(stores: &Stores, employee: &Employee, wrong: &mut Vec<Strin
     if by_email.as_deref() != Some(employee) {
         wrong.push(format!("index ByEmail: {by_email:?} instead of {employee:?}"));
     }
-    let by_name = company.look_up(Employee::by_last_name(department, last_name)).await?;
+    let by_name = company.get_by_index(Employee::by_last_name(department, last_name)).await?;
     if by_name.iter().filter(|found| ***found == *employee).count() != 1 {
         wrong.push(format!("index ByLastName: {by_name:?} instead of one {employee:?}"));
     }

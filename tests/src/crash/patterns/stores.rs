@@ -11,7 +11,7 @@ use table_patterns::EntityStore;
 use table_patterns::blob::object_store::ObjectStore;
 use table_patterns::blob::object_store::local::LocalFileSystem;
 use table_patterns::feed::Feed;
-use table_patterns::index::Entities;
+use table_patterns::Entities;
 use table_patterns::large::{BlobRef, Large, LargeTable};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::outbox::Outbox;

@@ -10,9 +10,9 @@ use rand::{RngExt, SeedableRng};
 use table_core::embedded::Engine;
 use table_core::{Entity, QueueName, Result};
 use table_patterns::EntityStore;
-use table_patterns::index::Entities;
+use table_patterns::Entities;
 use table_patterns::outbox::Outbox;
-use table_patterns::participant::{Changes, Participant};
+use table_patterns::participant::{Changes, Participant, WithParticipants};
 use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Death};
@@ -23,7 +23,7 @@ use crate::declared::writer;
 use tests::time::Time;
 
 pub(crate) type Store = Controlled<Engine>;
-pub(crate) type Tickets<T> = Entities<T, Store, Outbox<Store, Store>>;
+pub(crate) type Tickets<T> = Entities<T, WithParticipants<Store>, Outbox<Store, Store>>;
 
 /// A part of a ticket, in its partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -134,8 +134,8 @@ impl<T: Case> World<T> {
 
     pub(crate) fn tickets(&self, control: &Control) -> Tickets<T> {
         let outbox = self.outbox(control);
-        let tickets = self.store(control).entities_through::<T, _>(outbox);
-        tickets.with_runtime(self.runtime()).taking_part(Shadows)
+        let store = self.store(control).with_participant::<T>(Shadows);
+        store.entities_through::<T, _>(outbox).with_pace(self.pace())
     }
 
     pub(crate) fn view(&self, control: &Control) -> ViewTable<Totals<T>, Store> {

@@ -63,13 +63,13 @@ async fn change<T: Case>(
         4 => tickets.update(T::at(number), |ticket| ticket.clone_from(&entity)).await.map(drop),
         5 => tickets.update(found, |ticket| ticket.clone_from(&entity)).await.map(drop),
         6 => {
-            let mut unit = tickets.transaction(T::all())?;
+            let mut unit = tickets.unit(T::all())?;
             unit.replace(&found, &entity)?;
             unit.commit().await.map(drop)
         }
         _ => {
             let comment = u32::try_from(after.comments).unwrap();
-            let mut unit = tickets.transaction(T::all())?;
+            let mut unit = tickets.unit(T::all())?;
             unit.replace(&found, &entity)?;
             unit.insert(&Comment { tenant: TENANT.to_owned(), ticket: number, number: comment })?;
             unit.commit().await.map(drop)

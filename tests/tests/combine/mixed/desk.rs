@@ -7,7 +7,7 @@ use table_core::embedded::Engine;
 use table_core::{Entity, EntityGroup, EntitySet, Projection, Result, TableEntity, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::group::{Many, One};
-use table_patterns::index::Entities;
+use table_patterns::Entities;
 use table_patterns::relation::OwnerTable;
 use table_patterns::view::{self, View, ViewTable};
 use tests::time::Time;

@@ -169,7 +169,7 @@ impl Run {
             }
             Verb::Delete => tickets.delete(key(), IfMatch::Any).await,
             Verb::Unit(one, other) => {
-                let mut unit = tickets.transaction(Ticket::partition(TENANT))?;
+                let mut unit = tickets.unit(Ticket::partition(TENANT))?;
                 if self.has(Pattern::Series) {
                     let old = self.world.series(control).get(Ticket::key(TENANT, one.number)).await?;
                     let mut row = SeriesRow::new(one.clone());

@@ -11,7 +11,7 @@ use table_core::query::{KeyRange, Query, TextRange};
 use table_core::{PartitionKey, QueueName, TableName, TableStore, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::feed::Cursor;
-use table_patterns::index::Entities;
+use table_patterns::Entities;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::relation::OwnerTable;
@@ -28,7 +28,8 @@ use tests::time::Time;
 
 pub type Store = Controlled<Engine>;
 pub type Work = Outbox<Store, Store>;
-pub type Tickets = Entities<Ticket, Store, Work>;
+pub type Desk = WithParticipants<Store>;
+pub type Tickets = Entities<Ticket, Desk, Work>;
 
 /// A ticket as the model has it: the content of its blob beside it, and its comments.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,41 +84,39 @@ impl World {
     /// The handle of one process without what takes part in writes.
     pub fn plain(&self, control: &Control) -> Tickets {
         let outbox = self.outbox(control);
-        outbox.store().clone().entities_through::<Ticket, _>(outbox).with_runtime(self.runtime())
+        Desk::from(outbox.store().clone()).entities_through::<Ticket, _>(outbox).with_pace(self.pace())
     }
 
     /// The handle of one process, with the patterns of the run.
     pub fn tickets(&self, control: &Control) -> Tickets {
-        let tickets = self.plain(control);
-        let feed = tickets.feed().clone();
-        let tickets = if self.has(Pattern::Feed) || self.has(Pattern::View) {
-            tickets.with_feed(feed)
-        } else {
-            tickets
-        };
-        if self.has(Pattern::Participant) { tickets.taking_part(Trail) } else { tickets }
+        let (outbox, store) = (self.outbox(control), Desk::from(control.over(self.engine.clone())));
+        let store =
+            if self.has(Pattern::Participant) { store.with_participant::<Ticket>(Trail) } else { store };
+        let tickets = store.entities_through::<Ticket, _>(outbox).with_pace(self.pace());
+        let feed = tickets.feed();
+        if self.has(Pattern::Feed) || self.has(Pattern::View) { tickets.with_feed(feed) } else { tickets }
     }
 
     /// The owners of tickets, by one process.
-    pub fn people(&self, control: &Control) -> Entities<Person, Store, Work> {
+    pub fn people(&self, control: &Control) -> Entities<Person, Desk, Work> {
         let outbox = self.outbox(control);
-        outbox.store().clone().entities_through::<Person, _>(outbox).with_runtime(self.runtime())
+        Desk::from(outbox.store().clone()).entities_through::<Person, _>(outbox).with_pace(self.pace())
     }
 
-    pub fn before(&self, control: &Control) -> Entities<before::Ticket, Store, Work> {
+    pub fn before(&self, control: &Control) -> Entities<before::Ticket, Desk, Work> {
         let outbox = self.outbox(control);
-        outbox.store().clone().entities_through::<before::Ticket, _>(outbox).with_runtime(self.runtime())
+        Desk::from(outbox.store().clone()).entities_through::<before::Ticket, _>(outbox).with_pace(self.pace())
     }
 
-    pub fn owners(&self, control: &Control) -> OwnerTable<Ticket, TicketWithComments, Store, Work> {
+    pub fn owners(&self, control: &Control) -> OwnerTable<Ticket, TicketWithComments, Desk, Work> {
         OwnerTable::new(self.tickets(control))
     }
 
-    pub fn large(&self, control: &Control) -> LargeTable<Ticket, Store, Work> {
+    pub fn large(&self, control: &Control) -> LargeTable<Ticket, Desk, Work> {
         LargeTable::new(self.tickets(control), self.blobs.clone(), "desk").with_clock(self.clock())
     }
 
-    pub fn series(&self, control: &Control) -> SeriesTable<Ticket, Store, Work> {
+    pub fn series(&self, control: &Control) -> SeriesTable<Ticket, Desk, Work> {
         SeriesTable::new(self.tickets(control))
     }
 
@@ -244,7 +243,7 @@ impl World {
             assert_eq!(found.as_deref(), Some(known), "{number} by mail");
         }
         if let Some(agent) = &known.agent {
-            let found = tickets.look_up(Ticket::by_agent(TENANT, agent)).await.unwrap();
+            let found = tickets.get_by_index(Ticket::by_agent(TENANT, agent)).await.unwrap();
             assert!(found.iter().any(|found| **found == *known), "{number} by agent");
         }
         if let Some(queue) = &known.queue {
@@ -256,7 +255,7 @@ impl World {
             assert_eq!(found.map(table_patterns::index::Eventual::into_possibly_stale).as_ref(), Some(known));
         }
         if let Some(tag) = &known.tag {
-            let found = tickets.look_up_eventual(Ticket::tags(tag)).await.unwrap();
+            let found = tickets.get_by_index_eventual(Ticket::tags(tag)).await.unwrap();
             assert!(found.iter().any(|found| **found == *known), "{number} by tag");
         }
     }

@@ -11,8 +11,7 @@ use table_core::store::TableStore;
 
 use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
-use crate::index::outbox::IndexOutbox;
-use crate::index::table::Entities;
+use crate::entities::{Entities, StepRecorder};
 use crate::requests::CONCURRENCY;
 
 /// A page of the entities that a list names.
@@ -33,7 +32,7 @@ pub struct ListPage<E> {
     pub next: Option<EntityKey>,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// The keys that a list names, in order: one request, two if it is in a blob (PAT-IX-3). Those of a list in another partition
     /// can be behind.
     ///
@@ -75,7 +74,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     ///
     /// # Errors
     /// Those of [`keys_of`](Self::keys_of).
-    pub async fn look_up<I: Index<Entity = E, Consistency = InStep>>(
+    pub async fn get_by_index<I: Index<Entity = E, Consistency = InStep>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
     ) -> Result<Vec<Versioned<E>>> {
@@ -87,7 +86,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     ///
     /// # Errors
     /// Those of [`keys_of`](Self::keys_of).
-    pub async fn look_up_eventual<I: Index<Entity = E, Consistency = Behind>>(
+    pub async fn get_by_index_eventual<I: Index<Entity = E, Consistency = Behind>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
     ) -> Result<Vec<Versioned<E>>> {
@@ -96,7 +95,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 
     /// Some of the entities that a list names, for lists that are too long to be fetched at once: the list, then the entities of
     /// at most `top` of its keys, 16 at a time, those after `after` in key order. Which ones are given, and what the list can
-    /// lack, is as in [`look_up`](Self::look_up) and [`look_up_eventual`](Self::look_up_eventual). A page can hold fewer than
+    /// lack, is as in [`get_by_index`](Self::get_by_index) and [`get_by_index_eventual`](Self::get_by_index_eventual). A page can hold fewer than
     /// `top`, none at all included, and not be the last.
     ///
     /// ```
@@ -113,7 +112,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// # }
     /// let (mut after, mut found) = (None, 0);
     /// loop {
-    ///     let page = employees.look_up_page(Employee::by_last_name("Sales", "Jones"), after.as_ref(), 2).await?;
+    ///     let page = employees.get_page_by_index(Employee::by_last_name("Sales", "Jones"), after.as_ref(), 2).await?;
     ///     found += page.entities.len();
     ///     after = page.next;
     ///     if after.is_none() {
@@ -127,7 +126,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     ///
     /// # Errors
     /// Those of [`keys_of`](Self::keys_of); `InvalidInput` for pages of nothing.
-    pub async fn look_up_page<I: Index<Entity = E>>(
+    pub async fn get_page_by_index<I: Index<Entity = E>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
         after: Option<&EntityKey>,

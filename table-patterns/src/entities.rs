@@ -1,0 +1,48 @@
+//! The write path: every write of an entity, with the rows that its patterns add, in one transaction.
+//!
+//! | file | content |
+//! |---|---|
+//! | `handle.rs` | [`Entities`], the handle on the entities of one table |
+//! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs` | the verbs |
+//! | `contributor.rs` | `Contributor`, the one trait by which a pattern adds rows to a write |
+//! | `plan.rs` | the write of one entity, planned without I/O |
+//! | `batch.rs` | the plans of one transaction |
+//! | `commit.rs` | one attempt to commit a batch, and the rounds of attempts |
+//! | `read.rs` | the stored version that a write starts from |
+//! | `turns.rs`, `group.rs` | fair turns of the units of a partition, and their group commit |
+//! | `outbox.rs` | the recorder of steps in other partitions and tables |
+//!
+//! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or
+//! pass plans to a [unit](crate::unit).
+
+mod batch;
+mod bulk;
+mod commit;
+mod contributor;
+mod fault;
+mod group;
+mod handle;
+mod outbox;
+mod patch;
+mod plan;
+mod read;
+mod siblings;
+mod turns;
+mod update;
+mod verbs;
+mod write;
+
+pub(crate) use batch::Batch;
+pub(crate) use commit::{Outcome, Rounds, Site, is_moved, is_too_large};
+pub(crate) use contributor::{Completed, Contribution, Contributor, EntityChange, PendingWrite, WriteContext};
+pub(crate) use fault::EntityFault;
+pub(crate) use group::{Group, GroupRead, Joined, Recorder};
+pub use handle::Entities;
+pub use outbox::{NoOutbox, StepRecorder};
+pub(crate) use plan::{
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, PreparedRow, RecordChanges, RowPlace, RowWrite, UndoWrite,
+    touch,
+};
+pub(crate) use read::{Current, RACE, read_as};
+pub(crate) use siblings::Siblings;
+pub(crate) use turns::Turn;

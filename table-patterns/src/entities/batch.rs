@@ -1,0 +1,448 @@
+//! The plans of one entity group transaction, put together: each row once, within the limits.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::limits::Limits;
+use table_core::operation::{Operation, OperationKind};
+use table_core::row::entity_bytes;
+
+use crate::entities::fault::EntityFault;
+use crate::entities::plan::{
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite, is_condition,
+};
+use crate::outbox::{Intent, Step};
+
+/// Entities of one partition, each once, with the rows and steps that contributors add.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    partition_key: PartitionKey,
+    entities: Vec<Operation>,
+    /// The places of the entities.
+    places: HashMap<RowKey, usize>,
+    rows: BTreeMap<RowKey, ContributedRow>,
+    intents: Vec<PlannedIntent>,
+    /// The places of the intents of participants, by source.
+    intent_places: HashMap<RowKey, usize>,
+    records: Vec<ChangeRecord>,
+    recorder: Option<Arc<dyn RecordChanges>>,
+    identified: bool,
+    bytes: usize,
+}
+
+/// A row that contributors add.
+#[derive(Clone, Debug)]
+pub(crate) struct ContributedRow {
+    pub(crate) by: Author,
+    pub(crate) write: ContributedWrite,
+}
+
+/// The write of a contributed row.
+#[derive(Clone, Debug)]
+pub(crate) enum ContributedWrite {
+    Fixed(OperationKind),
+    /// The changes of several entities, in order.
+    Derived(Vec<Arc<dyn DerivedRow>>),
+}
+
+/// Steps elsewhere of one entity. They are recorded in one row.
+#[derive(Clone, Debug)]
+struct PlannedIntent {
+    source: RowKey,
+    steps: Vec<Step>,
+}
+
+/// A change of a batch, for its reversal.
+enum Done {
+    Row(RowKey),
+    Part(RowKey),
+    RemovedRow(RowKey, ContributedRow),
+    Condition(usize, OperationKind),
+    Entity,
+    Intent,
+    Steps(usize, usize),
+    Records(usize),
+}
+
+impl Batch {
+    /// Creates an empty batch of a partition.
+    pub(crate) fn new(partition_key: PartitionKey) -> Self {
+        Self {
+            partition_key,
+            entities: Vec::new(),
+            places: HashMap::new(),
+            rows: BTreeMap::new(),
+            intents: Vec::new(),
+            intent_places: HashMap::new(),
+            records: Vec::new(),
+            recorder: None,
+            identified: false,
+            bytes: 0,
+        }
+    }
+
+    /// Creates a batch of one plan.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push).
+    pub(crate) fn of(plan: EntityPlan) -> Result<Self> {
+        let mut batch = Self::new(plan.key.partition_key.clone());
+        batch.push(plan)?;
+        Ok(batch)
+    }
+
+    /// The partition.
+    pub(crate) const fn partition_key(&self) -> &PartitionKey {
+        &self.partition_key
+    }
+
+    /// The operations of its entities, in the order in which they were added.
+    pub(crate) fn entities(&self) -> &[Operation] {
+        &self.entities
+    }
+
+    /// The rows of contributors, by `RowKey`.
+    pub(crate) const fn rows(&self) -> &BTreeMap<RowKey, ContributedRow> {
+        &self.rows
+    }
+
+    /// The changes to record, and their recorder; `None` if there are none.
+    pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
+        let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
+        Some((&self.records, recorder))
+    }
+
+    fn record_operations(&self) -> usize {
+        self.records().map_or(0, |(records, recorder)| recorder.operations(records))
+    }
+
+    /// `true` if its only write must be recognised after a lost answer.
+    pub(crate) const fn is_identified(&self) -> bool {
+        self.identified
+    }
+
+    /// `true` if it holds nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entities.is_empty() && self.rows.is_empty()
+    }
+
+    /// Returns the largest number of operations of its transaction.
+    pub(crate) fn operations(&self) -> usize {
+        self.entities.len() + self.rows.len() + self.intents.len() + self.record_operations()
+    }
+
+    /// The bytes of its rows, by the published formula.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The intents to record with it.
+    pub(crate) fn intents(&self) -> Vec<Intent> {
+        let intent = |PlannedIntent { source, steps }: &PlannedIntent| {
+            steps.iter().cloned().fold(Intent::of(source.clone()), Intent::step)
+        };
+        self.intents.iter().map(intent).collect()
+    }
+
+    /// Returns the number of operations of each contributor.
+    pub(crate) fn contributions(&self) -> Vec<(&'static str, usize)> {
+        let mut by: BTreeMap<Author, usize> = BTreeMap::new();
+        self.rows.values().for_each(|row| *by.entry(row.by).or_default() += 1);
+        let own = [
+            ("entities", self.entities.len()),
+            ("intents", self.intents.len()),
+            ("the feed", self.record_operations()),
+        ];
+        let rows = by.into_iter().map(|(author, count)| (author.name(), count));
+        own.into_iter().filter(|(_, count)| *count > 0).chain(rows).collect()
+    }
+
+    /// `true` if it writes a row, by more than a condition.
+    pub(crate) fn writes(&self, row_key: &RowKey) -> bool {
+        let at = self.places.get(row_key).copied();
+        let own = at.and_then(|at| self.entities.get(at)).is_some_and(|own| !is_condition(&own.kind));
+        let is_fixed_write = |row: &ContributedRow| match &row.write {
+            ContributedWrite::Fixed(kind) => !is_condition(kind),
+            ContributedWrite::Derived(_) => true,
+        };
+        own || self.rows.get(row_key).is_some_and(is_fixed_write)
+    }
+
+    /// Merges properties into the operation of an entity.
+    ///
+    /// # Errors
+    /// Those of encoding a row.
+    pub(crate) fn merge_row(&mut self, row_key: &RowKey, more: &table_core::row::Row) -> Result<()> {
+        let at = self.places.get(row_key).copied();
+        let Some(own) = at.and_then(|at| self.entities.get_mut(at)) else { return Ok(()) };
+        if let OperationKind::Insert(row) | OperationKind::Merge(row, _) | OperationKind::Replace(row, _) = &mut own.kind {
+            let before = entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row));
+            *row = table_core::row::merge(row.view(), more.view())?;
+            self.bytes += entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row)).saturating_sub(before);
+        }
+        Ok(())
+    }
+
+    /// Replaces the properties of an entity whose operation is a replace.
+    pub(crate) fn set_row(&mut self, row_key: &RowKey, row: table_core::row::Row) {
+        let at = self.places.get(row_key).copied();
+        if let Some(operation) = at.and_then(|at| self.entities.get_mut(at))
+            && let OperationKind::Replace(known, _) = &mut operation.kind
+        {
+            *known = row;
+        }
+    }
+
+    /// Adds a plan. A refused plan leaves the batch as it was.
+    ///
+    /// # Errors
+    /// `InvalidDuplicateRow` for a row that is in it already (EGT-4); `UniqueViolation` for two entities of one value.
+    pub(crate) fn push(&mut self, plan: EntityPlan) -> Result<()> {
+        self.push_within(plan, None)
+    }
+
+    /// Adds a plan if the batch then has at most the operations and bytes of a transaction. A refused plan leaves the batch as it was.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push); `InvalidInput` for too many operations (EGT-2); `RequestBodyTooLarge` for too many bytes (EGT-3).
+    pub(crate) fn push_within(&mut self, plan: EntityPlan, limits: Option<&Limits>) -> Result<()> {
+        self.change(limits, |batch, done| batch.add_entity(plan, done))
+    }
+
+    /// Adds rows of a pattern that belong to no entity of the batch, all or none.
+    ///
+    /// # Errors
+    /// Those of [`push_within`](Self::push_within).
+    pub(crate) fn add_rows(&mut self, rows: Vec<PlannedRow>, limits: Option<&Limits>) -> Result<()> {
+        self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, done)))
+    }
+
+    /// Adds a step elsewhere of an entity.
+    ///
+    /// # Errors
+    /// Those of [`push_within`](Self::push_within).
+    pub(crate) fn add_step(&mut self, source: &RowKey, step: Step, limits: Option<&Limits>) -> Result<()> {
+        self.change(limits, |batch, done| {
+            batch.add_steps(source, vec![step], done);
+            Ok(())
+        })
+    }
+
+    /// Makes a change, and reverses it if it fails or exceeds the limits.
+    fn change(
+        &mut self,
+        limits: Option<&Limits>,
+        change: impl FnOnce(&mut Self, &mut Vec<Done>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut done, bytes, identified) = (Vec::new(), self.bytes, self.identified);
+        let changed = change(self, &mut done).and_then(|()| limits.map_or(Ok(()), |limits| self.check(limits)));
+        if changed.is_err() {
+            done.into_iter().rev().for_each(|done| self.reverse(done));
+            (self.bytes, self.identified) = (bytes, identified);
+        }
+        changed
+    }
+
+    fn check(&self, limits: &Limits) -> Result<()> {
+        let (operations, bytes) = (self.operations(), self.bytes);
+        let fault = if operations > limits.operations {
+            EntityFault::Operations { operations, parts: self.parts(), most: limits.operations }
+        } else if bytes > limits.transaction_bytes {
+            EntityFault::Bytes { bytes, parts: self.parts(), most: limits.transaction_bytes }
+        } else {
+            return Ok(());
+        };
+        Err(Error::of(fault))
+    }
+
+    /// The contributions in words.
+    fn parts(&self) -> String {
+        let part = |(name, count): (&str, usize)| match name {
+            "entities" | "intents" | "the feed" => format!("{count} of {name}"),
+            name => format!("{count} of `{name}`"),
+        };
+        self.contributions().into_iter().map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    fn add_entity(&mut self, plan: EntityPlan, done: &mut Vec<Done>) -> Result<()> {
+        let EntityPlan { key, kind, rows, derived_steps, steps, records, recorder, identified } = plan;
+        if self.places.contains_key(&key.row_key) {
+            return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &key.row_key));
+        }
+        self.identified |= identified;
+        self.count_bytes(&key.row_key, kind.row());
+        let kind = self.take_condition(&key.row_key, kind, done);
+        if self.rows.contains_key(&key.row_key) {
+            return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &key.row_key));
+        }
+        self.places.insert(key.row_key.clone(), self.entities.len());
+        self.entities.push(Operation { row_key: key.row_key.clone(), kind });
+        done.push(Done::Entity);
+        rows.into_iter().try_for_each(|row| self.add_row(row, done))?;
+        if !derived_steps.is_empty() {
+            self.intents.push(PlannedIntent { source: key.row_key.clone(), steps: derived_steps });
+            done.push(Done::Intent);
+        }
+        self.add_steps(&key.row_key, steps, done);
+        if !records.is_empty() {
+            done.push(Done::Records(self.records.len()));
+            self.records.extend(records);
+        }
+        self.recorder = self.recorder.take().or(recorder);
+        Ok(())
+    }
+
+    /// Merges the condition that a contributor has put on an entity into the operation of the entity.
+    fn take_condition(&mut self, row_key: &RowKey, kind: OperationKind, done: &mut Vec<Done>) -> OperationKind {
+        let Some(ContributedRow { write: ContributedWrite::Fixed(known), .. }) = self.rows.get(row_key) else {
+            return kind;
+        };
+        let Some(both) = both(&kind, known) else { return kind };
+        if let Some(row) = self.rows.remove(row_key) {
+            done.push(Done::RemovedRow(row_key.clone(), row));
+        }
+        both
+    }
+
+    fn add_row(&mut self, row: PlannedRow, done: &mut Vec<Done>) -> Result<()> {
+        self.count_bytes(&row.row_key, row.row());
+        let PlannedRow { by, row_key, write } = row;
+        match write {
+            RowWrite::Fixed(kind) => self.add_fixed(by, row_key, kind, done),
+            RowWrite::Derived(part) => self.add_derived(by, row_key, part, done),
+        }
+    }
+
+    fn add_fixed(&mut self, by: Author, row_key: RowKey, kind: OperationKind, done: &mut Vec<Done>) -> Result<()> {
+        let at = self.places.get(&row_key).copied();
+        let own = at.and_then(|at| Some((at, self.entities.get_mut(at)?)));
+        if let Some((at, own)) = own.filter(|(_, own)| is_condition(&own.kind) && is_condition(&kind)) {
+            let Some(both) = both(&own.kind, &kind) else {
+                return Err(here(Error::of(EntityFault::Changed), &self.partition_key, &row_key));
+            };
+            done.push(Done::Condition(at, std::mem::replace(&mut own.kind, both)));
+            return Ok(());
+        }
+        if at.is_some() {
+            return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &row_key));
+        }
+        if let Some(known) = self.rows.get(&row_key) {
+            return match &known.write {
+                // Two holders of one source put the same condition on it.
+                ContributedWrite::Fixed(other) if is_condition(other) && is_condition(&kind) => {
+                    let is_same = *other == kind;
+                    let moved = || here(Error::of(EntityFault::Changed), &self.partition_key, &row_key);
+                    if is_same { Ok(()) } else { Err(moved()) }
+                }
+                _ => {
+                    let (first, second) = (known.by.name().to_owned(), by.name().to_owned());
+                    let fault = EntityFault::SameRow { first, second };
+                    Err(here(Error::of(fault), &self.partition_key, &row_key))
+                }
+            };
+        }
+        done.push(Done::Row(row_key.clone()));
+        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Fixed(kind) });
+        Ok(())
+    }
+
+    fn add_derived(
+        &mut self,
+        by: Author,
+        row_key: RowKey,
+        part: Arc<dyn DerivedRow>,
+        done: &mut Vec<Done>,
+    ) -> Result<()> {
+        if let Some(known) = self.rows.get_mut(&row_key) {
+            let key = EntityKey { partition_key: self.partition_key.clone(), row_key };
+            let ContributedWrite::Derived(parts) = &mut known.write else {
+                let (first, second) = (known.by.name().to_owned(), by.name().to_owned());
+                let fault = EntityFault::SameRow { first, second };
+                return Err(here(Error::of(fault), &key.partition_key, &key.row_key));
+            };
+            parts.iter().try_for_each(|earlier| part.follows(&key, earlier.as_ref()))?;
+            parts.push(part);
+            done.push(Done::Part(key.row_key));
+            return Ok(());
+        }
+        done.push(Done::Row(row_key.clone()));
+        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Derived(vec![part]) });
+        Ok(())
+    }
+
+    fn add_steps(&mut self, source: &RowKey, steps: Vec<Step>, done: &mut Vec<Done>) {
+        if steps.is_empty() {
+            return;
+        }
+        let known = self.intent_places.get(source).and_then(|at| Some((*at, self.intents.get_mut(*at)?)));
+        if let Some((at, known)) = known {
+            done.push(Done::Steps(at, known.steps.len()));
+            known.steps.extend(steps);
+            return;
+        }
+        self.intent_places.insert(source.clone(), self.intents.len());
+        self.intents.push(PlannedIntent { source: source.clone(), steps });
+        done.push(Done::Intent);
+    }
+
+    fn count_bytes(&mut self, row_key: &RowKey, row: Option<&table_core::row::Row>) {
+        self.bytes += entity_bytes(self.partition_key.as_str(), row_key.as_str(), row);
+    }
+
+    fn reverse(&mut self, done: Done) {
+        match done {
+            Done::Row(row_key) => drop(self.rows.remove(&row_key)),
+            Done::Part(row_key) => {
+                if let Some(ContributedRow { write: ContributedWrite::Derived(parts), .. }) =
+                    self.rows.get_mut(&row_key)
+                {
+                    parts.pop();
+                }
+            }
+            Done::RemovedRow(row_key, row) => drop(self.rows.insert(row_key, row)),
+            Done::Condition(at, kind) => {
+                if let Some(own) = self.entities.get_mut(at) {
+                    own.kind = kind;
+                }
+            }
+            Done::Entity => {
+                if let Some(operation) = self.entities.pop() {
+                    self.places.remove(&operation.row_key);
+                }
+            }
+            Done::Intent => {
+                let at = self.intents.len().saturating_sub(1);
+                if let Some(PlannedIntent { source, .. }) = self.intents.pop()
+                    && self.intent_places.get(&source) == Some(&at)
+                {
+                    self.intent_places.remove(&source);
+                }
+            }
+            Done::Steps(at, length) => {
+                if let Some(known) = self.intents.get_mut(at) {
+                    known.steps.truncate(length);
+                }
+            }
+            Done::Records(length) => self.records.truncate(length),
+        }
+    }
+}
+
+/// Merges two conditions on one entity, if both can hold.
+fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
+    if !is_condition(one) || !is_condition(other) {
+        return None;
+    }
+    match (one, other) {
+        (OperationKind::Merge(_, IfMatch::Any), stricter)
+        | (stricter, OperationKind::Merge(_, IfMatch::Any)) => Some(stricter.clone()),
+        (one, other) => (one == other).then(|| one.clone()),
+    }
+}
+
+fn here(error: Error, partition_key: &PartitionKey, row_key: &RowKey) -> Error {
+    error.with_key(partition_key.as_str(), row_key.as_str())
+}

@@ -1,0 +1,250 @@
+//! Bulk writes through the handle: each transaction holds as many entities as fit with their contributed rows (PAT-INTRA-8).
+
+use std::sync::Arc;
+
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::limits::Limits;
+use table_core::operation::OperationKind;
+use table_core::query::Select;
+use table_core::row::{self, Row};
+use table_core::store::{StoredRow, TableStore};
+use table_core::table::{Bulk, BulkTarget, BulkVerb};
+
+use crate::entities::batch::Batch;
+use crate::entities::commit::{Rounds, is_moved, is_too_large};
+use crate::entities::contributor::PendingWrite;
+use crate::entities::fault::EntityFault;
+use crate::entities::handle::Entities;
+use crate::entities::outbox::StepRecorder;
+use crate::entities::plan::EntityPlan;
+use crate::entities::read::{RACE, read_as};
+use crate::entities::write::undecided;
+use crate::many;
+
+/// The write of one entity of a bulk write.
+#[derive(Clone, Debug)]
+pub struct BulkItem {
+    key: EntityKey,
+    verb: BulkVerb,
+    /// The properties; `None` for a delete.
+    row: Option<Row>,
+    /// The plan, final if the write needs no stored version; otherwise an estimate of its size.
+    plan: EntityPlan,
+}
+
+/// Writes of one partition, in one transaction.
+#[derive(Debug)]
+pub struct BulkBatch {
+    items: Vec<BulkItem>,
+    batch: Batch,
+}
+
+impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Begins a bulk write, which is not atomic as a whole. Each transaction holds as many entities as fit with their contributed rows: 33 entities
+    /// with two index rows each have the 99 operations of one.
+    ///
+    /// ```
+    /// # use table_core::{Engine, Entity};
+    /// # use table_patterns::EntityStore;
+    /// # #[derive(Entity, Clone)]
+    /// # #[partition_key(department)]
+    /// # #[row_key("empid_", id)]
+    /// # #[index(ByEmail, unique, row_key("email_", email))]
+    /// # #[index(ByAge, row_key("age_", age, "_", id))]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, #[digits(3)] age: u8, email: String }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+    /// let employee = |id| Employee { department: "Sales".into(), id, age: 36, email: format!("{id}@contoso.com") };
+    /// let written = employees.bulk().insert_all((0..100).map(employee)).await?;
+    /// assert_eq!((written.len(), employees.query(Employee::partition("Sales")).collect().await?.len()), (100, 100));
+    ///
+    /// let error = employees.bulk().insert_all((95..105).map(employee)).await.unwrap_err();
+    /// assert!(error.source.is_already_exists() && error.at == Some(0) && error.written.is_empty());
+    ///
+    /// let older = |id| Employee { age: 37, ..employee(id) };
+    /// employees.bulk().insert_or_replace_all((0..100).map(older)).await?;
+    /// assert_eq!(employees.query(Employee::by_age("Sales", 37)).collect().await?.len(), 100);
+    /// employees.bulk().delete_all((0..50).map(|id| Employee::key("Sales", id))).await?;
+    /// assert_eq!(employees.query(Employee::by_age("Sales", 37)).collect().await?.len(), 50);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn bulk(&self) -> Bulk<'_, Self> {
+        Bulk::new(self)
+    }
+
+    fn limits(&self) -> Limits {
+        self.table.store().capabilities().limits
+    }
+
+    /// `true` if a write is planned from the stored version.
+    fn plans_from_stored(&self, verb: BulkVerb) -> bool {
+        verb != BulkVerb::Insert && !self.is_blind()
+    }
+
+    /// Plans the writes of a batch from the stored versions.
+    async fn plan_items(&self, items: &[BulkItem]) -> Result<Batch> {
+        let keys: Vec<_> = items.iter().map(|item| item.key.clone()).collect();
+        let reads = items.iter().any(|item| self.plans_from_stored(item.verb));
+        let stored = if reads {
+            let table = (self.table.store(), self.table.name()?);
+            let read = |row: table_core::query::EntityRef<'_>| {
+                Ok(StoredRow { row: row.row.to_row(), etag: row.etag() })
+            };
+            many::rows(table, &keys, &Select::All, read).await?
+        } else {
+            keys.iter().map(|_| None).collect()
+        };
+        let mut batch = Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
+        let mut others = Vec::new();
+        for (item, stored) in items.iter().zip(stored) {
+            let (kind, plan) = if self.plans_from_stored(item.verb) {
+                let plan = self.plan_item(item, stored.as_ref())?;
+                (plan.kind.clone(), plan)
+            } else {
+                (item.plan.kind.clone(), item.plan.clone())
+            };
+            let plan = match self.completer() {
+                None => plan,
+                Some(completer) => {
+                    let pending = PendingWrite {
+                        key: item.key.clone(),
+                        kind,
+                        stored: stored.map(|stored| stored.row),
+                        together: true,
+                        siblings: Arc::default(),
+                        context: self.context.clone(),
+                    };
+                    let Some(completed) = completer.complete(self, pending) else { return Err(undecided()) };
+                    let completed = completed.await?;
+                    others.extend(completed.others);
+                    completed.own
+                }
+            };
+            batch.push(plan)?;
+        }
+        others.into_iter().try_for_each(|other| batch.push(other))?;
+        Ok(batch)
+    }
+
+    /// Plans one write from the stored version.
+    fn plan_item(&self, item: &BulkItem, stored: Option<&StoredRow>) -> Result<EntityPlan> {
+        let key = item.key.clone();
+        let old = stored.map(|stored| read_as::<E>(&key, &stored.row)).transpose();
+        let old = old.map_err(|error| self.here(error, &key))?;
+        let if_match = stored.map(|stored| IfMatch::ETag(stored.etag.clone()));
+        let (kind, after) = match (&item.row, if_match) {
+            (None, None) => return Err(self.here(Error::of(EntityFault::NotFound), &key)),
+            (None, Some(if_match)) => (OperationKind::Delete(if_match), None),
+            (Some(row), None) => (OperationKind::Insert(row.clone()), Some(row.clone())),
+            (Some(row), Some(if_match)) if item.verb == BulkVerb::InsertOrMerge => {
+                let before = stored.map_or_else(|| row.view(), |stored| stored.row.view());
+                let merged = row::merge(before, row.view())?;
+                (OperationKind::Merge(row.clone(), if_match), Some(merged))
+            }
+            (Some(row), Some(if_match)) => (OperationKind::Replace(row.clone(), if_match), Some(row.clone())),
+        };
+        let new = after.map(|row| read_as::<E>(&key, &row)).transpose()?;
+        self.plan(key, kind, old.as_ref(), new.as_ref())
+    }
+}
+
+impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Entities<E, S, O> {
+    type Entity = E;
+    type Item = BulkItem;
+    type Batch = BulkBatch;
+
+    fn item(&self, verb: BulkVerb, entity: &E) -> Result<BulkItem> {
+        let (key, row) = match verb {
+            BulkVerb::InsertOrMerge => (entity.key_of()?, entity.to_merge()?),
+            _ => (entity.key_of()?, entity.to_row()?),
+        };
+        let kind = match verb {
+            BulkVerb::InsertOrReplace => OperationKind::InsertOrReplace(row.clone()),
+            BulkVerb::InsertOrMerge => OperationKind::InsertOrMerge(row.clone()),
+            _ => OperationKind::Insert(row.clone()),
+        };
+        let plan = self.plan(key.clone(), kind, None, Some(entity))?;
+        Ok(BulkItem { key, verb, row: Some(row), plan })
+    }
+
+    fn deletion(&self, key: EntityKey) -> Result<BulkItem> {
+        let kind = OperationKind::Delete(IfMatch::Any);
+        let plan = if self.is_blind() {
+            self.plan(key.clone(), kind, None, None)?
+        } else {
+            EntityPlan::alone(key.clone(), kind)
+        };
+        Ok(BulkItem { key, verb: BulkVerb::Delete, row: None, plan })
+    }
+
+    fn partition_key(item: &BulkItem) -> &PartitionKey {
+        &item.key.partition_key
+    }
+
+    fn batch(&self, item: BulkItem) -> Result<BulkBatch> {
+        let batch = Batch::of(item.plan.clone())?;
+        Ok(BulkBatch { items: vec![item], batch })
+    }
+
+    fn push(&self, batch: &mut BulkBatch, item: BulkItem) -> Result<Option<BulkItem>> {
+        // Whatever refuses it, a row that both write or a value that both have: the store decides once the first is written.
+        if batch.batch.push_within(item.plan.clone(), Some(&self.limits())).is_err() {
+            return Ok(Some(item));
+        }
+        batch.items.push(item);
+        Ok(None)
+    }
+
+    fn bytes(batch: &BulkBatch) -> usize {
+        batch.batch.bytes()
+    }
+
+    async fn admit(&self, verb: BulkVerb) -> Result<()> {
+        Self::admit(self, verb == BulkVerb::InsertOrReplace).await
+    }
+
+    async fn commit(&self, batch: &BulkBatch) -> Result<()> {
+        let BulkBatch { items, batch } = batch;
+        let (completes, site) = (self.completer().is_some(), self.site(self.table.name()?));
+        let reads = items.iter().any(|item| self.plans_from_stored(item.verb));
+        if !completes && !reads {
+            return Self::commit(self, batch).await.map(drop);
+        }
+        let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads).replan_rows(completes);
+        loop {
+            let planned = match self.plan_items(items).await {
+                Err(error) if is_moved(&error) => {
+                    rounds.lost(error).await?;
+                    continue;
+                }
+                planned => planned?,
+            };
+            if rounds.submit(&site, &planned, items.len()).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn is_too_large(&self, error: &Error) -> bool {
+        error.code() == ErrorCode::RequestBodyTooLarge || is_too_large(error)
+    }
+
+    fn split(&self, batch: BulkBatch) -> Result<(BulkBatch, BulkBatch)> {
+        let mut items = batch.items;
+        let back = items.split_off(items.len() / 2);
+        let half = |items: Vec<BulkItem>| {
+            let mut half = Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
+            items.iter().try_for_each(|item| half.push(item.plan.clone()))?;
+            Ok::<_, Error>(BulkBatch { items, batch: half })
+        };
+        Ok((half(items)?, half(back)?))
+    }
+
+    fn in_table(&self, error: Error) -> Error {
+        Self::in_table(self, error)
+    }
+}

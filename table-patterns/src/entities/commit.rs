@@ -1,0 +1,316 @@
+//! Commits a batch: one attempt, and the rounds of attempts with back-off.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::ETag;
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::Operation;
+use table_core::query::Select;
+use table_core::retry::{Race, Retry};
+use table_core::store::{StoredRow, TableStore};
+use table_core::transaction::Transaction;
+
+use crate::entities::batch::{Batch, ContributedWrite};
+use crate::entities::outbox::StepRecorder;
+use crate::entities::plan::{RowPlace, UndoWrite};
+use crate::requests::{self, CONCURRENCY};
+
+/// The table that a batch is committed to, and the outbox that records its steps.
+#[derive(Debug)]
+pub(crate) struct Site<'a, S, O> {
+    pub(crate) store: &'a S,
+    pub(crate) outbox: &'a O,
+    pub(crate) table: &'a TableName,
+}
+
+/// The outcome of an attempt that did not fail for good.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The transaction was committed. The versions of the entities, in order.
+    Committed(Vec<Option<ETag>>),
+    /// A row was not as the batch assumed. Nothing was written.
+    Conflict(Conflict, Error),
+}
+
+/// The kind of the row that caused a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflict {
+    /// An entity did not satisfy its condition.
+    Entity,
+    /// A derived row was not as the entities implied, or changed after it was read.
+    Derived,
+    /// A row that a contributor writes unconditionally was refused.
+    Fixed,
+}
+
+/// Attempts to commit a write, each planned again after a conflict.
+pub(crate) struct Rounds<'a> {
+    race: Race<'a>,
+    /// `true` if a conflict of an entity is resolved by another plan.
+    replans_entities: bool,
+    /// `true` if a conflict of any other row is resolved by another plan.
+    replans_rows: bool,
+    /// `true` if derived rows are read before they are written.
+    look: bool,
+}
+
+impl<'a> Rounds<'a> {
+    /// Begins attempts. `what` names the rows that others may change meanwhile, for the error of the last attempt.
+    pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
+        Self { race: retry.race(what), replans_entities: false, replans_rows: false, look: false }
+    }
+
+    /// Plans again after a conflict of an entity, instead of failing.
+    pub(crate) const fn replan_entities(self, replans_entities: bool) -> Self {
+        Self { replans_entities, ..self }
+    }
+
+    /// Plans again after a conflict of a contributed row, instead of failing.
+    pub(crate) const fn replan_rows(self, replans_rows: bool) -> Self {
+        Self { replans_rows, ..self }
+    }
+
+    /// Reads derived rows from the first attempt on.
+    pub(crate) const fn look(self, look: bool) -> Self {
+        Self { look, ..self }
+    }
+
+    /// Makes one attempt; `None` if the write is to be planned again. The first `own` entities are those of the caller.
+    ///
+    /// # Errors
+    /// The error of the attempt if another plan cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
+    pub(crate) async fn submit<S: TableStore, O: StepRecorder>(
+        &mut self,
+        site: &Site<'_, S, O>,
+        batch: &Batch,
+        own: usize,
+    ) -> Result<Option<Vec<Option<ETag>>>> {
+        let (conflict, error) = match site.attempt(batch, self.look).await {
+            Ok(Outcome::Committed(etags)) => return Ok(Some(etags)),
+            Ok(Outcome::Conflict(Conflict::Entity, error))
+                if error.operation().is_some_and(|at| at >= own) =>
+            {
+                (Conflict::Fixed, error)
+            }
+            Ok(Outcome::Conflict(conflict, error)) => (conflict, error),
+            // Rows that the plan was made from changed before the transaction was built.
+            Err(error) if self.replans_rows && error.is_conflict() => (Conflict::Fixed, error),
+            Err(error) => return Err(error),
+        };
+        match conflict {
+            Conflict::Entity if !self.replans_entities => return Err(error),
+            Conflict::Fixed if !self.replans_rows => return Err(error),
+            // The first look is immediate: the assumption may have been wrong without a race.
+            Conflict::Derived if !self.look && !self.replans_rows => self.look = true,
+            _ => {
+                self.look |= self.replans_rows;
+                self.lost(error).await?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Records an attempt that lost a race, and waits before the next one.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
+    pub(crate) async fn lost(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
+        self.race.lost(conflict).await
+    }
+
+    /// Commits a batch that needs no other plan.
+    ///
+    /// # Errors
+    /// Those of [`submit`](Self::submit).
+    pub(crate) async fn commit<S: TableStore, O: StepRecorder>(
+        mut self,
+        site: &Site<'_, S, O>,
+        batch: &Batch,
+    ) -> Result<Vec<Option<ETag>>> {
+        loop {
+            if let Some(etags) = self.submit(site, batch, usize::MAX).await? {
+                return Ok(etags);
+            }
+        }
+    }
+}
+
+impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
+    /// Makes one attempt. With `look`, derived rows are read first.
+    ///
+    /// Boxed: the verbs that wait for it are compiled for each entity type, and this is not.
+    pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
+        self.attempt_once(batch, look).boxed()
+    }
+
+    async fn attempt_once(&self, batch: &Batch, look: bool) -> Result<Outcome> {
+        let partition_key = batch.partition_key();
+        let intents = self.recorded_intents(batch).await?;
+        let is_recorded = !intents.is_empty();
+        let mut undo = Vec::new();
+        let (outcome, is_sent) = match self.prepare(batch, look, intents, &mut undo).await {
+            Ok(transaction) => (self.submit(batch, transaction).await, true),
+            Err(error) => (Err(error.with_table(self.table.as_str())), false),
+        };
+        if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
+            // Nothing refers to the work. After any other error the transaction may have been applied: only the collector can find out.
+            for work in undo {
+                work.undo().await;
+            }
+        }
+        if is_recorded && matches!(outcome, Ok(Outcome::Committed(_))) {
+            self.outbox.recorded(self.table, partition_key).await;
+        }
+        outcome
+    }
+
+    /// Builds the transaction from the batch and the stored rows.
+    async fn prepare(
+        &self,
+        batch: &Batch,
+        look: bool,
+        intents: Vec<Operation>,
+        undo: &mut Vec<Arc<dyn UndoWrite>>,
+    ) -> Result<Transaction> {
+        let limits = self.store.capabilities().limits;
+        let found = self.read_derived(batch, look).await?;
+        let mut transaction = Transaction::new(batch.partition_key().clone(), limits)?;
+        for operation in batch.entities() {
+            transaction.push(operation.clone())?;
+        }
+        for (row_key, row) in batch.rows() {
+            let kind = match &row.write {
+                ContributedWrite::Fixed(kind) => Some(kind.clone()),
+                ContributedWrite::Derived(parts) => {
+                    let Some(first) = parts.first() else { continue };
+                    match found.get(row_key) {
+                        None => first.assumed(parts),
+                        Some(stored) => {
+                            let key = EntityKey {
+                                partition_key: batch.partition_key().clone(),
+                                row_key: row_key.clone(),
+                            };
+                            let place = RowPlace { table: self.table, key: &key, limits };
+                            let prepared = first.prepare(place, parts, stored.as_ref()).await;
+                            let prepared = prepared.map_err(|error| match error.key() {
+                                Some(_) => error,
+                                None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
+                            })?;
+                            prepared.map(|prepared| {
+                                undo.extend(prepared.undo);
+                                prepared.kind
+                            })
+                        }
+                    }
+                }
+            };
+            if let Some(kind) = kind {
+                transaction.push(Operation { row_key: row_key.clone(), kind })?;
+            }
+        }
+        for intent in intents {
+            transaction.push(intent)?;
+        }
+        undo.iter().try_for_each(|work| work.check())?;
+        let is_alone = transaction.operations().len() == 1 && batch.records().is_none();
+        Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
+    }
+
+    /// Reads the derived rows whose operations cannot be assumed.
+    async fn read_derived(&self, batch: &Batch, look: bool) -> Result<HashMap<RowKey, Option<StoredRow>>> {
+        let must_read = |write: &ContributedWrite| match write {
+            ContributedWrite::Fixed(_) => false,
+            ContributedWrite::Derived(parts) => {
+                look || parts.first().is_some_and(|first| first.assumed(parts).is_none())
+            }
+        };
+        let keys: Vec<_> =
+            batch.rows().iter().filter(|(_, row)| must_read(&row.write)).map(|(key, _)| key.clone()).collect();
+        let reads = keys.into_iter().map(|row_key| async {
+            let key = EntityKey { partition_key: batch.partition_key().clone(), row_key };
+            let found = self.store.get(self.table, &key, &Select::All).await?;
+            Ok::<_, Error>((key.row_key, found))
+        });
+        requests::in_order(reads, CONCURRENCY).await.map(HashMap::from_iter)
+    }
+
+    /// Returns the operations of a batch that needs no read, and the number of its intents; `None` if a derived row must be read.
+    ///
+    /// # Errors
+    /// Those of the outbox.
+    pub(crate) async fn assume(&self, batch: &Batch) -> Result<Option<(Vec<Operation>, usize)>> {
+        let mut operations = batch.entities().to_vec();
+        for (row_key, row) in batch.rows() {
+            let kind = match &row.write {
+                ContributedWrite::Fixed(kind) => kind.clone(),
+                ContributedWrite::Derived(parts) => match parts.first().and_then(|first| first.assumed(parts)) {
+                    Some(kind) => kind,
+                    None => return Ok(None),
+                },
+            };
+            operations.push(Operation { row_key: row_key.clone(), kind });
+        }
+        let intents = self.recorded_intents(batch).await?;
+        let recorded = intents.len();
+        operations.extend(intents);
+        Ok(Some((operations, recorded)))
+    }
+
+    /// Returns the sealed operations that record the intents of a batch, and registers the partition for the sweep if there are any.
+    async fn recorded_intents(&self, batch: &Batch) -> Result<Vec<Operation>> {
+        let intents = self.outbox.intents(&batch.intents())?;
+        if intents.is_empty() {
+            return Ok(intents);
+        }
+        self.outbox.prepare(self.table, batch.partition_key()).await?;
+        self.outbox.seal(self.table, batch.partition_key(), intents).await
+    }
+
+    async fn submit(&self, batch: &Batch, transaction: Transaction) -> Result<Outcome> {
+        let keys: Vec<RowKey> =
+            transaction.operations().iter().map(|operation| operation.row_key.clone()).collect();
+        let own = batch.entities().len();
+        let submitted = match batch.records() {
+            Some((records, recorder)) => recorder.commit(self.table, transaction, records).await,
+            None => self.store.submit(self.table, transaction).await,
+        };
+        let error = match submitted {
+            Ok(etags) => return Ok(Outcome::Committed(etags.into_iter().take(own).collect())),
+            Err(error) => error,
+        };
+        let at = error.operation().or((keys.len() == 1).then_some(0));
+        let row_key = at.and_then(|at| keys.get(at));
+        let row = row_key.filter(|_| at.is_some_and(|at| at >= own)).and_then(|key| batch.rows().get(key));
+        let is_conflict = error.is_conflict();
+        let error = match row_key {
+            Some(row_key) => error.with_key(batch.partition_key().as_str(), row_key.as_str()),
+            None => error,
+        };
+        let error = match row {
+            Some(row) => error.with_context(&row.by.to_string()),
+            None => error,
+        };
+        let conflict = match (at, row.map(|row| &row.write)) {
+            _ if !is_conflict => return Err(error),
+            (Some(at), _) if at < own => Conflict::Entity,
+            (_, Some(ContributedWrite::Fixed(_))) => Conflict::Fixed,
+            _ => Conflict::Derived,
+        };
+        Ok(Outcome::Conflict(conflict, error))
+    }
+}
+
+/// Returns `true` if rows that a plan was made from changed before all of them were read.
+pub(crate) fn is_moved(error: &Error) -> bool {
+    error.code() == ErrorCode::UpdateConditionNotSatisfied
+}
+
+/// Returns `true` if one transaction cannot hold a write.
+pub(crate) fn is_too_large(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)
+}

@@ -1,0 +1,119 @@
+//! Contributors: patterns that add rows and steps to the write of an entity.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use table_core::error::Result;
+use table_core::key::{EntityKey, RowKey};
+use table_core::operation::{Operation, OperationKind};
+use table_core::pace::Pace;
+use table_core::row::Row;
+
+use crate::entities::plan::{Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite};
+use crate::entities::siblings::Siblings;
+use crate::outbox::Step;
+
+/// A pattern that adds rows to each write of entities `E` through handles `H`.
+pub(crate) trait Contributor<E, H>: Send + Sync {
+    /// `true` if the contribution depends on the stored version, which a write must then read first.
+    fn needs_old(&self) -> bool {
+        true
+    }
+
+    /// Adds the rows and steps for a change. Pure: it is called once for each attempt.
+    ///
+    /// # Errors
+    /// Those of the pattern. The entity is then not written.
+    fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
+
+    /// `true` if a write must be completed by reading other entities, by [`complete`](Self::complete).
+    fn reads_others(&self) -> bool {
+        false
+    }
+
+    /// Completes a write by the entities that it depends on; `None` for contributors that read no others. Called once for each attempt.
+    fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
+        None
+    }
+
+    /// Returns the contributor to use once the table of the handle has been opened; `None` to keep this one.
+    fn opened(&self, _: &H) -> Option<Arc<dyn Contributor<E, H>>> {
+        None
+    }
+
+    /// Returns itself, for the pattern that attached it.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The change of one entity: from the stored version to the new one.
+pub(crate) struct EntityChange<'a, E> {
+    pub(crate) key: &'a EntityKey,
+    pub(crate) kind: &'a OperationKind,
+    /// The stored entity; `None` if it did not exist.
+    pub(crate) old: Option<&'a E>,
+    /// The new entity; `None` if it is deleted.
+    pub(crate) new: Option<&'a E>,
+    pub(crate) context: &'a WriteContext,
+    pub(crate) pace: &'a Pace,
+}
+
+/// The circumstances of a write that contributors may record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WriteContext {
+    /// The person or program that writes.
+    pub(crate) actor: Option<Arc<str>>,
+    /// The identifier of the request that caused the write.
+    pub(crate) correlation_id: Option<Arc<str>>,
+}
+
+/// The rows and steps that contributors add to the write of one entity.
+#[derive(Debug, Default)]
+pub(crate) struct Contribution {
+    pub(crate) rows: Vec<PlannedRow>,
+    /// Steps elsewhere that declared patterns need.
+    pub(crate) derived_steps: Vec<Step>,
+    /// Steps elsewhere that participants add.
+    pub(crate) steps: Vec<Step>,
+    /// Changes to record at the commit.
+    pub(crate) records: Vec<ChangeRecord>,
+    /// The recorder of changes.
+    pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
+}
+
+impl Contribution {
+    /// Adds a row whose operation does not depend on what is stored.
+    pub(crate) fn write(&mut self, by: &'static str, operation: Operation) {
+        let Operation { row_key, kind } = operation;
+        self.rows.push(PlannedRow { by: Author::Pattern(by), row_key, write: RowWrite::Fixed(kind) });
+    }
+
+    /// Adds a row of an index whose operation depends on the stored row.
+    pub(crate) fn derive(&mut self, index: &'static str, row_key: RowKey, row: Arc<dyn DerivedRow>) {
+        self.rows.push(PlannedRow { by: Author::Index(index), row_key, write: RowWrite::Derived(row) });
+    }
+}
+
+/// A write that a contributor completes by reading other entities.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingWrite {
+    pub(crate) key: EntityKey,
+    pub(crate) kind: OperationKind,
+    /// All stored properties.
+    pub(crate) stored: Option<Row>,
+    /// `true` if other entities may be written in the same transaction.
+    pub(crate) together: bool,
+    /// The other entities of the unit.
+    pub(crate) siblings: Arc<Siblings>,
+    pub(crate) context: WriteContext,
+}
+
+/// A completed write.
+#[derive(Debug)]
+pub(crate) struct Completed {
+    pub(crate) own: EntityPlan,
+    /// Writes of other entities in the same transaction.
+    pub(crate) others: Vec<EntityPlan>,
+    /// The properties of the entity after the write.
+    pub(crate) row: Option<Row>,
+}

@@ -1,0 +1,148 @@
+//! The handle on the entities of one table.
+
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::entity::Entity;
+use table_core::pace::Pace;
+use table_core::retry::Retry;
+use table_core::table::Table;
+
+use crate::entities::contributor::{Contributor, WriteContext};
+use crate::entities::outbox::NoOutbox;
+use crate::entities::turns::Turns;
+
+/// The handle on the entities `E` of a table: every verb also writes the rows of the patterns that the struct declares or the store has attached.
+///
+/// Made by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. The verbs are those of [`Table`], and a
+/// [unit](crate::unit) over several types. An entity that declares nothing is written as by a [`Table`], without being read first.
+///
+/// ```
+/// use table_core::{Engine, Entity};
+/// use table_patterns::EntityStore;
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key("empid_", id)]
+/// #[index(ByEmail, unique, row_key("email_", email))]
+/// #[index_entity(ByLastName, at_most = 1000, row_key("lastname_", last_name))]
+/// struct Employee { department: String, #[digits(6)] id: u32, last_name: String, age: i32, email: String }
+///
+/// # pollster::block_on(async {
+/// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+/// let ada = Employee {
+///     department: "Sales".into(), id: 223, last_name: "Lovelace".into(), age: 36, email: "ada@contoso.com".into(),
+/// };
+/// employees.insert(&ada).await?; // the entity, its copy and its list, in one transaction
+/// let found = employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?;
+/// assert_eq!(found.as_deref(), Some(&ada));
+/// let found = employees.get_by_index(Employee::by_last_name("Sales", "Lovelace")).await?;
+/// assert_eq!(*found[0], ada);
+///
+/// let error = employees.insert(&Employee { id: 224, ..ada.clone() }).await.unwrap_err();
+/// assert_eq!(error.code(), table_core::ErrorCode::UniqueViolation); // PAT-INTRA-5
+/// let moved = employees.update(Employee::key("Sales", 223), |ada| ada.email = "lovelace@contoso.com".into()).await?;
+/// assert!(employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?.is_none()); // PAT-INTRA-7
+/// employees.delete(Employee::key("Sales", 223), moved.etag()).await?;
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct Entities<E, S, O = NoOutbox> {
+    pub(crate) table: Table<E, S>,
+    pub(crate) contributors: Vec<Arc<dyn Contributor<E, Self>>>,
+    pub(crate) retry: Retry,
+    pub(crate) outbox: O,
+    pub(crate) context: WriteContext,
+    /// The queues of its partitions.
+    pub(crate) turns: Turns,
+}
+
+impl<E: Entity, S, O> Entities<E, S, O> {
+    /// Creates the handle on the entities of a table, without contributors.
+    pub(crate) fn new(table: Table<E, S>, outbox: O) -> Self {
+        let (retry, context) = (Retry::default(), WriteContext::default());
+        Self { table, contributors: Vec::new(), retry, outbox, context, turns: Turns::default() }
+    }
+
+    /// Attaches a contributor, in place of one of the same type.
+    pub(crate) fn with_contributor<C: Contributor<E, Self> + 'static>(mut self, contributor: C) -> Self {
+        self.contributors.retain(|known| !known.as_any().is::<C>());
+        self.contributors.push(Arc::new(contributor));
+        self
+    }
+
+    /// Returns the contributor of a type.
+    pub(crate) fn contributor<C: 'static>(&self) -> Option<&C> {
+        self.contributors.iter().find_map(|contributor| contributor.as_any().downcast_ref())
+    }
+
+    /// Sets the clock, and the way to wait in back-offs and at the rate of a backfill.
+    #[must_use]
+    pub fn with_pace(self, pace: Pace) -> Self {
+        Self { retry: self.retry.with_pace(pace), ..self }
+    }
+
+    /// Sets the policy for writes that lose races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// Sets the person or program that writes, for [participants](crate::participant::Changes::actor).
+    #[must_use]
+    pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
+        self.context.actor = Some(actor.into());
+        self
+    }
+
+    /// Sets the identifier of the request that causes the writes, for [participants](crate::participant::Changes::correlation_id).
+    #[must_use]
+    pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.context.correlation_id = Some(id.into());
+        self
+    }
+
+    /// The policy for writes that lose races.
+    pub(crate) const fn retry(&self) -> &Retry {
+        &self.retry
+    }
+
+    /// The table without contributors, for reads that need no index.
+    #[must_use]
+    pub const fn table(&self) -> &Table<E, S> {
+        &self.table
+    }
+
+    /// Replaces contributors that depend on the opened table.
+    pub(crate) fn reopen_contributors(&mut self) {
+        let opened = self.contributors.iter().map(|contributor| {
+            contributor.opened(self).unwrap_or_else(|| Arc::clone(contributor))
+        });
+        self.contributors = opened.collect();
+    }
+}
+
+impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
+    fn clone(&self) -> Self {
+        Self {
+            table: self.table.clone(),
+            contributors: self.contributors.clone(),
+            retry: self.retry.clone(),
+            outbox: self.outbox.clone(),
+            context: self.context.clone(),
+            turns: self.turns.clone(),
+        }
+    }
+}
+
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for Entities<E, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entities")
+            .field("table", &self.table)
+            .field("contributors", &self.contributors.len())
+            .field("retry", &self.retry)
+            .field("outbox", &self.outbox)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,91 @@
+//! The recorder of steps in other partitions and tables, in the transaction of the entities (PAT-EC-8).
+
+use std::fmt::Debug;
+
+use table_core::error::{Error, Result};
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::operation::Operation;
+
+use crate::entities::fault::EntityFault;
+use crate::outbox::Intent;
+
+/// Records the steps that a write needs in other partitions and tables, as rows of the partition that is written.
+///
+/// The rows are written in the transaction of the entities, so no step is lost (PAT-EC-8). Workers take each recorded step at least once.
+///
+/// ```
+/// use table_patterns::entities::{NoOutbox, StepRecorder};
+/// use table_patterns::outbox::Outbox;
+/// use table_patterns::Engine;
+///
+/// /// Returns `true` if a handle with this outbox can keep indexes in other partitions.
+/// fn keeps_remote<O: StepRecorder>() -> bool {
+///     O::RECORDS
+/// }
+/// assert!(keeps_remote::<Outbox<Engine, Engine>>());
+/// assert!(!keeps_remote::<NoOutbox>());
+/// ```
+pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
+    /// `true` if steps can be recorded.
+    const RECORDS: bool = true;
+
+    /// Registers a partition before steps are recorded there, for the sweep that searches for recorded steps.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn prepare(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Returns the operations that record intents. Called once for each attempt: each transaction has rows of its own.
+    ///
+    /// # Errors
+    /// Those of encoding a row.
+    fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
+
+    /// Seals the operations that record intents: workers tell them from rows of foreign writers by the seal. Called once for each attempt.
+    ///
+    /// # Errors
+    /// Those of reading the key.
+    fn seal(
+        &self,
+        _: &TableName,
+        _: &PartitionKey,
+        operations: Vec<Operation>,
+    ) -> impl Future<Output = Result<Vec<Operation>>> + Send {
+        async { Ok(operations) }
+    }
+
+    /// Notifies workers of recorded steps. A lost notification delays the steps until the next sweep.
+    fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
+}
+
+/// No outbox: sufficient for entities whose indexes all lie in their own partition, and that give and hold no copies.
+///
+/// ```
+/// use table_patterns::entities::{Entities, NoOutbox};
+/// use table_patterns::Engine;
+///
+/// /// A handle whose indexes all lie in the partition of their entities.
+/// type Local<E> = Entities<E, Engine, NoOutbox>;
+/// # fn handle<E>(_: Local<E>) {}
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoOutbox;
+
+impl StepRecorder for NoOutbox {
+    const RECORDS: bool = false;
+
+    async fn prepare(&self, _: &TableName, _: &PartitionKey) -> Result<()> {
+        Ok(())
+    }
+
+    fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>> {
+        if intents.is_empty() { Ok(Vec::new()) } else { Err(Error::of(EntityFault::NoOutbox)) }
+    }
+
+    async fn recorded(&self, _: &TableName, _: &PartitionKey) {}
+}

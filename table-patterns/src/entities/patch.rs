@@ -1,0 +1,70 @@
+//! Patches through the handle: single properties, indexed ones included (MRG rules).
+
+use table_core::column::Column;
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::EntityKey;
+use table_core::operation::OperationKind;
+use table_core::property::Property;
+use table_core::row::Row;
+use table_core::selection::{Primary, WholeKey};
+use table_core::store::TableStore;
+use table_core::table::{Patch, PatchTarget, SetBy};
+
+use crate::entities::handle::Entities;
+use crate::entities::outbox::StepRecorder;
+
+impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Begins a patch of one entity. If a contributor needs the stored version, the patch is a read and a write; otherwise it is one merge.
+    ///
+    /// ```
+    /// # use table_core::{Engine, Entity};
+    /// # use table_patterns::EntityStore;
+    /// # #[derive(Entity, Clone)]
+    /// # #[partition_key(department)]
+    /// # #[row_key("empid_", id)]
+    /// # #[index(ByAge, row_key("age_", age, "_", id))]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, #[digits(3)] age: u8 }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+    /// employees.insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
+    /// employees.patch(Employee::key("Sales", 223)).set(Employee::AGE, 37).send().await?;
+    /// assert_eq!(employees.query(Employee::by_age("Sales", 37)).collect().await?.len(), 1);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> Patch<'_, Self> {
+        Patch::new(self, key.into_point())
+    }
+}
+
+/// Any property: the old value is read where a contributor needs it.
+impl<E: Entity, S, O, T: Property, K> SetBy<Entities<E, S, O>> for Column<E, T, K> {
+    type Value = T;
+
+    fn property(&self) -> &'static str {
+        self.name()
+    }
+}
+
+impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> PatchTarget for Entities<E, S, O> {
+    type Entity = E;
+
+    async fn merge_properties(&self, key: EntityKey, row: Row, if_match: IfMatch) -> Result<ETag> {
+        if self.is_blind() {
+            return self.written(self.write_blind(key, OperationKind::Merge(row, if_match)).await?);
+        }
+        let written = self
+            .write(&key, true, None, |current| {
+                let current = self.expected(&key, current, &if_match)?;
+                self.plan_merge(&key, &current, row.clone()).map(Some)
+            })
+            .await?;
+        self.written(written)
+    }
+
+    fn in_table(&self, error: Error) -> Error {
+        Self::in_table(self, error)
+    }
+}

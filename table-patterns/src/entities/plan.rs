@@ -1,0 +1,214 @@
+//! The planned write of one entity: its operation, and the rows and steps that contributors add.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use table_core::error::Result;
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, RowKey};
+use table_core::limits::Limits;
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::row::{Row, RowWriter};
+use table_core::store::{Committed, StoredRow};
+use table_core::transaction::Transaction;
+
+use crate::entities::contributor::Contribution;
+use crate::outbox::Step;
+
+/// The write of one entity, with everything that contributors add to its transaction.
+#[derive(Clone, Debug)]
+pub(crate) struct EntityPlan {
+    pub(crate) key: EntityKey,
+    pub(crate) kind: OperationKind,
+    pub(crate) rows: Vec<PlannedRow>,
+    /// Steps elsewhere that declared patterns need.
+    pub(crate) derived_steps: Vec<Step>,
+    /// Steps elsewhere that participants add.
+    pub(crate) steps: Vec<Step>,
+    /// Changes to record at the commit.
+    pub(crate) records: Vec<ChangeRecord>,
+    /// The recorder of changes.
+    pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
+    /// `true` if a repetition after a lost answer must be distinguished from another writer's write (CON-11).
+    pub(crate) identified: bool,
+}
+
+impl EntityPlan {
+    /// Creates the plan of a write with its contributions.
+    pub(crate) fn new(key: EntityKey, kind: OperationKind, contribution: Contribution) -> Self {
+        let Contribution { rows, derived_steps, steps, records, recorder } = contribution;
+        Self { rows, derived_steps, steps, records, recorder, ..Self::alone(key, kind) }
+    }
+
+    /// Creates the plan of a write to which nothing is added.
+    pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
+        Self {
+            key,
+            kind,
+            rows: Vec::new(),
+            derived_steps: Vec::new(),
+            steps: Vec::new(),
+            records: Vec::new(),
+            recorder: None,
+            identified: false,
+        }
+    }
+
+    /// Lets the store recognise the write after a lost answer, where it is alone in its transaction.
+    pub(crate) fn identified(self) -> Self {
+        Self { identified: true, ..self }
+    }
+
+    /// Returns the largest number of operations that the plan adds to a transaction.
+    pub(crate) fn operations(&self) -> usize {
+        let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.derived_steps.is_empty());
+        1 + self.rows.len() + intents
+    }
+}
+
+/// The contributor of a row, as errors name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Author {
+    /// An index, by name.
+    Index(&'static str),
+    /// Any other pattern, by name.
+    Pattern(&'static str),
+}
+
+impl Author {
+    /// The name of the index or pattern.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Index(name) | Self::Pattern(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(name) => write!(f, "the entry in the index `{name}`"),
+            Self::Pattern(name) => write!(f, "the row of `{name}`"),
+        }
+    }
+}
+
+/// A row that a contributor adds.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedRow {
+    pub(crate) by: Author,
+    pub(crate) row_key: RowKey,
+    pub(crate) write: RowWrite,
+}
+
+impl PlannedRow {
+    /// The properties of the row, for its size.
+    pub(crate) fn row(&self) -> Option<&Row> {
+        match &self.write {
+            RowWrite::Fixed(kind) => kind.row(),
+            RowWrite::Derived(row) => row.row(),
+        }
+    }
+}
+
+/// The write of a contributed row.
+#[derive(Clone, Debug)]
+pub(crate) enum RowWrite {
+    /// An operation that does not depend on what is stored.
+    Fixed(OperationKind),
+    /// An operation that follows from the stored row.
+    Derived(Arc<dyn DerivedRow>),
+}
+
+/// A row whose operation follows from the stored row, such as the entry of an index.
+///
+/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order; the first one decides for all.
+pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
+    /// The properties that the row gets, for its size.
+    fn row(&self) -> Option<&Row>;
+
+    /// Checks that the row may be changed by this entity after an earlier change of the same transaction.
+    ///
+    /// # Errors
+    /// `UniqueViolation` if both set a row that belongs to one entity; `InvalidDuplicateRow` for changes of different patterns.
+    fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
+
+    /// Returns the operation if the stored row is as the entities imply; `None` if it must be read.
+    fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
+
+    /// Returns the operation for a stored row that was read; `None` if there is nothing to write.
+    fn prepare<'a>(
+        &'a self,
+        place: RowPlace<'a>,
+        parts: &'a [Arc<dyn DerivedRow>],
+        found: Option<&'a StoredRow>,
+    ) -> BoxFuture<'a, Result<Option<PreparedRow>>>;
+
+    /// Returns itself, for the pattern that made it.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The place of a derived row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowPlace<'a> {
+    pub(crate) table: &'a TableName,
+    pub(crate) key: &'a EntityKey,
+    pub(crate) limits: Limits,
+}
+
+/// The operation of a derived row.
+pub(crate) struct PreparedRow {
+    pub(crate) kind: OperationKind,
+    /// Work outside of the table that is undone if the transaction is refused.
+    pub(crate) undo: Option<Arc<dyn UndoWrite>>,
+}
+
+/// Work outside of the table on which a transaction depends, such as the upload of a blob.
+pub(crate) trait UndoWrite: Send + Sync {
+    /// Checks that the work still holds, directly before the transaction is submitted.
+    ///
+    /// # Errors
+    /// Those of the pattern.
+    fn check(&self) -> Result<()>;
+
+    /// Undoes the work. Best effort: leftovers are collected later.
+    fn undo(&self) -> BoxFuture<'_, ()>;
+}
+
+/// A change of a row, to be recorded in the transaction that makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeRecord {
+    /// The changed row.
+    pub(crate) source: RowKey,
+    /// The kind of the change.
+    pub(crate) kind: Cow<'static, str>,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// A pattern that records the changes of a transaction, and commits both together.
+pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
+    /// Returns the number of operations that the records add to a transaction.
+    fn operations(&self, records: &[ChangeRecord]) -> usize;
+
+    /// Submits a transaction with its records. Errors and versions are those of the given operations.
+    fn commit<'a>(
+        &'a self,
+        table: &'a TableName,
+        transaction: Transaction,
+        records: &'a [ChangeRecord],
+    ) -> BoxFuture<'a, Result<Committed>>;
+}
+
+/// Creates the empty merge that serves as a condition: it changes only the version of the entity.
+pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
+    OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
+}
+
+/// Returns `true` if an operation only checks and touches the version of an entity.
+pub(crate) fn is_condition(kind: &OperationKind) -> bool {
+    matches!(kind, OperationKind::Merge(row, _) if row.view().properties().next().is_none())
+}

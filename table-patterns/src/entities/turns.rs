@@ -1,0 +1,167 @@
+//! Fair turns of the writers of a partition, within one process.
+//!
+//! Writers that read, decide and write conflict if they run concurrently. They queue instead: each takes its turn, reads the rows of the writers
+//! before it, and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_channel::oneshot;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+
+use crate::entities::group::{Group, GroupOutcome};
+
+/// The queues of the partitions that a handle writes to. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Turns(Arc<Mutex<HashMap<Place, Line>>>);
+
+/// A partition of a table, for units; or one entity of it, for verbs.
+type Place = (String, PartitionKey, Option<RowKey>);
+
+/// The writers of one partition: one has the turn, the others wait in order.
+#[derive(Default)]
+struct Line {
+    waiters: VecDeque<oneshot::Sender<Turn>>,
+    /// The operations of writers that have had their turn, not yet committed.
+    group: Option<Arc<Group>>,
+}
+
+/// The turn of one writer. Dropped, it passes to the next writer, or seals the open group.
+pub(crate) struct Turn {
+    turns: Turns,
+    /// `None` once the turn has been passed on.
+    place: Option<Place>,
+}
+
+/// The successor of a turn.
+enum Next {
+    Waiter(oneshot::Sender<Turn>),
+    Group(Arc<Group>),
+    Nobody,
+}
+
+impl Turns {
+    /// Waits for the turn in a partition, behind all units that wait already.
+    pub(crate) async fn enter(&self, table: &TableName, partition_key: &PartitionKey) -> Turn {
+        self.enter_at((table.folded().to_owned(), partition_key.clone(), None)).await
+    }
+
+    /// Waits for the turn at one entity, behind all verbs that wait already. Verbs and units do not wait for each other, so a unit may call a verb.
+    pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey) -> Turn {
+        self.enter_at(entity_place(table, key)).await
+    }
+
+    /// Waits for the turn at one entity if other verbs have it or wait for it.
+    pub(crate) async fn enter_busy_entity(&self, table: &TableName, key: &EntityKey) -> Option<Turn> {
+        let is_busy = {
+            let lines = self.lock();
+            !lines.is_empty() && lines.contains_key(&entity_place(table, key))
+        };
+        if is_busy { Some(self.enter_entity(table, key).await) } else { None }
+    }
+
+    async fn enter_at(&self, place: Place) -> Turn {
+        loop {
+            let turn = {
+                let mut lines = self.lock();
+                match lines.get_mut(&place) {
+                    None => {
+                        lines.insert(place.clone(), Line::default());
+                        return Turn { turns: self.clone(), place: Some(place) };
+                    }
+                    Some(line) => {
+                        let (sender, receiver) = oneshot::channel();
+                        line.waiters.push_back(sender);
+                        receiver
+                    }
+                }
+            };
+            // A sender is dropped only with its line.
+            if let Ok(turn) = turn.await {
+                return turn;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Place, Line>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes a turn to its successor.
+    fn pass(&self, place: Place) {
+        loop {
+            let next = {
+                let mut lines = self.lock();
+                let Some(line) = lines.get_mut(&place) else { return };
+                match (line.waiters.pop_front(), line.group.is_some()) {
+                    (Some(waiter), _) => Next::Waiter(waiter),
+                    (None, true) => line.group.take().map_or(Next::Nobody, Next::Group),
+                    (None, false) => {
+                        lines.remove(&place);
+                        Next::Nobody
+                    }
+                }
+            };
+            let turn = || Turn { turns: self.clone(), place: Some(place.clone()) };
+            match next {
+                Next::Nobody => return,
+                // Writers that arrive during the commit wait for its end, and form the next group.
+                Next::Group(group) => return group.seal(Some(turn())),
+                Next::Waiter(waiter) => match waiter.send(turn()) {
+                    Ok(()) => return,
+                    // The writer gave up waiting.
+                    Err(mut refused) => refused.place = None,
+                },
+            }
+        }
+    }
+}
+
+fn entity_place(table: &TableName, key: &EntityKey) -> Place {
+    (table.folded().to_owned(), key.partition_key.clone(), Some(key.row_key.clone()))
+}
+
+impl Turn {
+    /// `true` if other writers wait for the turn.
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.with_line(|line| line.waiters.iter().any(|waiter| !waiter.is_canceled())).unwrap_or_default()
+    }
+
+    /// Returns the open group, if earlier writers have left their operations in it.
+    pub(crate) fn group(&self) -> Option<Arc<Group>> {
+        self.with_line(|line| line.group.clone()).flatten()
+    }
+
+    /// Opens a group for the units that follow.
+    pub(crate) fn open(&self, group: &Arc<Group>) {
+        self.with_line(|line| line.group = Some(Arc::clone(group)));
+    }
+
+    /// Commits the open group, and keeps the turn.
+    pub(crate) async fn flush(&self) -> Option<GroupOutcome> {
+        let group = self.with_line(|line| line.group.take()).flatten()?;
+        group.seal(None);
+        Some(group.outcome().await)
+    }
+
+    fn with_line<T>(&self, look: impl FnOnce(&mut Line) -> T) -> Option<T> {
+        let mut lines = self.turns.lock();
+        self.place.as_ref().and_then(|place| lines.get_mut(place)).map(look)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(place) = self.place.take() {
+            self.turns.pass(place);
+        }
+    }
+}
+
+impl fmt::Debug for Turns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turns").field("partitions", &self.lock().len()).finish()
+    }
+}

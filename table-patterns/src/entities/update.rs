@@ -1,0 +1,89 @@
+//! Updates: read, change, write, and repeat if another writer was faster (CON-3).
+
+use table_core::entity::{Entity, Versioned};
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::operation::OperationKind;
+use table_core::row;
+use table_core::store::TableStore;
+use table_core::table::UpdateFrom;
+
+use crate::entities::fault::EntityFault;
+use crate::entities::handle::Entities;
+use crate::entities::outbox::StepRecorder;
+use crate::entities::read::{Current, read_as};
+use crate::entities::write::undecided;
+
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows if no other writer wrote in between; otherwise it
+    /// reads again and repeats (CON-3). An entity that was read before saves the first read.
+    ///
+    /// - `change` may run several times, each time on the stored version; it must not change the key (UPD-6).
+    /// - Properties that `E` does not know are kept; a field set to `None` is removed.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all
+    /// attempts of the [policy](Self::with_retry) lost their race; `UniqueViolation` and `IndexListFull` of its indexes.
+    pub async fn update(
+        &self,
+        from: impl Into<UpdateFrom<E>>,
+        mut change: impl FnMut(&mut E),
+    ) -> Result<Versioned<E>> {
+        self.try_update(from, |entity| {
+            change(entity);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Updates an entity with a change that may refuse: its error is returned, and nothing is written.
+    ///
+    /// # Errors
+    /// Those of [`update`](Self::update) and of `change`.
+    pub async fn try_update(
+        &self,
+        from: impl Into<UpdateFrom<E>>,
+        mut change: impl FnMut(&mut E) -> Result<()>,
+    ) -> Result<Versioned<E>> {
+        let (key, first) = match from.into() {
+            UpdateFrom::Key(key) => (key.into_key()?, None),
+            UpdateFrom::Read(read) => {
+                let (etag, ticks) = (read.etag().clone(), read.ticks());
+                let entity = read.into_value();
+                (entity.key_of()?, Some(Current { entity, stored: None, etag, ticks }))
+            }
+        };
+        let mut result = None;
+        let written = self
+            .write_completed(&key, true, first, |current| {
+                let mut current = self.expected(&key, current, &IfMatch::Any)?;
+                let before = current.entity.to_row()?;
+                // The entity before the change, for its contributors: `E` need not be `Clone`.
+                let old = read_as::<E>(&key, &before)?;
+                change(&mut current.entity)?;
+                let after = current.entity.to_row()?;
+                if current.entity.key_of()? != key {
+                    return Err(self.here(Error::of(EntityFault::KeyChanged), &key));
+                }
+                let if_match = IfMatch::ETag(current.etag);
+                let kind = match (row::removes(before.view(), after.view())?, &current.stored) {
+                    (false, _) => OperationKind::Merge(after, if_match),
+                    (true, Some(stored)) => OperationKind::Replace(
+                        row::rewrite(stored.view(), before.view(), after.view())?,
+                        if_match,
+                    ),
+                    // Only a replace removes (MRG-3), and it must repeat the properties that E does not know.
+                    (true, None) => return Ok(None),
+                };
+                let planned = self.plan(key.clone(), kind, Some(&old), Some(&current.entity))?;
+                result = Some((current.entity, current.ticks));
+                Ok(Some(planned))
+            })
+            .await?;
+        let (entity, ticks) = result.ok_or_else(undecided)?;
+        let entity = written.row.map(|row| read_as(&key, &row)).transpose()?.unwrap_or(entity);
+        let etag = self.written(written.etag)?;
+        let ticks = etag.ticks().unwrap_or(ticks);
+        Ok(Versioned::new(entity, etag, ticks))
+    }
+}

@@ -1,0 +1,151 @@
+//! The verbs of one entity: insert, replace, merge, upsert and delete (PAT-INTRA-4).
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::etag::{ETag, IfMatch};
+use table_core::operation::OperationKind;
+use table_core::row::Row;
+use table_core::selection::{Primary, WholeKey};
+use table_core::store::TableStore;
+
+use crate::entities::handle::Entities;
+use crate::entities::outbox::StepRecorder;
+
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Inserts an entity with its contributed rows. One request without a read, unless a list is kept in the partition.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists` if the key exists (INS-1); `UniqueViolation` if another entity has the value of a unique index
+    /// (PAT-INTRA-5), whose source is a [`UniqueViolation`](crate::index::UniqueViolation); `IndexListFull` if a list has reached its bound
+    /// (PAT-IX-4). Nothing is written then.
+    pub async fn insert(&self, entity: &E) -> Result<ETag> {
+        let key = entity.key_of()?;
+        let written = self
+            .write(&key, false, None, |_| {
+                self.plan(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity)).map(Some)
+            })
+            .await?;
+        self.written(written)
+    }
+
+    /// Replaces the entity of this key (UPD-1). Reads the stored version first if a contributor needs it.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the entity does not exist (UPD-2); `UpdateConditionNotSatisfied` if its version differs (UPD-3);
+    /// `UniqueViolation` and `IndexListFull` of its indexes.
+    pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+        let (key, if_match) = (entity.key_of()?, if_match.into());
+        self.admit(true).await?;
+        if self.is_blind() {
+            let kind = OperationKind::Replace(entity.to_row()?, if_match);
+            return self.written(self.write_blind(key, kind).await?);
+        }
+        let written = self
+            .write(&key, true, None, |current| {
+                let current = self.expected(&key, current, &if_match)?;
+                let kind = OperationKind::Replace(entity.to_row()?, current.etag.into());
+                self.plan(key.clone(), kind, Some(&current.entity), Some(entity)).map(Some)
+            })
+            .await?;
+        self.written(written)
+    }
+
+    /// Merges an entity into the stored one: fields that are `None` are kept (MRG-1, MRG-3). Reads the stored version first if a contributor
+    /// needs it.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); `UniqueViolation` and
+    /// `IndexListFull` of its indexes.
+    pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+        let (key, if_match) = (entity.key_of()?, if_match.into());
+        if self.is_blind() {
+            let kind = OperationKind::Merge(entity.to_merge()?, if_match);
+            return self.written(self.write_blind(key, kind).await?);
+        }
+        let written = self
+            .write(&key, true, None, |current| {
+                let current = self.expected(&key, current, &if_match)?;
+                self.plan_merge(&key, &current, entity.to_merge()?).map(Some)
+            })
+            .await?;
+        self.written(written)
+    }
+
+    /// Inserts the entity, or replaces the stored one of any version (UPS-2). Reads the stored version first if a contributor needs it.
+    ///
+    /// # Errors
+    /// `UniqueViolation` and `IndexListFull` of its indexes; every limit of an entity.
+    pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
+        self.put_row(entity, entity.to_row()?).await
+    }
+
+    /// Inserts or replaces an entity with these properties, which include its own.
+    ///
+    /// # Errors
+    /// Those of [`insert_or_replace`](Self::insert_or_replace).
+    pub(crate) async fn put_row(&self, entity: &E, row: Row) -> Result<ETag> {
+        let key = entity.key_of()?;
+        self.admit(true).await?;
+        if self.is_blind() {
+            return self.written(self.write_blind(key, OperationKind::InsertOrReplace(row)).await?);
+        }
+        let written = self
+            .write(&key, true, None, |current| {
+                let kind = match &current {
+                    Some(current) => OperationKind::Replace(row.clone(), IfMatch::ETag(current.etag.clone())),
+                    None => OperationKind::Insert(row.clone()),
+                };
+                let old = current.as_ref().map(|current| &current.entity);
+                self.plan(key.clone(), kind, old, Some(entity)).map(Some)
+            })
+            .await?;
+        self.written(written)
+    }
+
+    /// Inserts the entity, or merges it into the stored one of any version (UPS-2). Reads the stored version first if a contributor needs it.
+    ///
+    /// # Errors
+    /// `UniqueViolation` and `IndexListFull` of its indexes; every limit of an entity.
+    pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
+        self.merge_row(entity, entity.to_merge()?).await
+    }
+
+    /// Inserts or merges an entity with these properties, which include its own.
+    ///
+    /// # Errors
+    /// Those of [`insert_or_merge`](Self::insert_or_merge).
+    pub(crate) async fn merge_row(&self, entity: &E, row: Row) -> Result<ETag> {
+        let key = entity.key_of()?;
+        if self.is_blind() {
+            return self.written(self.write_blind(key, OperationKind::InsertOrMerge(row)).await?);
+        }
+        let written = self
+            .write(&key, true, None, |current| {
+                self.plan_merge_or_insert(&key, current.as_ref(), (entity, row.clone())).map(Some)
+            })
+            .await?;
+        self.written(written)
+    }
+
+    /// Deletes an entity with its contributed rows. Reads the stored version first if a contributor needs it.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the entity does not exist (DEL-3); `UpdateConditionNotSatisfied` if its version differs (DEL-2).
+    pub async fn delete(
+        &self,
+        key: impl WholeKey<E, From = Primary>,
+        if_match: impl Into<IfMatch>,
+    ) -> Result<()> {
+        let (key, if_match) = (key.into_point().into_key()?, if_match.into());
+        if self.is_blind() {
+            return self.write_blind(key, OperationKind::Delete(if_match)).await.map(drop);
+        }
+        self.write(&key, true, None, |current| {
+            let current = self.expected(&key, current, &if_match)?;
+            let kind = OperationKind::Delete(current.etag.into());
+            self.plan(key.clone(), kind, Some(&current.entity), None).map(Some)
+        })
+        .await?;
+        Ok(())
+    }
+}

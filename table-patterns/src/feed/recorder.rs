@@ -1,0 +1,110 @@
+//! The feed as a contributor: each change of an entity is recorded in its transaction.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::RowKey;
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::store::{Committed, TableStore};
+use table_core::transaction::Transaction;
+
+use crate::entities::{ChangeRecord, Contribution, Contributor, Entities, EntityChange, RecordChanges};
+use crate::feed::{Feed, record};
+
+/// The feed of a handle.
+pub(crate) struct FeedRecorder<S> {
+    feed: Feed<S>,
+    recorder: Arc<dyn RecordChanges>,
+    /// `true` if changes of the entities are recorded. The entries of participants always are.
+    records: bool,
+}
+
+impl<S: TableStore + Clone + 'static> FeedRecorder<S> {
+    /// Creates the feed of a handle, which records changes if `records`.
+    pub(crate) fn new(feed: Feed<S>, records: bool) -> Self {
+        Self { recorder: Arc::new(feed.clone()), feed, records }
+    }
+}
+
+impl<S> FeedRecorder<S> {
+    /// Adds the record of a change.
+    pub(crate) fn record(&self, source: &RowKey, kind: &'static str, out: &mut Contribution) {
+        out.records.push(ChangeRecord::plain(source.clone(), kind));
+    }
+
+    /// Lets the feed commit the transaction, with the records of all contributors.
+    pub(crate) fn attach(&self, out: &mut Contribution) {
+        out.recorder = Some(Arc::clone(&self.recorder));
+    }
+}
+
+impl<E: Entity, S: TableStore + 'static, H> Contributor<E, H> for FeedRecorder<S> {
+    fn needs_old(&self) -> bool {
+        false
+    }
+
+    fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
+        self.attach(out);
+        if self.records {
+            let kind = match change.kind {
+                OperationKind::Insert(_) => "inserted",
+                OperationKind::Delete(_) => "deleted",
+                _ => "updated",
+            };
+            self.record(&change.key.row_key, kind, out);
+        }
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl<S: TableStore> RecordChanges for Feed<S> {
+    fn operations(&self, records: &[ChangeRecord]) -> usize {
+        record::operations(records)
+    }
+
+    fn commit<'a>(
+        &'a self,
+        table: &'a TableName,
+        transaction: Transaction,
+        records: &'a [ChangeRecord],
+    ) -> BoxFuture<'a, Result<Committed>> {
+        Self::commit(self, table, transaction, records).boxed()
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
+    /// Sets the feed that changes are recorded in, for example with another way to wait. Each change of an entity is recorded in its transaction, as
+    /// `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
+    #[must_use]
+    pub fn with_feed(self, feed: Feed<S>) -> Self {
+        self.with_contributor(FeedRecorder::new(feed, true))
+    }
+
+    /// Returns the feeds of its partitions.
+    #[must_use]
+    pub fn feed(&self) -> Feed<S> {
+        let known = self.feed_recorder().map(|recorder| recorder.feed.clone());
+        known.unwrap_or_else(|| Feed::new(self.table.store().clone()))
+    }
+}
+
+impl<E: Entity, S: 'static, O> Entities<E, S, O> {
+    /// Returns the feed of the handle, whether it records changes or not.
+    pub(crate) fn feed_recorder(&self) -> Option<&FeedRecorder<S>> {
+        self.contributor()
+    }
+
+    /// `true` if changes are recorded in the feed.
+    pub(crate) fn records_changes(&self) -> bool {
+        self.feed_recorder().is_some_and(|recorder| recorder.records)
+    }
+}

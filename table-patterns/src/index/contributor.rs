@@ -1,0 +1,181 @@
+//! Indexes as contributors: the rows of a change in the partition, and the steps of a change elsewhere.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::pace::Pace;
+use table_core::schema::IndexSchema;
+use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
+
+use crate::entities::{Contribution, Contributor, Entities, EntityChange};
+use crate::index::changes::{Change, ChangeKind, changes, owner_of};
+use crate::index::copy::CopyChange;
+use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
+use crate::index::relay;
+use crate::index::remote::{Derived, Left, RemoteChange};
+use crate::index::state::{IndexState, NO_STATES, States, load, noted};
+
+/// The declared indexes of a handle: their states, and the store of blobs for long lists.
+pub(crate) struct Indexes {
+    pub(crate) states: Arc<States>,
+    pub(crate) blobs: Option<ListBlobs>,
+}
+
+impl Indexes {
+    /// Creates the indexes of an entity type, in unknown states.
+    pub(crate) fn of<E: Entity>() -> Self {
+        Self { states: Arc::new(States::new::<E>()), blobs: None }
+    }
+}
+
+impl<E: Entity, H> Contributor<E, H> for Indexes {
+    fn needs_old(&self) -> bool {
+        !E::INDEXES.is_empty()
+    }
+
+    fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
+        let mut remote: Vec<RemoteChange> = Vec::new();
+        for one in changes(change.old, change.new)? {
+            if one.index.is_same_partition() {
+                self.add_row::<E>(one, (change.key, change.pace), out)?;
+            } else {
+                add_remote(one, change.key, &mut remote);
+            }
+        }
+        out.derived_steps.extend(remote.iter().map(|change| relay::step_of(E::SCHEMA, change)));
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Indexes {
+    /// Adds the row of a change in the partition.
+    pub(crate) fn add_row<E: Entity>(
+        &self,
+        one: Change,
+        (owner, pace): (&EntityKey, &Pace),
+        out: &mut Contribution,
+    ) -> Result<()> {
+        let Change { index, key, kind } = one;
+        let owner = owner.clone();
+        if let ChangeKind::Join(row) | ChangeKind::Leave(row) = &kind {
+            let form = ListForm::new(E::SCHEMA, index);
+            let is_join = matches!(kind, ChangeKind::Join(_));
+            let member = if is_join { Some(form.member(row)?) } else { None };
+            let (blobs, pace) = (self.blobs.clone(), pace.clone());
+            let list = ListChange { form, owner_of: owner_of::<E>, owner, member, blobs, pace };
+            out.derive(index.name, key.row_key, Arc::new(list));
+            return Ok(());
+        }
+        let is_there = matches!(kind, ChangeKind::Remove | ChangeKind::Rewrite(_));
+        let row = match kind {
+            ChangeKind::Add(row) | ChangeKind::Rewrite(row) => Some(row),
+            _ => None,
+        };
+        let copy = CopyChange {
+            index,
+            owner_of: owner_of::<E>,
+            before: is_there.then(|| owner.clone()),
+            after: row.map(|row| (owner, row)),
+            // An index that may be incomplete may lack the row of an existing entity.
+            is_trusted: !is_there || self.states.is_ready::<E>(index),
+        };
+        out.derive(index.name, key.row_key, Arc::new(copy));
+        Ok(())
+    }
+}
+
+/// Adds a change in another partition or table. The changes of one index are one record, which names all keys.
+fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
+    let Change { index, key, kind } = one;
+    let left = match &kind {
+        ChangeKind::Add(row) | ChangeKind::Rewrite(row) | ChangeKind::Join(row) => Left::entry(&key, row),
+        ChangeKind::Remove | ChangeKind::Leave(_) => Left::Nothing,
+    };
+    if let Some(known) = remote.iter_mut().find(|known| known.of == Derived::Index(index)) {
+        if !known.keys.contains(&key) {
+            known.keys.push(key);
+        }
+        if left != Left::Nothing {
+            known.left = left;
+        }
+        return;
+    }
+    remote.push(RemoteChange { left, ..RemoteChange::of_index(index, owner.clone(), vec![key]) });
+}
+
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// The states of the indexes that the handle knows.
+    pub(crate) fn index_states(&self) -> &States {
+        self.contributor::<Indexes>().map_or(&NO_STATES, |indexes| &*indexes.states)
+    }
+
+    /// The store of blobs for long lists, if one was given.
+    pub(crate) fn list_blobs(&self) -> Option<&ListBlobs> {
+        self.contributor::<Indexes>().and_then(|indexes| indexes.blobs.as_ref())
+    }
+
+    /// The lists of one table.
+    pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
+        let limits = self.table.store().capabilities().limits;
+        Lists { table, blobs: self.list_blobs(), pace: self.retry.pace(), limits }
+    }
+
+    /// The table that an index lies in.
+    pub(crate) fn table_of(&self, index: &IndexSchema) -> Result<TableName> {
+        match index.table {
+            Some(table) => TableName::new(table),
+            None => self.table.name().cloned(),
+        }
+    }
+
+}
+
+impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
+    /// Creates the table and those of its indexes if they are missing, compares the schema with the stored one, and reads
+    /// the states of the indexes. A new index on a table with rows is *building*.
+    ///
+    /// # Errors
+    /// Those of [`Table::create_if_missing`](table_core::Table::create_if_missing).
+    pub async fn create_if_missing(mut self) -> Result<Self> {
+        self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
+        for index in E::INDEXES.iter().filter(|index| index.schema().table.is_some()) {
+            let table = self.table_of(index.schema())?;
+            self.table.store().create_table_if_missing(&table).await?;
+        }
+        load(&self.table, self.index_states()).await?;
+        self.reopen_contributors();
+        Ok(self)
+    }
+}
+
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// Reads the states of all indexes, in the order of their declaration.
+    ///
+    /// # Errors
+    /// `IndexNotReady` if the table was never opened with `create_if_missing`.
+    pub async fn states(&self) -> Result<Vec<(&'static str, IndexState)>> {
+        let layout = load(&self.table, self.index_states()).await?;
+        let names = E::INDEXES.iter().map(|index| index.schema().name);
+        Ok(names.map(|name| (name, noted(&layout, name))).collect())
+    }
+}
+
+#[cfg(feature = "blobs")]
+impl<E: Entity, S, O> Entities<E, S, O> {
+    /// Sets the store of blobs for lists that no entity can hold (PAT-IX-4). Workers that settle its indexes need it, too.
+    #[must_use]
+    pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
+        let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));
+        let states = states.unwrap_or_else(|| Indexes::of::<E>().states);
+        self.with_contributor(Indexes { states, blobs: Some(blobs) })
+    }
+}

@@ -1,0 +1,118 @@
+//! The index row of an entity in its own partition: written with the entity, without a read where the index is complete.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::{self, BoxFuture};
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::operation::OperationKind;
+use table_core::row::Row;
+use table_core::schema::IndexSchema;
+use table_core::store::StoredRow;
+
+use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace};
+use crate::index::changes::OwnerOf;
+use crate::index::fault::{IndexFault, UniqueViolation};
+
+/// The change of one index row.
+#[derive(Clone, Debug)]
+pub(crate) struct CopyChange {
+    pub(crate) index: &'static IndexSchema,
+    pub(crate) owner_of: OwnerOf,
+    /// The entity that owned the row.
+    pub(crate) before: Option<EntityKey>,
+    /// The entity that owns the row afterwards, and the properties of the row.
+    pub(crate) after: Option<(EntityKey, Row)>,
+    /// `true` if the stored row is as the entities imply: the index is complete.
+    pub(crate) is_trusted: bool,
+}
+
+impl CopyChange {
+    /// Combines the changes that several entities of a transaction make to one row.
+    fn combined(&self, parts: &[Arc<dyn DerivedRow>]) -> Self {
+        let mut all = Self { before: None, after: None, ..self.clone() };
+        for part in parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()) {
+            all.before = part.before.clone().or(all.before);
+            all.after = part.after.clone().or(all.after);
+            all.is_trusted &= part.is_trusted;
+        }
+        all
+    }
+
+    /// The operation if the row is as the entities imply. The condition on the version of the entity covers the row.
+    fn assumed(&self) -> OperationKind {
+        match &self.after {
+            // The only row that may belong to another entity.
+            Some((_, row)) if self.index.unique && self.before.is_none() => OperationKind::Insert(row.clone()),
+            Some((_, row)) => OperationKind::InsertOrReplace(row.clone()),
+            None => OperationKind::Delete(IfMatch::Any),
+        }
+    }
+
+    /// The operation for the stored row; `None` if there is nothing to write.
+    fn for_stored(&self, key: &EntityKey, found: Option<&StoredRow>) -> Result<Option<OperationKind>> {
+        let Some(StoredRow { row: stored, etag }) = found else {
+            return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));
+        };
+        let if_match = IfMatch::ETag(etag.clone());
+        let owner = (self.owner_of)(self.index, key, stored);
+        let after = self.after.as_ref().map(|(owner, _)| owner);
+        let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
+        // A row that is no index row has no owner. It is overwritten unless it could hide the value of another entity.
+        let is_free = owner.is_none() && !self.index.unique;
+        Ok(match &self.after {
+            Some((_, row)) if is_ours || is_free => Some(OperationKind::Replace(row.clone(), if_match)),
+            None if is_ours => Some(OperationKind::Delete(if_match)),
+            // A duplicate from before the index was unique: it never had the row, and gets none.
+            Some((after, _)) if self.before.as_ref() == Some(after) => None,
+            Some(_) => return Err(violation(self.index, key, owner.as_ref().unwrap_or(key))),
+            None => None,
+        })
+    }
+}
+
+impl DerivedRow for CopyChange {
+    fn row(&self) -> Option<&Row> {
+        self.after.as_ref().map(|(_, row)| row)
+    }
+
+    fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()> {
+        let Some(earlier) = earlier.as_any().downcast_ref::<Self>() else {
+            let (first, second) = (self.index.name.to_owned(), self.index.name.to_owned());
+            return Err(Error::of(EntityFault::SameRow { first, second }));
+        };
+        match (&earlier.after, &self.after) {
+            (Some((other, _)), Some(_)) => Err(violation(self.index, key, other)),
+            _ => Ok(()),
+        }
+    }
+
+    fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind> {
+        let all = self.combined(parts);
+        all.is_trusted.then(|| CopyChange::assumed(&all))
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        place: RowPlace<'a>,
+        parts: &'a [Arc<dyn DerivedRow>],
+        found: Option<&'a StoredRow>,
+    ) -> BoxFuture<'a, Result<Option<PreparedRow>>> {
+        let kind = self.combined(parts).for_stored(place.key, found);
+        let prepared = kind.map(|kind| kind.map(|kind| PreparedRow { kind, undo: None }));
+        future::ready(prepared).boxed()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Returns the error of a value that another entity has (PAT-INTRA-5).
+pub(crate) fn violation(index: &IndexSchema, copy: &EntityKey, owner: &EntityKey) -> Error {
+    let taken = UniqueViolation { index: index.name, owner: owner.clone() };
+    Error::of(IndexFault::Taken(taken)).with_key(copy.partition_key.as_str(), copy.row_key.as_str())
+}

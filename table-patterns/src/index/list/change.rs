@@ -1,0 +1,118 @@
+//! The change of a list in the partition of its entities: read, changed, and written under its version.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::operation::OperationKind;
+use table_core::pace::Pace;
+use table_core::row::Row;
+use table_core::store::StoredRow;
+
+use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace, UndoWrite};
+use crate::index::changes::OwnerOf;
+use crate::index::list::blobs::{ListBlobs, Upload};
+use crate::index::list::{ListForm, ListWrite, Lists, Member};
+
+/// The change of one list by one entity.
+#[derive(Clone, Debug)]
+pub(crate) struct ListChange {
+    pub(crate) form: ListForm,
+    pub(crate) owner_of: OwnerOf,
+    pub(crate) owner: EntityKey,
+    /// The member that joins; `None` if the entity leaves.
+    pub(crate) member: Option<Member>,
+    pub(crate) blobs: Option<ListBlobs>,
+    pub(crate) pace: Pace,
+}
+
+impl ListChange {
+    async fn write(
+        &self,
+        place: RowPlace<'_>,
+        parts: &[Arc<dyn DerivedRow>],
+        found: Option<&StoredRow>,
+    ) -> Result<Option<PreparedRow>> {
+        let lists =
+            Lists { table: place.table, blobs: self.blobs.as_ref(), pace: &self.pace, limits: place.limits };
+        let stored = found.map(|found| &found.row);
+        let before = lists.read_by(self.owner_of, &self.form, place.key, stored).await?;
+        let mut after = before.clone();
+        let parts: Vec<&Self> = parts.iter().filter_map(|part| part.as_any().downcast_ref()).collect();
+        // An entity that joins after another one left may have the same key.
+        for part in parts.iter().filter(|part| part.member.is_none()) {
+            after.leave(&part.owner);
+        }
+        let mut joins = false;
+        for part in &parts {
+            if let Some(member) = &part.member {
+                after.join(part.owner.clone(), member.clone());
+                joins = true;
+            }
+        }
+        // IMPORTANT: a member that joins writes the list even if it is in it already. A concurrent removal of members without an owner then
+        // fails, and reads the list again.
+        if after == before && !joins {
+            return Ok(None);
+        }
+        let written = lists.write(&self.form, place.key, found, &before, &after).await?;
+        Ok(written.map(|ListWrite { kind, upload }| {
+            let undo = upload.and_then(|upload| {
+                let (blobs, pace) = (self.blobs.clone()?, self.pace.clone());
+                Some(Arc::new(Uploaded { blobs, pace, upload }) as Arc<dyn UndoWrite>)
+            });
+            PreparedRow { kind, undo }
+        }))
+    }
+}
+
+impl DerivedRow for ListChange {
+    fn row(&self) -> Option<&Row> {
+        None
+    }
+
+    fn follows(&self, _: &EntityKey, earlier: &dyn DerivedRow) -> Result<()> {
+        if earlier.as_any().is::<Self>() {
+            return Ok(());
+        }
+        let name = self.form.index().name.to_owned();
+        Err(Error::of(EntityFault::SameRow { first: name.clone(), second: name }))
+    }
+
+    fn assumed(&self, _: &[Arc<dyn DerivedRow>]) -> Option<OperationKind> {
+        None
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        place: RowPlace<'a>,
+        parts: &'a [Arc<dyn DerivedRow>],
+        found: Option<&'a StoredRow>,
+    ) -> BoxFuture<'a, Result<Option<PreparedRow>>> {
+        self.write(place, parts, found).boxed()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The blob of a list, uploaded before the transaction that refers to it.
+struct Uploaded {
+    blobs: ListBlobs,
+    pace: Pace,
+    upload: Upload,
+}
+
+impl UndoWrite for Uploaded {
+    fn check(&self) -> Result<()> {
+        self.blobs.check_age(&self.upload, self.pace.now())
+    }
+
+    fn undo(&self) -> BoxFuture<'_, ()> {
+        self.blobs.discard(&self.upload).boxed()
+    }
+}

@@ -1,0 +1,151 @@
+//! A store with participants: every handle and unit on it writes their rows.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use table_core::transaction::Transaction;
+
+use crate::entities::{Contribution, Contributor, EntityChange};
+use crate::participant::{Changes, Participant};
+
+/// The participants that are attached to a store, by entity type.
+#[derive(Clone, Default)]
+struct Attached(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+
+/// A store with attached participants. Made by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
+///
+/// Reads and writes go to the store unchanged. Handles and units on this store ask the participants for each write of an entity.
+#[derive(Clone)]
+pub struct WithParticipants<S> {
+    store: S,
+    attached: Arc<Attached>,
+}
+
+impl<S> WithParticipants<S> {
+    /// Wraps a store without participants.
+    pub(crate) fn new(store: S) -> Self {
+        Self { store, attached: Arc::default() }
+    }
+
+    /// Attaches a further participant.
+    #[must_use]
+    pub fn with_participant<E: Entity>(mut self, participant: impl Participant<E> + 'static) -> Self {
+        let known = self.attached.of::<E>();
+        let mut participants = known.map(|known| known.0.clone()).unwrap_or_default();
+        participants.push(Arc::new(participant));
+        let attached = Arc::make_mut(&mut self.attached);
+        attached.0.insert(TypeId::of::<E>(), Arc::new(Participants(participants)));
+        self
+    }
+
+    /// The store itself.
+    #[must_use]
+    pub const fn inner(&self) -> &S {
+        &self.store
+    }
+}
+
+/// A store without participants, to which some may be attached later.
+impl<S> From<S> for WithParticipants<S> {
+    fn from(store: S) -> Self {
+        Self::new(store)
+    }
+}
+
+impl Attached {
+    fn of<E: 'static>(&self) -> Option<&Participants<E>> {
+        self.0.get(&TypeId::of::<E>())?.downcast_ref()
+    }
+}
+
+/// The participants of one entity type.
+pub(crate) struct Participants<E>(Vec<Arc<dyn Participant<E>>>);
+
+impl<E: Entity> Participants<E> {
+    /// Returns the participants that are attached to a store.
+    pub(crate) fn of<S: TableStore>(store: &S) -> Option<Self> {
+        Self::attached_to(store.attached())
+    }
+
+    /// Returns the participants among the extensions of a store.
+    pub(crate) fn attached_to(attached: Option<&(dyn Any + Send + Sync)>) -> Option<Self> {
+        let attached: &Attached = attached?.downcast_ref()?;
+        attached.of::<E>().map(|known| Self(known.0.clone()))
+    }
+}
+
+impl<E: Entity, H> Contributor<E, H> for Participants<E> {
+    fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
+        let EntityChange { key, old, new, context, pace, .. } = *change;
+        let mut changes = Changes::new(key.clone(), pace.clone(), context.clone());
+        for participant in &self.0 {
+            let name = participant.name();
+            participant
+                .changes(old, new, changes.by(name))
+                .map_err(|error| error.with_context(&format!("`{name}`")))?;
+        }
+        let Changes { rows, steps, records, .. } = changes;
+        out.records.extend(records);
+        rows.into_iter().for_each(|(by, operation)| out.write(by, operation));
+        out.steps.extend(steps);
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl<S: TableStore> TableStore for WithParticipants<S> {
+    fn capabilities(&self) -> &Capabilities {
+        self.store.capabilities()
+    }
+
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(&*self.attached)
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.store.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.store.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.store.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.store.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.store.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.store.submit(table, transaction).await
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for WithParticipants<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WithParticipants").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for WithParticipants<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}

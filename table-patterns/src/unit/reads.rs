@@ -1,0 +1,102 @@
+//! Reads of a unit: remembered with their versions, which are conditions of its commit.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use table_core::entity::{Entity, ProjectionOf, Versioned};
+use table_core::error::{Error, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, RowKey};
+use table_core::operation::Operation;
+use table_core::query::{EntityRef, Select};
+use table_core::selection::{Primary, WholeKey};
+use table_core::store::{StoredRow, TableStore};
+
+use crate::entities::{EntityFault, Group, GroupRead, StepRecorder, touch};
+use crate::unit::Unit;
+
+/// The rows that a unit has read.
+#[derive(Default)]
+pub(super) struct Reads {
+    /// The units before it in its turn, not yet committed.
+    pub(super) group: Option<Arc<Group>>,
+    /// The version of each row; `None` if it did not exist.
+    pub(super) versions: HashMap<RowKey, Option<ETag>>,
+    /// `true` if a read depended on the group.
+    pub(super) used_group: bool,
+    /// `true` if a row can only be read once the group is committed.
+    pub(super) must_restart: bool,
+}
+
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+    /// Reads an entity of the partition, as it is before the writes of this unit. Its version is a condition of the commit: if the entity changes in
+    /// between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
+    ///
+    /// An entity that is read and not written costs one operation, an empty merge, which changes its `ETag`. That an entity does not exist is a condition
+    /// only if the unit inserts it: the service has no condition for the absence of a row.
+    ///
+    /// # Errors
+    /// `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5); `InvalidInput` for another table (EGT-1); `EntityMismatch` if the row is
+    /// not an `E`; those of the store.
+    pub async fn get<E: Entity>(&mut self, key: impl WholeKey<E, From = Primary>) -> Result<Option<Versioned<E>>> {
+        self.get_as::<E, E>(key).await
+    }
+
+    /// Reads an entity of the partition as a projection, as [`get`](Self::get) reads it.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get).
+    pub async fn get_as<P: ProjectionOf<E>, E: Entity>(
+        &mut self,
+        key: impl WholeKey<E, From = Primary>,
+    ) -> Result<Option<Versioned<P>>> {
+        let key = key.into_point().into_key()?;
+        self.check_place::<E>(&key)?;
+        let Some(StoredRow { row, etag }) = self.read_row(&key.row_key).await? else { return Ok(None) };
+        let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
+        let read = P::from_entity(entity.with_etag(&etag)).map_err(|error| self.here(error, &key))?;
+        Ok(Some(Versioned::new(read, etag, row.view().timestamp())))
+    }
+
+    /// Reads a row of the partition, and remembers its version.
+    pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
+        let key = EntityKey { partition_key: self.batch.partition_key().clone(), row_key: row_key.clone() };
+        let mut found = None;
+        if let Some(group) = &self.reads.group {
+            match group.read(row_key) {
+                GroupRead::Found(known) => {
+                    self.reads.used_group = true;
+                    found = Some(known);
+                }
+                GroupRead::Stored => {}
+                GroupRead::Unknown => {
+                    self.reads.must_restart = true;
+                    return Err(self.here(Error::of(EntityFault::Changed), &key));
+                }
+            }
+        }
+        let found = match found {
+            Some(found) => found,
+            None => {
+                let found = self.store.get(&self.table, &key, &Select::All).await?;
+                if let Some(group) = &self.reads.group {
+                    group.remember(row_key, found.as_ref());
+                }
+                found
+            }
+        };
+        let version = found.as_ref().map(|found| found.etag.clone());
+        self.reads.versions.entry(row_key.clone()).or_insert(version);
+        Ok(found)
+    }
+
+    /// Adds the versions of rows that were read and not written as conditions.
+    pub(super) fn require_reads(&mut self) -> Result<()> {
+        let is_open = |(row_key, version): (&RowKey, &Option<ETag>)| {
+            let version = version.clone().filter(|_| !self.batch.writes(row_key))?;
+            Some(Operation { row_key: row_key.clone(), kind: touch(IfMatch::ETag(version)) })
+        };
+        let conditions: Vec<_> = self.reads.versions.iter().filter_map(is_open).collect();
+        self.add_rows("reads", conditions).map(drop)
+    }
+}

@@ -1,0 +1,154 @@
+//! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the others.
+
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::operation::OperationKind;
+use table_core::property::{self, Property};
+use table_core::row::{self, Row, RowWriter};
+use table_core::store::TableStore;
+
+use crate::entities::{StepRecorder, read_as};
+use crate::series::{Series, SlotNumber, slot_name, sum_overflow, with_slots};
+use crate::unit::Unit;
+use crate::unit::complete::Part;
+
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero; a row that does not exist is inserted with the
+    /// properties of `entity`. Only these slots are written. Later calls for the same row add to the earlier ones.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore, Error};
+    /// # use table_patterns::series::Series;
+    /// # use table_patterns::slot_names;
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Ledger")]
+    /// #[partition_key(tenant)]
+    /// #[row_key("balances_", page)]
+    /// struct Balances { tenant: String, #[digits(4)] page: u32 }
+    /// impl Series for Balances {
+    ///     type Value = i64;
+    ///     const SLOTS: &'static [&'static str] = slot_names!("Account", 0, 200);
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// let balances = Engine::in_memory().entities::<Balances>().create_if_missing().await?;
+    /// let page = Balances { tenant: "contoso".into(), page: 0 };
+    /// let post = balances.transaction(Balances::partition("contoso"), async |unit| {
+    ///     unit.increment(&page, &[(7, 100), (9, -100)]).await?;
+    ///     Ok::<_, Error>(unit.increment(&page, &[(7, 5)]).await?)
+    /// });
+    /// assert_eq!(post.await?.into_value(), [105]);
+    /// # Ok::<(), Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if a slot does not exist, or a sum does not fit its type; those of [`get`](Self::get) and [`insert`](Self::insert).
+    pub async fn increment<E: Series + Send + Sync>(
+        &mut self,
+        entity: &E,
+        by: &[(usize, E::Value)],
+    ) -> Result<Vec<E::Value>>
+    where
+        E::Value: SlotNumber,
+    {
+        let before = self.slots_before(entity).await?;
+        let mut sums: Vec<(&str, E::Value)> = Vec::with_capacity(by.len());
+        let mut results = Vec::with_capacity(by.len());
+        for (slot, more) in by {
+            let name = slot_name::<E>(*slot)?;
+            let known = sums.iter().find(|(known, _)| *known == name).map(|(_, sum)| *sum);
+            let stored = match (known, &before) {
+                (Some(sum), _) => sum,
+                (None, Some(before)) => {
+                    property::read::<Option<E::Value>>(before.view(), name, &mut 0)?.unwrap_or(E::Value::ZERO)
+                }
+                (None, None) => E::Value::ZERO,
+            };
+            let sum = stored.sum(*more).ok_or_else(|| sum_overflow(name))?;
+            sums.retain(|(known, _)| *known != name);
+            sums.push((name, sum));
+            results.push(sum);
+        }
+        self.write_slots(entity, &sums).await?;
+        Ok(results)
+    }
+
+    /// Sets slots of a series, and leaves the others. A row that does not exist is inserted with the properties of `entity`.
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if a slot does not exist; those of [`get`](Self::get) and [`insert`](Self::insert).
+    pub async fn set_slots<E: Series + Send + Sync>(
+        &mut self,
+        entity: &E,
+        values: impl IntoIterator<Item = (usize, E::Value)>,
+    ) -> Result<&mut Self> {
+        let mut named: Vec<(&str, E::Value)> = Vec::new();
+        for (slot, value) in values {
+            let name = slot_name::<E>(slot)?;
+            named.retain(|(known, _)| *known != name);
+            named.push((name, value));
+        }
+        self.write_slots(entity, &named).await?;
+        Ok(self)
+    }
+
+    /// Returns the row with the slots that the unit has changed.
+    async fn slots_before<E: Series>(&mut self, entity: &E) -> Result<Option<Row>> {
+        let key = entity.key_of()?;
+        self.check_place::<E>(&key)?;
+        match self.slots.get(&key.row_key) {
+            Some(row) => Ok(Some(row.clone())),
+            None => Ok(self.read_row(&key.row_key).await?.map(|found| found.row)),
+        }
+    }
+
+    async fn write_slots<E: Series + Send + Sync, V: Property>(
+        &mut self,
+        entity: &E,
+        slots: &[(&str, V)],
+    ) -> Result<()> {
+        let key = entity.key_of()?;
+        let mut only = RowWriter::with_capacity(slots.len());
+        slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut only))?;
+        let only = only.finish();
+        if let Some(known) = self.slots.get(&key.row_key) {
+            let merged = row::merge(known.view(), only.view())?;
+            self.batch.merge_row(&key.row_key, &only)?;
+            self.merge_part(&key.row_key, &only)?;
+            self.slots.insert(key.row_key, merged);
+            return Ok(());
+        }
+        let found = self.read_row(&key.row_key).await?;
+        let after = match found {
+            Some(found) => {
+                let after = row::merge(found.row.view(), only.view())?;
+                let (old, new): (E, E) = (read_as(&key, &found.row)?, read_as(&key, &after)?);
+                let kind = OperationKind::Merge(only, IfMatch::ETag(found.etag));
+                self.write("change of slots", &key, kind, Some(&old), Some(&new))?;
+                after
+            }
+            None => {
+                let row = with_slots(entity, slots)?;
+                self.write("insert", &key, OperationKind::Insert(row.clone()), None, Some(entity))?;
+                row
+            }
+        };
+        self.slots.insert(key.row_key, after);
+        Ok(())
+    }
+
+    /// Merges properties into a part that is completed at the commit.
+    fn merge_part(&mut self, row_key: &table_core::key::RowKey, more: &Row) -> Result<()> {
+        let parts = self.completion.iter_mut().flat_map(|completion| &mut completion.parts);
+        for part in parts {
+            if let Part::Write(plan, _) = part
+                && plan.key.row_key == *row_key
+                && let OperationKind::Insert(row) | OperationKind::Merge(row, _) = &mut plan.kind
+            {
+                *row = row::merge(row.view(), more.view())?;
+            }
+        }
+        Ok::<_, Error>(())
+    }
+}

@@ -1,0 +1,293 @@
+//! Transactions: a function that reads, decides and writes in one unit, repeated until its reads hold at the commit.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use table_core::entity::{Entity, Versioned};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::ETag;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::operation::Operation;
+use table_core::retry::Race;
+use table_core::selection::{Partition, Selection};
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+
+use crate::entities::{ChangeRecord, Entities, Group, Joined, Recorder, StepRecorder, Turn};
+use crate::unit::{Unit, partition_key};
+
+/// The result of a committed transaction, with the new versions of the entities that it wrote.
+#[derive(Clone, Debug)]
+pub struct Committed<T> {
+    value: T,
+    partition_key: PartitionKey,
+    versions: Vec<(RowKey, Option<ETag>)>,
+}
+
+impl<T> Committed<T> {
+    /// Returns the result of the function.
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// The new versions of the entities in the order of their writes; `None` for a delete, and for an entity that a later transaction of the same
+    /// group commit has changed again.
+    pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
+        self.versions.iter().map(|(_, etag)| etag.as_ref())
+    }
+
+    /// Returns an entity that the transaction wrote with its new version, for the next write without a read; `None` if the version is not known.
+    pub fn versioned<E: Entity>(&self, entity: E) -> Option<Versioned<E>> {
+        let key = entity.key_of().ok().filter(|key| key.partition_key == self.partition_key)?;
+        let (_, etag) = self.versions.iter().find(|(row_key, _)| *row_key == key.row_key)?;
+        let etag = etag.clone()?;
+        let ticks = etag.ticks().unwrap_or_default();
+        Some(Versioned::new(entity, etag, ticks))
+    }
+}
+
+impl<T> Deref for Committed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// The attempts of one transaction.
+struct Attempts<'a> {
+    race: Race<'a>,
+    /// The reads of the last refused attempt, and its error.
+    refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
+    /// `true` once a group was refused: the unit is then committed by itself, so that an error is its own.
+    is_alone: bool,
+}
+
+/// The end of one attempt.
+enum Finished {
+    Committed(Vec<(RowKey, Option<ETag>)>),
+    /// The function is to run again; with the turn that is kept.
+    Again(Option<Turn>),
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
+    /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
+    /// [reads](Unit::get) holds at the commit; otherwise the function runs again on what is stored then, with growing waits and a bound.
+    ///
+    /// - The transactions of one handle and its clones on a partition take turns in the order in which they arrive, and are committed in groups: a
+    ///   transaction reads the rows of those before it. A function must not begin another transaction on the same partition through the same handle.
+    /// - The function may run several times, so its effects must be writes of the unit.
+    /// - The error type is the caller's. If only `?` occurs in the function, name the type: `Ok::<_, Error>(value)`.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore};
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Bank")]
+    /// #[partition_key(tenant)]
+    /// #[row_key("account_", number)]
+    /// struct Account { tenant: String, #[digits(6)] number: u32, cents: i64 }
+    ///
+    /// #[derive(Debug)]
+    /// enum Refused { NoAccount, TooLittle, Store(table_patterns::Error) }
+    /// impl From<table_patterns::Error> for Refused {
+    ///     fn from(error: table_patterns::Error) -> Self {
+    ///         Self::Store(error)
+    ///     }
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// let accounts = Engine::in_memory().entities::<Account>().create_if_missing().await?;
+    /// for number in [1, 2] {
+    ///     accounts.insert(&Account { tenant: "contoso".into(), number, cents: 100 }).await?;
+    /// }
+    /// let transfer = async |cents: i64| {
+    ///     accounts.transaction(Account::partition("contoso"), async |unit| {
+    ///         let from = unit.get(Account::key("contoso", 1)).await?.ok_or(Refused::NoAccount)?;
+    ///         let to = unit.get(Account::key("contoso", 2)).await?.ok_or(Refused::NoAccount)?;
+    ///         if from.cents < cents {
+    ///             return Err(Refused::TooLittle);
+    ///         }
+    ///         unit.update(&from, |from| from.cents -= cents)?;
+    ///         unit.update(&to, |to| to.cents += cents)?;
+    ///         Ok(from.cents - cents)
+    ///     }).await
+    /// };
+    /// assert_eq!(*transfer(70).await.expect("enough"), 30);
+    /// assert!(matches!(transfer(70).await, Err(Refused::TooLittle)));
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// The error of the function, unchanged: nothing is written then. As the error type of the function: `UpdateConditionNotSatisfied` (CON-3) if other
+    /// writers were faster in all attempts of the [policy](Entities::with_retry); those of [`Unit::commit`]. After an
+    /// [ambiguous](Error::is_ambiguous) error, read before trying again.
+    pub async fn transaction<T, X: From<Error>>(
+        &self,
+        partition: Selection<E, Partition>,
+        mut run: impl AsyncFnMut(&mut Unit<S, O>) -> Result<T, X>,
+    ) -> Result<Committed<T>, X> {
+        let partition_key = partition_key(partition)?;
+        let table = self.table().name()?;
+        let race = self.retry().race("the rows that the transaction read");
+        let mut attempts = Attempts { race, refused: None, is_alone: false };
+        let mut kept = None;
+        loop {
+            let turn = match kept.take() {
+                Some(turn) => turn,
+                None => self.turns.enter(table, &partition_key).await,
+            };
+            if attempts.is_alone {
+                turn.flush().await;
+            }
+            let mut unit = self.unit_in(partition_key.clone())?;
+            unit.reads.group = turn.group();
+            let result = run(&mut unit).await;
+            if unit.reads.must_restart {
+                turn.flush().await;
+                kept = Some(turn);
+                continue;
+            }
+            let value = match result {
+                Ok(value) => value,
+                Err(error) => match unit.is_settled(turn).await? {
+                    true => return Err(error),
+                    false => {
+                        attempts.is_alone = true;
+                        continue;
+                    }
+                },
+            };
+            match unit.finish(turn, &mut attempts).await? {
+                Finished::Committed(versions) => return Ok(Committed { value, partition_key, versions }),
+                Finished::Again(turn) => kept = turn,
+            }
+        }
+    }
+}
+
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+    /// Waits until the rows that the unit read are committed; `false` if they are not: a decision on them does not count.
+    async fn is_settled(&self, turn: Turn) -> Result<bool> {
+        let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
+        drop(turn);
+        match group.outcome().await {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_ambiguous() => Err(error),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Commits the unit: by itself, or in a group with the units before and after it.
+    async fn finish(mut self, turn: Turn, attempts: &mut Attempts<'_>) -> Result<Finished> {
+        if self.batch.is_empty() {
+            return Ok(if self.is_settled(turn).await? {
+                Finished::Committed(Vec::new())
+            } else {
+                attempts.is_alone = true;
+                Finished::Again(None)
+            });
+        }
+        self.prepare().await?;
+        if let Some((reads, error)) = attempts.refused.take()
+            && reads == self.reads.versions
+        {
+            return Err(error);
+        }
+        let group = turn.group();
+        let is_contended = group.is_some() || turn.has_waiters();
+        if is_contended && !attempts.is_alone && self.completion.is_none() {
+            if let Some((operations, recorded)) = self.site().assume(&self.batch).await? {
+                let joined = match &group {
+                    Some(group) => group.join(&operations, self.batch.records()).map(|joined| (Arc::clone(group), joined)),
+                    None => {
+                        let group = Arc::new(self.new_group());
+                        group.join(&operations, self.batch.records()).map(|joined| {
+                            turn.open(&group);
+                            (group, joined)
+                        })
+                    }
+                };
+                if let Some((group, joined)) = joined {
+                    drop(turn);
+                    return self.finish_in(&group, joined, recorded, attempts).await;
+                }
+            }
+        }
+        if group.is_some() {
+            // The versions that the unit read are those of rows of the group.
+            turn.flush().await;
+            return Ok(Finished::Again(Some(turn)));
+        }
+        match self.commit_alone().await {
+            Ok(etags) => {
+                let keys = self.batch.entities().iter().map(|operation| operation.row_key.clone());
+                Ok(Finished::Committed(self.written(keys.zip(etags))))
+            }
+            Err(error) if error.is_ambiguous() => Err(error),
+            Err(error) if error.rule() == Some("CON-3") => Err(error),
+            // Perhaps a decision on rows that have changed since. If the rows that the next run reads are the same, the error is the unit's own.
+            Err(error) if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
+                attempts.race.lost(error.clone()).await?;
+                attempts.refused = Some((std::mem::take(&mut self.reads.versions), error));
+                Ok(Finished::Again(Some(turn)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits for the commit of the group that the unit has joined.
+    async fn finish_in(
+        &self,
+        group: &Group,
+        joined: Joined,
+        recorded: usize,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Finished> {
+        match group.outcome().await {
+            Ok(versions) => {
+                if recorded > 0 {
+                    self.outbox.recorded(&self.table, self.batch.partition_key()).await;
+                }
+                let version = |(row_key, writer): (RowKey, u64)| {
+                    let known = versions.get(&row_key).filter(|(last, _)| *last == writer);
+                    (row_key, known.and_then(|(_, etag)| etag.clone()))
+                };
+                let entities = self.batch.entities().len();
+                Ok(Finished::Committed(self.written(joined.into_iter().take(entities).map(version))))
+            }
+            Err(error) if error.is_ambiguous() => Err(error),
+            Err(_) => {
+                attempts.is_alone = true;
+                Ok(Finished::Again(None))
+            }
+        }
+    }
+
+    /// The versions of written entities, without those of conditions.
+    fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Vec<(RowKey, Option<ETag>)> {
+        let of_acts = self.acts.iter().zip(versions);
+        of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()
+    }
+
+    /// Opens a group for units of the partition.
+    fn new_group(&self) -> Group {
+        let (store, table, limits) = (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
+        let partition_key = self.batch.partition_key().clone();
+        let of_partition = partition_key.clone();
+        let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
+            async move {
+                let mut transaction = Transaction::new(of_partition, limits)?;
+                operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
+                match recorder.filter(|_| !records.is_empty()) {
+                    Some(recorder) => recorder.commit(&table, transaction, &records).await,
+                    None => store.submit(&table, transaction).await,
+                }
+            }
+            .boxed()
+        };
+        Group::new(partition_key, limits, Box::new(commit))
+    }
+}
