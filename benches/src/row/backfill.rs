@@ -11,7 +11,8 @@ use pollster::block_on;
 use table_core::Entity;
 use table_core::embedded::{Durability, Engine};
 use table_patterns::EntityStore;
-use table_patterns::index::{Entities, IndexState};
+use table_patterns::Entities;
+use table_patterns::index::IndexState;
 
 use crate::Outcome;
 use crate::data::{PARTITION, site};

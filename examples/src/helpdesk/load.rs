@@ -6,6 +6,7 @@ use chrono::{DateTime, Duration, Utc};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
 use table_core::error::Result;
+use table_patterns::participant::WithParticipants;
 use table_patterns::sequence::GaplessSequence;
 
 use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
@@ -17,7 +18,7 @@ use crate::store::Store;
 const UNIT: u32 = 13;
 
 /// The numbers of tickets.
-pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, Store, Desk>> {
+pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, WithParticipants<Store>, Desk>> {
     GaplessSequence::new(tickets, "ticket")
 }
 

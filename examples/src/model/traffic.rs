@@ -119,7 +119,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
 ///
 /// # Errors
 /// Those of the store.
-pub async fn trim<S: TableStore>(
+pub async fn trim<S: TableStore + Clone + 'static>(
     routes: &Entities<WatchedRoute, S>,
     view: &ViewTable<Traffic, S>,
 ) -> Result<()> {

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use table_core::entity::Entity;
 use table_core::error::Result;
-use table_core::key::{PartitionKey, RowKey};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::query::Select;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
@@ -60,8 +61,10 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
         let (store, table) = (self.entities.table().store(), self.entities.table().name()?);
         let mut race = self.entities.retry().race("the sequence");
         loop {
-            let place = (partition_key, &self.row_key);
-            let (block, operation) = row::take(store, table, place, self.size.into()).await?;
+            let key = EntityKey { partition_key: partition_key.clone(), row_key: self.row_key.clone() };
+            let found = store.get(table, &key, &Select::All).await?;
+            let (block, operation) = row::take(found, &self.row_key, self.size.into())
+                .map_err(|error| self.entities.here(error, &key))?;
             let transaction = together(partition_key, [operation], store.capabilities().limits)?;
             match store.submit(table, transaction).await {
                 Ok(_) => return Ok(block),

@@ -11,7 +11,9 @@ pub(super) enum SequenceFault {
     Row { property: &'static str, found: String },
     #[error("{count} numbers from {next} on are none, or too many: numbers end at {last}", last = i64::MAX)]
     Count { count: u64, next: i64 },
-    #[error("the sequence has come to {number}, more than a {target} holds")]
+    #[error("the next number cannot be {0}; set one from 1 to {last}", last = i64::MAX)]
+    Next(u64),
+    #[error("the sequence has reached {number}, which exceeds {target}")]
     TooLarge { number: u64, target: &'static str },
 }
 

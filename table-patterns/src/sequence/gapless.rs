@@ -11,16 +11,16 @@ use table_core::store::TableStore;
 
 use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
-use crate::unit::{Unit, partition_key};
+use crate::unit::Unit;
 
-/// A sequence without gaps: a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its price.
+/// A sequence without gaps: a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its cost.
 pub struct GaplessSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequence<E, S, O> {
-    /// The sequence of this name in each partition of the entities.
+    /// Creates the sequence of this name in each partition of the entities.
     ///
     /// # Errors
     /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is not part of a key.
@@ -28,12 +28,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Takes the next number of a partition and commits a unit that uses it. `uses` may be asked several times, with another number and
-    /// an empty unit each time: where another writer takes the number first.
+    /// Takes the next number of a partition, and commits a unit that uses it: a [`transaction`](Entities::transaction). `uses` may run several times, with
+    /// another number and an empty unit each time.
     ///
     /// # Errors
     /// Those of `uses` and of [committing](Unit::commit): the number is then free again. `UpdateConditionNotSatisfied` (CON-3) if others were faster in all
-    /// attempts of the [policy](Entities::with_retry); `InvalidInput` if the number is more than an `N` holds, as the field that it is for. After an [ambiguous](table_core::Error::is_ambiguous) one look before trying again.
+    /// attempts of the [policy](Entities::with_retry); `InvalidInput` if the number exceeds an `N`. After an [ambiguous](table_core::Error::is_ambiguous) error, read before trying again.
     pub async fn next<N: TryFrom<u64> + Copy>(
         &self,
         partition: Selection<E, Partition>,
@@ -42,7 +42,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.take(partition, 1, |numbers, unit| uses(numbers.start, unit)).await.map(|numbers| numbers.start)
     }
 
-    /// Takes so many numbers at once, as [`next`](Self::next) takes one: for a unit that inserts several entities.
+    /// Takes several numbers at once, for a unit that inserts several entities.
     ///
     /// # Errors
     /// Those of [`next`](Self::next); `InvalidInput` for no number at all.
@@ -52,30 +52,66 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         count: u64,
         mut uses: impl FnMut(Range<N>, &mut Unit<S, O>) -> Result<()>,
     ) -> Result<Range<N>> {
-        let partition_key = partition_key(partition)?;
-        let (store, table) = (self.entities.table().store(), self.entities.table().name()?);
-        let mut race = self.entities.retry().race("the sequence");
-        let mut refused = None;
-        loop {
-            let mut unit = self.entities.unit_in(partition_key.clone())?;
-            let place = (&partition_key, &self.row_key);
-            let (numbers, operation) = row::take(store, table, place, count).await?;
-            // A number that another writer took is found in its entity before it is in the row of the sequence: only that says whose fault it is.
-            if let Some((before, error)) = refused.take() {
-                if before == numbers {
-                    return Err(error);
-                }
-                race.lost(error).await?;
-                continue;
-            }
-            unit.add_rows("sequence", [operation])?;
-            uses(row::fit(numbers.start)?..row::fit(numbers.end)?, &mut unit)?;
-            match unit.commit().await {
-                Ok(_) => return Ok(row::fit(numbers.start)?..row::fit(numbers.end)?),
-                Err(error) if row::is_refused(&error) => refused = Some((numbers, error)),
-                Err(error) => return Err(error),
-            }
-        }
+        let taken = self
+            .entities
+            .transaction(partition, async |unit| {
+                let numbers: Range<N> = self.take_in(unit, count).await?;
+                uses(numbers.start..numbers.end, unit)?;
+                Ok::<_, table_core::error::Error>(numbers)
+            })
+            .await?;
+        Ok(taken.into_value())
+    }
+
+    /// Takes the next number in a unit, once for each unit.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the number exceeds an `N`; `InvalidDuplicateRow` if the unit has taken numbers already; those of the store.
+    pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>) -> Result<N> {
+        self.take_in(unit, 1).await.map(|numbers| numbers.start)
+    }
+
+    /// Takes several numbers in a unit, once for each unit.
+    ///
+    /// # Errors
+    /// Those of [`next_in`](Self::next_in); `InvalidInput` for no number at all.
+    pub async fn take_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>, count: u64) -> Result<Range<N>> {
+        let found = unit.read_row(&self.row_key).await?;
+        let (numbers, operation) =
+            row::take(found, &self.row_key, count).map_err(|error| self.entities.in_table(error))?;
+        unit.add_rows("sequence", [operation])?;
+        Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
+    }
+
+    /// Sets the next number of a partition, for example after an import: at least 1.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore};
+    /// # use table_patterns::sequence::GaplessSequence;
+    /// # #[derive(Entity)]
+    /// # #[partition_key(tenant)]
+    /// # #[row_key(number)]
+    /// # struct Ticket { tenant: String, number: u32 }
+    /// # pollster::block_on(async {
+    /// let tickets = Engine::in_memory().entities::<Ticket>().create_if_missing().await?;
+    /// let numbers = GaplessSequence::new(&tickets, "ticket")?;
+    /// numbers.set(Ticket::partition("contoso"), 1_001).await?;
+    /// let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
+    ///     unit.insert(&Ticket { tenant: "contoso".into(), number }).map(drop)
+    /// };
+    /// assert_eq!(numbers.next(Ticket::partition("contoso"), insert).await?, 1_001);
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` for 0 and for a number above `i64::MAX`; those of the store.
+    pub async fn set(&self, partition: Selection<E, Partition>, next: u64) -> Result<()> {
+        let set = self.entities.transaction(partition, async |unit| {
+            let found = unit.read_row(&self.row_key).await?;
+            unit.add_rows("sequence", [row::set(found, &self.row_key, next)?]).map(drop)
+        });
+        set.await.map(drop).map_err(|error| self.entities.in_table(error))
     }
 }
 

@@ -3,6 +3,7 @@
 mod bad_input;
 mod change;
 mod model;
+mod transaction;
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};

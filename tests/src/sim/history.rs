@@ -263,7 +263,7 @@ impl History {
             36..=44 => self.ask_queue(engine),
             45..=47 => self.ask_table(engine),
             48..=50 => self.ask_checkpoint(engine),
-            51..=65 => self.get_by_index(engine)?,
+            51..=65 => self.look_up(engine)?,
             66..=80 => self.read_on(engine)?,
             81..=82 => self.list(engine)?,
             83..=85 => self.use_snapshot(engine)?,

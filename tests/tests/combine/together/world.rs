@@ -14,6 +14,7 @@ use table_patterns::feed::Cursor;
 use table_patterns::Entities;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
+use table_patterns::participant::WithParticipants;
 use table_patterns::relation::OwnerTable;
 use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;

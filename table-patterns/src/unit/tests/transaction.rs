@@ -1,0 +1,278 @@
+//! Transactions: reads that hold at the commit, fair turns, groups, and errors that pass through.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::join_all;
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::error::{Error, ErrorCode};
+use table_core::{Entity, IfMatch};
+
+use crate::EntityStore;
+use crate::entities::Entities;
+use crate::faults::{Call, Fault, FaultyStore};
+use crate::participant::{Changes, Participant};
+use crate::sequence::GaplessSequence;
+use crate::series::{Series, SeriesTable};
+use crate::slot_names;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Bank", feed)]
+#[partition_key(tenant)]
+#[row_key("account_", number)]
+#[index(ByOwner, unique, row_key("owner_", owner))]
+struct Account {
+    tenant: String,
+    #[digits(4)]
+    number: u32,
+    #[without('_')]
+    owner: String,
+    cents: i64,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Bank")]
+#[partition_key(tenant)]
+#[row_key("entry_", number)]
+struct Entry {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    cents: i64,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Bank")]
+#[partition_key(tenant)]
+#[row_key("page_", page)]
+struct Page {
+    tenant: String,
+    #[digits(4)]
+    page: u32,
+}
+
+impl Series for Page {
+    type Value = i64;
+    const SLOTS: &'static [&'static str] = slot_names!("S", 0, 50);
+}
+
+type Store = FaultyStore<Engine>;
+type Accounts = Entities<Account, Store>;
+
+#[derive(Debug)]
+enum Refused {
+    TooLittle,
+    Store(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn account(number: u32, cents: i64) -> Account {
+    Account { tenant: "t".into(), number, owner: number.to_string(), cents }
+}
+
+fn bank() -> (Store, Accounts) {
+    let store = FaultyStore::new(Engine::in_memory());
+    let accounts = block_on(store.entities::<Account>().create_if_missing()).unwrap();
+    for number in [1, 2] {
+        block_on(accounts.insert(&account(number, 1_000))).unwrap();
+    }
+    store.heal();
+    (store, accounts)
+}
+
+fn cents(accounts: &Accounts, number: u32) -> i64 {
+    block_on(accounts.get(Account::key("t", number))).unwrap().unwrap().cents
+}
+
+async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result<u32, Refused> {
+    let numbers = GaplessSequence::new(accounts, "entry")?;
+    let page = Page { tenant: "t".into(), page: 0 };
+    let done = accounts
+        .transaction(Account::partition("t"), async |unit| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            let from = unit.get(Account::key("t", 1)).await?.expect("inserted");
+            let to = unit.get(Account::key("t", 2)).await?.expect("inserted");
+            if from.cents < cents {
+                return Err(Refused::TooLittle);
+            }
+            unit.update(&from, |from| from.cents -= cents)?;
+            unit.update(&to, |to| to.cents += cents)?;
+            let number: u32 = numbers.next_in(unit).await?;
+            unit.insert(&Entry { tenant: "t".into(), number, cents })?;
+            unit.increment(&page, &[(1, -cents), (2, cents)]).await?;
+            Ok(number)
+        })
+        .await?;
+    Ok(done.into_value())
+}
+
+#[test]
+fn transactions_that_run_together_lose_nothing_and_take_their_numbers_without_gaps() {
+    let (store, accounts) = bank();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let (accounts, runs) = (accounts.clone(), Arc::clone(&runs));
+            std::thread::spawn(move || {
+                let all = join_all((0..30).map(|_| transfer(&accounts, 3, &runs)));
+                block_on(all).into_iter().map(Result::unwrap).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    let mut numbers: Vec<u32> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=120).collect::<Vec<_>>());
+    assert_eq!((cents(&accounts, 1), cents(&accounts, 2)), (640, 1_360));
+    let table = SeriesTable::new(store.entities::<Page>());
+    let page = block_on(table.get(Page::key("t", 0))).unwrap().unwrap();
+    assert_eq!((page.slot(1), page.slot(2)), (Some(&-360), Some(&360)));
+    let submits = store.calls().into_iter().filter(|call| *call == Call::Submit).count();
+    assert!(submits < 120, "several transactions share a commit: {submits}");
+    let runs = runs.load(Ordering::Relaxed);
+    assert!(runs <= 3 * 120, "a transaction runs once, and again where its group was full: {runs}");
+}
+
+#[test]
+fn the_errors_of_the_function_pass_through_and_nothing_is_written() {
+    let (_, accounts) = bank();
+    let runs = AtomicUsize::new(0);
+    assert!(matches!(block_on(transfer(&accounts, 5_000, &runs)), Err(Refused::TooLittle)));
+    assert_eq!((runs.load(Ordering::Relaxed), cents(&accounts, 1)), (1, 1_000));
+    assert_eq!(block_on(transfer(&accounts, 5, &runs)).unwrap(), 1);
+}
+
+#[test]
+fn a_refused_unit_fails_alone_and_the_others_of_its_group_are_committed() {
+    let (_, accounts) = bank();
+    let insert = async |number: u32| {
+        let insert = accounts.transaction(Account::partition("t"), async |unit| {
+            unit.insert(&account(number, 0))?;
+            Ok::<_, Error>(())
+        });
+        insert.await.map(|committed| committed.etags().flatten().count())
+    };
+    let outcomes = block_on(join_all([10, 11, 1, 12].map(&insert)));
+    for (at, outcome) in outcomes.into_iter().enumerate() {
+        match outcome {
+            Ok(versions) => assert_eq!(versions, 1),
+            Err(error) => assert!(at == 2 && error.is_already_exists(), "{at}: {error}"),
+        }
+    }
+    assert!([10, 11, 12].iter().all(|number| cents(&accounts, *number) == 0));
+}
+
+#[test]
+fn what_was_read_holds_at_the_commit_or_the_function_runs_again() {
+    let (store, accounts) = bank();
+    let other = accounts.clone();
+    let mut is_first = true;
+    store.script(move |call, _| match call {
+        Call::Submit if std::mem::take(&mut is_first) => {
+            let other = other.clone();
+            Fault::Meanwhile(Box::new(move || {
+                let key = Account::key("t", 1);
+                drop(block_on(other.update(key, |account| account.cents = account.cents.min(7))));
+            }))
+        }
+        _ => Fault::None,
+    });
+    let entry = async |unit: &mut crate::unit::Unit<Store, crate::entities::NoOutbox>| {
+        let read = unit.get(Account::key("t", 1)).await?.expect("inserted");
+        unit.insert(&Entry { tenant: "t".into(), number: 1, cents: read.cents })?;
+        Ok::<_, Error>(read.cents)
+    };
+    let done = block_on(accounts.transaction(Account::partition("t"), entry)).unwrap();
+    store.heal();
+    assert_eq!(*done, 7, "decided on the row that was there at the commit");
+    assert!(done.versioned(Entry { tenant: "t".into(), number: 1, cents: 7 }).is_some());
+}
+
+#[test]
+fn a_new_version_saves_the_next_read() {
+    let (store, accounts) = bank();
+    let done = block_on(accounts.transaction(Account::partition("t"), async |unit| {
+        unit.insert(&account(3, 5)).map(drop)
+    }))
+    .unwrap();
+    let read = done.versioned(account(3, 5)).unwrap();
+    store.heal();
+    block_on(accounts.update(&read, |account| account.cents = 6)).unwrap();
+    assert!(!store.calls().contains(&Call::Get), "{:?}", store.calls());
+    assert_eq!(cents(&accounts, 3), 6);
+}
+
+/// Records the actor of each change.
+struct Trail;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Bank")]
+#[partition_key(tenant)]
+#[row_key("audit_", id)]
+struct Audit {
+    tenant: String,
+    id: String,
+    actor: String,
+    request: String,
+}
+
+impl Participant<Entry> for Trail {
+    fn name(&self) -> &'static str {
+        "trail"
+    }
+
+    fn changes(&self, old: Option<&Entry>, new: Option<&Entry>, out: &mut Changes) -> table_core::Result<()> {
+        let Some(entry) = new.or(old) else { return Ok(()) };
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        let (actor, request) = (text(out.actor()), text(out.correlation_id()));
+        out.insert(&Audit { tenant: entry.tenant.clone(), id: out.id(), actor, request })
+    }
+}
+
+#[test]
+fn a_participant_of_the_store_writes_in_units_that_do_not_know_it_and_knows_who_acts() {
+    let store = Engine::in_memory().with_participant::<Entry>(Trail);
+    block_on(async {
+        let accounts = store.entities::<Account>().create_if_missing().await?;
+        let entry = |number| Entry { tenant: "t".into(), number, cents: 1 };
+        let entries = store.entities::<Entry>().with_actor("ada").with_correlation_id("request 1");
+        entries.insert(&entry(1)).await?;
+        entries.delete(Entry::key("t", 1), IfMatch::Any).await?;
+        let mut unit = accounts.unit(Account::partition("t"))?.with_actor("grace").with_correlation_id("request 2");
+        unit.insert(&entry(2))?;
+        unit.commit().await?;
+        let numbers = GaplessSequence::new(&accounts, "entry")?;
+        numbers.next(Account::partition("t"), |number: u32, unit| unit.insert(&entry(number + 9)).map(drop)).await?;
+        let trail = table_core::TableStoreExt::table::<Audit>(&store).query(Audit::rows("t")).collect().await?;
+        let mut actors: Vec<_> = trail.iter().map(|audit| (audit.actor.as_str(), audit.request.as_str())).collect();
+        actors.sort_unstable();
+        assert_eq!(
+            actors,
+            [("", ""), ("ada", "request 1"), ("ada", "request 1"), ("grace", "request 2")],
+            "by the handle, also for a delete; by a unit; by a numbered unit"
+        );
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_lost_answer_is_an_error_of_every_unit_of_the_group() {
+    let (store, accounts) = bank();
+    store.script(|call, _| if call == Call::Submit { Fault::After(ErrorCode::OperationTimedOut) } else { Fault::None });
+    let insert = async |number: u32| {
+        let insert = accounts.transaction(Account::partition("t"), async |unit| {
+            unit.insert(&account(number, 0)).map(drop)
+        });
+        insert.await.map(drop)
+    };
+    let outcomes = block_on(join_all([20, 21, 22].map(&insert)));
+    assert!(outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.is_ambiguous())), "{outcomes:?}");
+    store.heal();
+    assert_eq!(block_on(insert(20)).unwrap_err().code(), ErrorCode::EntityAlreadyExists);
+}
