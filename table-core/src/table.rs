@@ -23,7 +23,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, Written};
+pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPositions};
 pub use ext::TableStoreExt;
 pub use layout::{Admission, LAYOUTS, LEASE, StoredLayout};
 pub use listing::{FEEDS, OUTBOXES, list_tables};

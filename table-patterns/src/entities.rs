@@ -34,14 +34,16 @@ mod write;
 
 pub(crate) use batch::Batch;
 pub(crate) use commit::{Outcome, Rounds, Site, is_moved, is_too_large};
-pub(crate) use contributor::{Completed, Contribution, Contributor, EntityChange, PendingWrite, WriteContext};
+pub(crate) use contributor::{
+    Completed, Contribution, Contributor, EntityChange, PendingWrite, WriteContext,
+};
 pub(crate) use fault::EntityFault;
 pub(crate) use group::{Group, GroupRead, Joined, Recorder};
 pub use handle::Entities;
 pub use outbox::{NoOutbox, StepRecorder};
 pub(crate) use plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, PreparedRow, RecordChanges, RowPlace, RowWrite, UndoWrite,
-    touch,
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, PreparedRow, RecordChanges, RowPlace, RowWrite,
+    UndoWrite, touch,
 };
 pub(crate) use read::{Current, RACE, read_as};
 pub(crate) use siblings::Siblings;

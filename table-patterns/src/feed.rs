@@ -104,9 +104,9 @@ use crate::work::Runtime;
 pub use head::FEED_PREFIX;
 pub(crate) use head::Head;
 pub use read::FeedReader;
+use record::Record;
 pub(crate) use recorder::FeedRecorder;
 pub(crate) use registry::Listed;
-use record::Record;
 use turn::Turns;
 
 /// Table that lists the partitions with a feed. Listings of the program's tables leave it out.

@@ -45,8 +45,8 @@ pub mod backup;
 pub mod blob;
 mod converge;
 pub mod denormal;
-mod failure;
 pub mod entities;
+mod failure;
 #[cfg(test)]
 mod faults;
 pub mod feed;

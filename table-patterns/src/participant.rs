@@ -114,7 +114,7 @@ pub trait Participant<E>: Send + Sync {
 pub struct Changes {
     source: EntityKey,
     by: &'static str,
-    pace: Pace,
+    pace: Runtime,
     context: WriteContext,
     /// The rows, each with the name of its participant.
     pub(crate) rows: Vec<(&'static str, Operation)>,
@@ -123,7 +123,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    pub(crate) const fn new(source: EntityKey, pace: Pace, context: WriteContext) -> Self {
+    pub(crate) const fn new(source: EntityKey, pace: Runtime, context: WriteContext) -> Self {
         Self { source, by: "", pace, context, rows: Vec::new(), steps: Vec::new(), records: Vec::new() }
     }
 

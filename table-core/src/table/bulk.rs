@@ -14,7 +14,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
 pub use target::{BulkTarget, BulkVerb};
-pub use written::{BulkError, BulkProgress, Written};
+pub use written::{BulkError, BulkProgress, WrittenPositions};
 
 use crate::error::{Error, Result};
 use crate::selection::{Point, Selection};
@@ -50,14 +50,14 @@ const CONCURRENCY: usize = 8;
 pub struct Bulk<'a, T> {
     target: &'a T,
     concurrency: usize,
-    done: Written,
+    done: WrittenPositions,
     progress: Option<Box<dyn FnMut(BulkProgress) + Send + 'a>>,
 }
 
 impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Begins a bulk write on a handle.
     pub fn new(target: &'a T) -> Self {
-        Self { target, concurrency: CONCURRENCY, done: Written::default(), progress: None }
+        Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
 
     /// Sets how many partitions are written concurrently; 8 by default, at least 1.
@@ -71,7 +71,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 
     /// Skips the entities that an earlier run of the same input has written.
-    pub fn resume(self, written: Written) -> Self {
+    pub fn resume(self, written: WrittenPositions) -> Self {
         Self { done: written, ..self }
     }
 
@@ -82,7 +82,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     pub async fn insert_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         self.put_all(BulkVerb::Insert, entities).await
     }
 
@@ -93,7 +93,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     pub async fn insert_or_replace_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         self.put_all(BulkVerb::InsertOrReplace, entities).await
     }
 
@@ -104,7 +104,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     pub async fn insert_or_merge_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         self.put_all(BulkVerb::InsertOrMerge, entities).await
     }
 
@@ -115,7 +115,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     pub async fn insert_stream(
         self,
         entities: impl Stream<Item = Result<T::Entity>>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
         self.run(BulkVerb::Insert, entities.map(|entity| target.item(BulkVerb::Insert, &entity?))).await
     }
@@ -127,7 +127,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     pub async fn delete_all(
         self,
         keys: impl IntoIterator<Item = Selection<T::Entity, Point>>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
         let deletes = keys.into_iter().map(|key| target.deletion(key.into_key()?));
         self.run(BulkVerb::Delete, stream::iter(deletes)).await
@@ -137,7 +137,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self,
         verb: BulkVerb,
         entities: impl IntoIterator<Item = E>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
         self.run(verb, stream::iter(entities.into_iter().map(|entity| target.item(verb, entity.borrow())))).await
     }
@@ -146,7 +146,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         mut self,
         verb: BulkVerb,
         items: impl Stream<Item = Result<T::Item>>,
-    ) -> Result<Written, BulkError> {
+    ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
         let mut items = std::pin::pin!(items.enumerate());
         loop {
@@ -182,7 +182,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         failure: Option<(usize, Error)>,
     ) -> Result<(), BulkError> {
         let target = self.target;
-        let mut unknown = Written::default();
+        let mut unknown = WrittenPositions::default();
         let mut failures: Vec<_> = failure.into_iter().collect();
         let record = Mutex::new((&mut self.done, &mut self.progress));
         let committed = |positions: &[usize]| {

@@ -9,7 +9,7 @@ use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::property::Property;
 use crate::row::{Row, RowWriter};
-use crate::selection::{Point, Primary, Selection, WholeKey};
+use crate::selection::{Point, Primary, Selection, PointKey};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
@@ -103,7 +103,7 @@ impl<E, S: TableStore, C: Settable<E>> SetBy<Table<E, S>> for C {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Begins a patch of one entity: a merge without reading it first.
-    pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> Patch<'_, Self> {
+    pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, Self> {
         Patch::new(self, key.into_point())
     }
 }

@@ -10,9 +10,9 @@ use table_core::store::{StoredRow, TableStore};
 use crate::denormal::fault::CopyFault;
 use crate::denormal::group::Group;
 use crate::denormal::io;
+use crate::denormal::plan::HolderContext;
 use crate::denormal::reference::StoredReference;
 use crate::denormal::relation::{Refreshed, Relation};
-use crate::denormal::plan::HolderContext;
 use crate::entities::{Contribution, EntityPlan};
 use crate::feed::FeedRecorder;
 

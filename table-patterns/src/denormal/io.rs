@@ -8,7 +8,6 @@ use table_core::row::Row;
 
 pub(super) use crate::entities::touch;
 
-
 pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }

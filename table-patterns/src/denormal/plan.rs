@@ -7,8 +7,8 @@ use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
-use table_core::pace::Pace;
 use table_core::row::{self, Row};
+use table_core::runtime::Runtime;
 
 use crate::entities::{
     Contribution, Contributor, EntityChange, EntityPlan, PendingWrite, Siblings, WriteContext, read_as,
@@ -66,7 +66,7 @@ pub(super) struct HolderContext<'a> {
     /// The extensions of the store.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,
     pub(super) blobs: Option<&'a ListBlobs>,
-    pub(super) pace: &'a Pace,
+    pub(super) pace: &'a Runtime,
     pub(super) context: &'a WriteContext,
 }
 

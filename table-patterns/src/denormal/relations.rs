@@ -42,7 +42,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
         &'a self,
         handle: &'a H,
         change: &'a RemoteChange,
-        call: Option<Call<'a>>,
+        call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>>;
 
     /// Completes the write of an entity.
@@ -67,7 +67,11 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
         true
     }
 
-    fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
+    fn complete<'a>(
+        &'a self,
+        handle: &'a H,
+        pending: PendingWrite,
+    ) -> Option<BoxFuture<'a, Result<Completed>>> {
         Some(self.0.complete(handle, pending))
     }
 
@@ -159,7 +163,7 @@ pub(super) fn holder_context<E: Entity, S: TableStore, O>(handle: &Entities<E, S
     HolderContext {
         attached: handle.table.store().attached(),
         blobs: handle.list_blobs(),
-        pace: handle.retry.pace(),
+        pace: handle.retry.runtime(),
         context: &handle.context,
     }
 }

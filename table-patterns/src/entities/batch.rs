@@ -178,10 +178,13 @@ impl Batch {
     pub(crate) fn merge_row(&mut self, row_key: &RowKey, more: &table_core::row::Row) -> Result<()> {
         let at = self.places.get(row_key).copied();
         let Some(own) = at.and_then(|at| self.entities.get_mut(at)) else { return Ok(()) };
-        if let OperationKind::Insert(row) | OperationKind::Merge(row, _) | OperationKind::Replace(row, _) = &mut own.kind {
+        if let OperationKind::Insert(row) | OperationKind::Merge(row, _) | OperationKind::Replace(row, _) =
+            &mut own.kind
+        {
             let before = entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row));
             *row = table_core::row::merge(row.view(), more.view())?;
-            self.bytes += entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row)).saturating_sub(before);
+            self.bytes +=
+                entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row)).saturating_sub(before);
         }
         Ok(())
     }
@@ -238,7 +241,8 @@ impl Batch {
         change: impl FnOnce(&mut Self, &mut Vec<Done>) -> Result<()>,
     ) -> Result<()> {
         let (mut done, bytes, identified) = (Vec::new(), self.bytes, self.identified);
-        let changed = change(self, &mut done).and_then(|()| limits.map_or(Ok(()), |limits| self.check(limits)));
+        let changed =
+            change(self, &mut done).and_then(|()| limits.map_or(Ok(()), |limits| self.check(limits)));
         if changed.is_err() {
             done.into_iter().rev().for_each(|done| self.reverse(done));
             (self.bytes, self.identified) = (bytes, identified);
@@ -296,8 +300,14 @@ impl Batch {
     }
 
     /// Merges the condition that a contributor has put on an entity into the operation of the entity.
-    fn take_condition(&mut self, row_key: &RowKey, kind: OperationKind, done: &mut Vec<Done>) -> OperationKind {
-        let Some(ContributedRow { write: ContributedWrite::Fixed(known), .. }) = self.rows.get(row_key) else {
+    fn take_condition(
+        &mut self,
+        row_key: &RowKey,
+        kind: OperationKind,
+        done: &mut Vec<Done>,
+    ) -> OperationKind {
+        let Some(ContributedRow { write: ContributedWrite::Fixed(known), .. }) = self.rows.get(row_key)
+        else {
             return kind;
         };
         let Some(both) = both(&kind, known) else { return kind };
@@ -316,7 +326,13 @@ impl Batch {
         }
     }
 
-    fn add_fixed(&mut self, by: Author, row_key: RowKey, kind: OperationKind, done: &mut Vec<Done>) -> Result<()> {
+    fn add_fixed(
+        &mut self,
+        by: Author,
+        row_key: RowKey,
+        kind: OperationKind,
+        done: &mut Vec<Done>,
+    ) -> Result<()> {
         let at = self.places.get(&row_key).copied();
         let own = at.and_then(|at| Some((at, self.entities.get_mut(at)?)));
         if let Some((at, own)) = own.filter(|(_, own)| is_condition(&own.kind) && is_condition(&kind)) {

@@ -98,7 +98,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         } else {
             keys.iter().map(|_| None).collect()
         };
-        let mut batch = Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
+        let mut batch =
+            Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
         let mut others = Vec::new();
         for (item, stored) in items.iter().zip(stored) {
             let (kind, plan) = if self.plans_from_stored(item.verb) {
@@ -237,7 +238,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         let mut items = batch.items;
         let back = items.split_off(items.len() / 2);
         let half = |items: Vec<BulkItem>| {
-            let mut half = Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
+            let mut half =
+                Batch::new(items.first().map(|item| item.key.partition_key.clone()).unwrap_or_default());
             items.iter().try_for_each(|item| half.push(item.plan.clone()))?;
             Ok::<_, Error>(BulkBatch { items, batch: half })
         };

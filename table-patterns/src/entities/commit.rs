@@ -11,7 +11,7 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::query::Select;
-use table_core::retry::{Race, Retry};
+use table_core::retry::{Retry, RetryLoop};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
@@ -50,7 +50,7 @@ pub(crate) enum Conflict {
 
 /// Attempts to commit a write, each planned again after a conflict.
 pub(crate) struct Rounds<'a> {
-    race: Race<'a>,
+    race: RetryLoop<'a>,
     /// `true` if a conflict of an entity is resolved by another plan.
     replans_entities: bool,
     /// `true` if a conflict of any other row is resolved by another plan.
@@ -229,8 +229,12 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
                 look || parts.first().is_some_and(|first| first.assumed(parts).is_none())
             }
         };
-        let keys: Vec<_> =
-            batch.rows().iter().filter(|(_, row)| must_read(&row.write)).map(|(key, _)| key.clone()).collect();
+        let keys: Vec<_> = batch
+            .rows()
+            .iter()
+            .filter(|(_, row)| must_read(&row.write))
+            .map(|(key, _)| key.clone())
+            .collect();
         let reads = keys.into_iter().map(|row_key| async {
             let key = EntityKey { partition_key: batch.partition_key().clone(), row_key };
             let found = self.store.get(self.table, &key, &Select::All).await?;
@@ -248,10 +252,12 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         for (row_key, row) in batch.rows() {
             let kind = match &row.write {
                 ContributedWrite::Fixed(kind) => kind.clone(),
-                ContributedWrite::Derived(parts) => match parts.first().and_then(|first| first.assumed(parts)) {
-                    Some(kind) => kind,
-                    None => return Ok(None),
-                },
+                ContributedWrite::Derived(parts) => {
+                    match parts.first().and_then(|first| first.assumed(parts)) {
+                        Some(kind) => kind,
+                        None => return Ok(None),
+                    }
+                }
             };
             operations.push(Operation { row_key: row_key.clone(), kind });
         }

@@ -7,10 +7,12 @@ use futures_util::future::BoxFuture;
 use table_core::error::Result;
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
-use table_core::pace::Pace;
 use table_core::row::Row;
+use table_core::runtime::Runtime;
 
-use crate::entities::plan::{Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite};
+use crate::entities::plan::{
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite,
+};
 use crate::entities::siblings::Siblings;
 use crate::outbox::Step;
 
@@ -55,7 +57,7 @@ pub(crate) struct EntityChange<'a, E> {
     /// The new entity; `None` if it is deleted.
     pub(crate) new: Option<&'a E>,
     pub(crate) context: &'a WriteContext,
-    pub(crate) pace: &'a Pace,
+    pub(crate) pace: &'a Runtime,
 }
 
 /// The circumstances of a write that contributors may record.

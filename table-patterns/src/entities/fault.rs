@@ -19,16 +19,22 @@ pub(crate) enum EntityFault {
     NoOutbox,
     #[error("the write needs the stored properties, which were not read")]
     Undecided,
-    #[error("the transaction would have {operations} operations ({parts}); the limit is {most}, so commit a part of it first")]
+    #[error(
+        "the transaction would have {operations} operations ({parts}); the limit is {most}, so commit a part of it first"
+    )]
     Operations { operations: usize, parts: String, most: usize },
-    #[error("the transaction would have {bytes} bytes ({parts}); the limit is {most}, so commit a part of it first")]
+    #[error(
+        "the transaction would have {bytes} bytes ({parts}); the limit is {most}, so commit a part of it first"
+    )]
     Bytes { bytes: usize, parts: String, most: usize },
 }
 
 impl Fault for EntityFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
-            Self::DuplicateOperation | Self::SameRow { .. } => (ErrorCode::InvalidDuplicateRow, Some("EGT-4")),
+            Self::DuplicateOperation | Self::SameRow { .. } => {
+                (ErrorCode::InvalidDuplicateRow, Some("EGT-4"))
+            }
             Self::KeyChanged => (ErrorCode::InvalidInput, Some("UPD-6")),
             Self::Changed => (ErrorCode::UpdateConditionNotSatisfied, Some("UPD-3")),
             Self::NotFound => (ErrorCode::ResourceNotFound, Some("UPD-2")),

@@ -20,8 +20,9 @@ use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
 use crate::entities::turns::Turn;
 
 /// Commits the operations of a group with its records.
-pub(crate) type CommitGroup =
-    Box<dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send>;
+pub(crate) type CommitGroup = Box<
+    dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send,
+>;
 
 /// The recorder of changes, if there are any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
@@ -166,7 +167,8 @@ impl Group {
             .into_iter()
             .filter_map(|key| rows.remove(&key).map(|row| (key, row.writer, row.kind)))
             .collect();
-        let numbers: Vec<(RowKey, u64)> = written.iter().map(|(key, number, _)| (key.clone(), *number)).collect();
+        let numbers: Vec<(RowKey, u64)> =
+            written.iter().map(|(key, number, _)| (key.clone(), *number)).collect();
         let operations = written.into_iter().map(|(row_key, _, kind)| Operation { row_key, kind }).collect();
         let (records, recorder) = (std::mem::take(&mut state.records), state.recorder.take());
         let committing = async move {
@@ -256,7 +258,9 @@ fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
         (Replace(_, first) | Merge(_, first), Replace(row, _) | InsertOrReplace(row)) => {
             Replace(row.clone(), first.clone())
         }
-        (Replace(row, first), Merge(more, _) | InsertOrMerge(more)) => Replace(merged(row, more)?, first.clone()),
+        (Replace(row, first), Merge(more, _) | InsertOrMerge(more)) => {
+            Replace(merged(row, more)?, first.clone())
+        }
         (Merge(row, first), Merge(more, _) | InsertOrMerge(more)) => Merge(merged(row, more)?, first.clone()),
         (Replace(_, first) | Merge(_, first), Delete(_)) => Delete(first.clone()),
         (InsertOrReplace(_) | InsertOrMerge(_), Replace(row, _) | InsertOrReplace(row)) => {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use table_core::entity::Entity;
-use table_core::pace::Pace;
 use table_core::retry::Retry;
+use table_core::runtime::Runtime;
 use table_core::table::Table;
 
 use crate::entities::contributor::{Contributor, WriteContext};
@@ -79,8 +79,8 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
     /// Sets the clock, and the way to wait in back-offs and at the rate of a backfill.
     #[must_use]
-    pub fn with_pace(self, pace: Pace) -> Self {
-        Self { retry: self.retry.with_pace(pace), ..self }
+    pub fn with_runtime(self, pace: Runtime) -> Self {
+        Self { retry: self.retry.with_runtime(pace), ..self }
     }
 
     /// Sets the policy for writes that lose races.
@@ -116,9 +116,10 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
     /// Replaces contributors that depend on the opened table.
     pub(crate) fn reopen_contributors(&mut self) {
-        let opened = self.contributors.iter().map(|contributor| {
-            contributor.opened(self).unwrap_or_else(|| Arc::clone(contributor))
-        });
+        let opened = self
+            .contributors
+            .iter()
+            .map(|contributor| contributor.opened(self).unwrap_or_else(|| Arc::clone(contributor)));
         self.contributors = opened.collect();
     }
 }

@@ -8,7 +8,7 @@ use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::property::Property;
 use table_core::row::Row;
-use table_core::selection::{Primary, WholeKey};
+use table_core::selection::{PointKey, Primary};
 use table_core::store::TableStore;
 use table_core::table::{Patch, PatchTarget, SetBy};
 
@@ -34,7 +34,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
-    pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> Patch<'_, Self> {
+    pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, Self> {
         Patch::new(self, key.into_point())
     }
 }

@@ -5,7 +5,7 @@ use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::row::Row;
-use table_core::selection::{Primary, WholeKey};
+use table_core::selection::{PointKey, Primary};
 use table_core::store::TableStore;
 
 use crate::entities::handle::Entities;
@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// `ResourceNotFound` if the entity does not exist (DEL-3); `UpdateConditionNotSatisfied` if its version differs (DEL-2).
     pub async fn delete(
         &self,
-        key: impl WholeKey<E, From = Primary>,
+        key: impl PointKey<E, From = Primary>,
         if_match: impl Into<IfMatch>,
     ) -> Result<()> {
         let (key, if_match) = (key.into_point().into_key()?, if_match.into());

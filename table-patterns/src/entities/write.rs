@@ -57,7 +57,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<EntityPlan> {
-        let pace = self.retry.pace();
+        let pace = self.retry.runtime();
         let mut out = Contribution::default();
         let change = EntityChange { key: &key, kind: &kind, old, new, context, pace };
         self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out))?;
@@ -193,7 +193,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// `LayoutMismatch`; those of the store.
     pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
-        self.table.admit(self.retry.pace().now()).await?;
+        self.table.admit(self.retry.runtime().now()).await?;
         if is_whole { self.table.admit_whole() } else { Ok(()) }
     }
 

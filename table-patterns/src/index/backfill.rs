@@ -11,11 +11,11 @@ use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::{LEASE, StoredLayout};
 
+use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
 use crate::index::finding::FindingKind;
-use crate::entities::{Entities, StepRecorder};
 use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
 use crate::index::sweep::{Phase, Place, Sweep};

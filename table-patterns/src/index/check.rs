@@ -7,8 +7,8 @@ use table_core::error::Result;
 use table_core::index::IndexOf;
 use table_core::store::TableStore;
 
-use crate::index::finding::Finding;
 use crate::entities::{Entities, StepRecorder};
+use crate::index::finding::Finding;
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Place, Sweep};
 

@@ -7,7 +7,7 @@ use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::pace::Pace;
+use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -61,7 +61,7 @@ impl Indexes {
     pub(crate) fn add_row<E: Entity>(
         &self,
         one: Change,
-        (owner, pace): (&EntityKey, &Pace),
+        (owner, pace): (&EntityKey, &Runtime),
         out: &mut Contribution,
     ) -> Result<()> {
         let Change { index, key, kind } = one;
@@ -126,7 +126,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// The lists of one table.
     pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
         let limits = self.table.store().capabilities().limits;
-        Lists { table, blobs: self.list_blobs(), pace: self.retry.pace(), limits }
+        Lists { table, blobs: self.list_blobs(), pace: self.retry.runtime(), limits }
     }
 
     /// The table that an index lies in.
@@ -136,7 +136,6 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
             None => self.table.name().cloned(),
         }
     }
-
 }
 
 impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {

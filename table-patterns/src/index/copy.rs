@@ -46,7 +46,9 @@ impl CopyChange {
     fn assumed(&self) -> OperationKind {
         match &self.after {
             // The only row that may belong to another entity.
-            Some((_, row)) if self.index.unique && self.before.is_none() => OperationKind::Insert(row.clone()),
+            Some((_, row)) if self.index.unique && self.before.is_none() => {
+                OperationKind::Insert(row.clone())
+            }
             Some((_, row)) => OperationKind::InsertOrReplace(row.clone()),
             None => OperationKind::Delete(IfMatch::Any),
         }

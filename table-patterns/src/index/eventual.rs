@@ -14,8 +14,8 @@ use table_core::store::TableStore;
 use table_core::table::EntityQuery;
 use table_core::ticks;
 
-use crate::index::changes::index_of;
 use crate::entities::{Entities, StepRecorder};
+use crate::index::changes::index_of;
 
 /// A copy read where it follows its entity: it was true once, and may not be now. It does not dereference to its value, so that
 /// it is not taken for the entity by accident.

@@ -9,9 +9,9 @@ use table_core::query::Select;
 use table_core::selection::{Lists, Point, Selection};
 use table_core::store::TableStore;
 
+use crate::entities::{Entities, StepRecorder};
 use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
-use crate::entities::{Entities, StepRecorder};
 use crate::requests::CONCURRENCY;
 
 /// A page of the entities that a list names.

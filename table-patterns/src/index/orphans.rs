@@ -12,9 +12,9 @@ use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
 use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
+use crate::entities::{Entities, StepRecorder};
 use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
-use crate::entities::{Entities, StepRecorder};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes blobs of lists that no entity has named for a grace period, and marks those seen for the first time. Run it now

@@ -9,9 +9,9 @@ use table_core::selection::{Class, Paged, Point, PointKey, ReadableAs, Scan, Sel
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{EntityQuery, TableScan};
 
+use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 use crate::index::eventual::{Eventual, EventualQuery};
-use crate::entities::{Entities, StepRecorder};
 use crate::index::state::{IndexState, load, not_known, not_ready, noted};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {

@@ -11,8 +11,8 @@ use table_core::queue::QueueStore;
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 
-use crate::index::fault::IndexFault;
 use crate::entities::{Entities, StepRecorder};
+use crate::index::fault::IndexFault;
 use crate::index::remote::RemoteChange;
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::record::Outbox;

@@ -13,8 +13,8 @@ use table_core::selection::{Class, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, TableStoreExt};
 
-use crate::handle::has_remote;
 use crate::entities::Entities;
+use crate::handle::has_remote;
 use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// Names that one request lists.

@@ -28,7 +28,11 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
 ///
 /// # Errors
 /// `Corrupted` if the row is not that of a sequence; `InvalidInput` for no number, or for numbers above `i64::MAX`.
-pub(super) fn take(found: Option<StoredRow>, row_key: &RowKey, count: u64) -> Result<(Range<u64>, Operation)> {
+pub(super) fn take(
+    found: Option<StoredRow>,
+    row_key: &RowKey,
+    count: u64,
+) -> Result<(Range<u64>, Operation)> {
     let next = next(found.as_ref())?;
     let Some(end) =
         i64::try_from(count).ok().filter(|count| *count > 0).and_then(|count| next.checked_add(count))

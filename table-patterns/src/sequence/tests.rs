@@ -12,8 +12,8 @@ use table_core::{
 };
 
 use crate::EntityStore;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::entities::Entities;
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::rows::together;
 use crate::sequence::{BlockSequence, GaplessSequence};
 

@@ -217,8 +217,8 @@ proptest! {
 mod declared {
     use super::*;
     use crate::EntityStore;
-    use crate::feed::Cursor;
     use crate::entities::Entities;
+    use crate::feed::Cursor;
 
     /// A meter that declares an index and a feed beside its slots.
     #[derive(Entity, Clone, Debug, PartialEq)]

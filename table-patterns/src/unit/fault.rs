@@ -7,9 +7,7 @@ use table_core::name::TableName;
 /// A write that a unit refuses.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnitFault {
-    #[error(
-        "an entity's key cannot change; insert it under the new key and delete the old one"
-    )]
+    #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
     KeyChanged,
     #[error(
         "the entity lies in partition '{entity}', the unit in '{unit}'; write it in another unit, or add a step with `add_step`"

@@ -9,7 +9,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::Operation;
 use table_core::query::{EntityRef, Select};
-use table_core::selection::{Primary, WholeKey};
+use table_core::selection::{PointKey, Primary};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::entities::{EntityFault, Group, GroupRead, StepRecorder, touch};
@@ -38,7 +38,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5); `InvalidInput` for another table (EGT-1); `EntityMismatch` if the row is
     /// not an `E`; those of the store.
-    pub async fn get<E: Entity>(&mut self, key: impl WholeKey<E, From = Primary>) -> Result<Option<Versioned<E>>> {
+    pub async fn get<E: Entity>(
+        &mut self,
+        key: impl PointKey<E, From = Primary>,
+    ) -> Result<Option<Versioned<E>>> {
         self.get_as::<E, E>(key).await
     }
 
@@ -48,7 +51,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Those of [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>, E: Entity>(
         &mut self,
-        key: impl WholeKey<E, From = Primary>,
+        key: impl PointKey<E, From = Primary>,
     ) -> Result<Option<Versioned<P>>> {
         let key = key.into_point().into_key()?;
         self.check_place::<E>(&key)?;

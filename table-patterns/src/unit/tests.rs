@@ -20,9 +20,9 @@ use table_core::table::TableStoreExt;
 use table_core::{Entity, Selection};
 
 use crate::EntityStore;
+use crate::entities::Entities;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::Cursor;
-use crate::entities::Entities;
 use crate::outbox::{Message, Outbox, Step};
 use crate::participant::{Changes, Participant, WithParticipants};
 use crate::unit::Unit;
@@ -274,7 +274,10 @@ fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_wha
     // Two guarded steps of one change for one target: one of them would be lost.
     let target = table_core::EntityKey::new("a", "b").unwrap();
     let step = || Step::delete_if_exists(TableName::new("Subjects").unwrap(), target.clone());
-    one.add_step(Ticket::key("contoso", 1), step()).unwrap().add_step(Ticket::key("contoso", 1), step()).unwrap();
+    one.add_step(Ticket::key("contoso", 1), step())
+        .unwrap()
+        .add_step(Ticket::key("contoso", 1), step())
+        .unwrap();
     assert_eq!(rule(block_on(one.commit()).unwrap_err()).as_deref(), Some("PAT-EC-2"));
     assert!(rows(&store, "").is_empty(), "nothing is written");
 }

@@ -10,7 +10,7 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::operation::Operation;
-use table_core::retry::Race;
+use table_core::retry::RetryLoop;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
@@ -58,7 +58,7 @@ impl<T> Deref for Committed<T> {
 
 /// The attempts of one transaction.
 struct Attempts<'a> {
-    race: Race<'a>,
+    race: RetryLoop<'a>,
     /// The reads of the last refused attempt, and its error.
     refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
     /// `true` once a group was refused: the unit is then committed by itself, so that an error is its own.
@@ -201,7 +201,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         if is_contended && !attempts.is_alone && self.completion.is_none() {
             if let Some((operations, recorded)) = self.site().assume(&self.batch).await? {
                 let joined = match &group {
-                    Some(group) => group.join(&operations, self.batch.records()).map(|joined| (Arc::clone(group), joined)),
+                    Some(group) => group
+                        .join(&operations, self.batch.records())
+                        .map(|joined| (Arc::clone(group), joined)),
                     None => {
                         let group = Arc::new(self.new_group());
                         group.join(&operations, self.batch.records()).map(|joined| {
@@ -274,7 +276,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
 
     /// Opens a group for units of the partition.
     fn new_group(&self) -> Group {
-        let (store, table, limits) = (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
+        let (store, table, limits) =
+            (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
         let partition_key = self.batch.partition_key().clone();
         let of_partition = partition_key.clone();
         let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {

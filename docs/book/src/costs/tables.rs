@@ -152,7 +152,7 @@ fn sequences() {
     let mut counted = Counted::new();
     run(async {
         let tickets =
-            counted.store.entities::<Ticket>().with_pace(counted.pace()).create_if_missing().await?;
+            counted.store.entities::<Ticket>().with_runtime(counted.runtime()).create_if_missing().await?;
         let numbers = GaplessSequence::new(&tickets, "ticket")?;
         let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
             unit.insert(&Ticket { tenant: "contoso".into(), number }).map(drop)

@@ -11,8 +11,8 @@ use table_core::{Entity, ErrorCode, TableEntity, TableStoreExt};
 
 use crate::EntityStore;
 use crate::denormal::{Denormal, OnDelete};
-use crate::feed::{Cursor, Feed};
 use crate::entities::Entities;
+use crate::feed::{Cursor, Feed};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 

@@ -8,8 +8,8 @@ use table_core::selection::{Point, Selection};
 
 use crate::EntityStore;
 use crate::denormal::Denormal;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::entities::Entities;
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -14,8 +14,8 @@ use table_core::store::TableStore;
 use table_core::{Entity, TableStoreExt};
 
 use crate::denormal::{Denormal, OnDelete};
-use crate::faults::FaultyStore;
 use crate::entities::Entities;
+use crate::faults::FaultyStore;
 use crate::outbox::{OUTBOX_PREFIX, Outbox};
 use crate::work::{Runtime, Sweep, Worker};
 

@@ -6,8 +6,8 @@ use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Manager, Project, ada, bob, project, sales};
-use crate::faults::{Call, sendable};
 use crate::entities::Entities;
+use crate::faults::{Call, sendable};
 
 fn company() -> Company {
     let company = Company::new();

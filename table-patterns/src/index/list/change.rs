@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
-use table_core::pace::Pace;
 use table_core::row::Row;
+use table_core::runtime::Runtime;
 use table_core::store::StoredRow;
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace, UndoWrite};
@@ -26,7 +26,7 @@ pub(crate) struct ListChange {
     /// The member that joins; `None` if the entity leaves.
     pub(crate) member: Option<Member>,
     pub(crate) blobs: Option<ListBlobs>,
-    pub(crate) pace: Pace,
+    pub(crate) pace: Runtime,
 }
 
 impl ListChange {
@@ -103,7 +103,7 @@ impl DerivedRow for ListChange {
 /// The blob of a list, uploaded before the transaction that refers to it.
 struct Uploaded {
     blobs: ListBlobs,
-    pace: Pace,
+    pace: Runtime,
     upload: Upload,
 }
 

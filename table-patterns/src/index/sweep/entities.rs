@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let schema = self.schema();
         if !schema.is_same_partition() {
             let change = RemoteChange::of_index(schema, key.clone(), vec![entry.key]);
-            return self.table.settle_index(schema, &change, None).await.map(drop);
+            return self.table.settle_index(schema, &change, (None, true)).await.map(drop);
         }
         if kind != FindingKind::Stale {
             // The row in the way has no owner.

@@ -101,7 +101,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             // A settling that found the row in line wrote nothing: only one that looks at the entity afterwards is safe beside it.
             for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
                 let change = RemoteChange::of_index(self.schema(), owner, vec![key.clone()]);
-                self.table.settle_index(self.schema(), &change, None).await?;
+                self.table.settle_index(self.schema(), &change, (None, true)).await?;
             }
             return Ok(());
         }

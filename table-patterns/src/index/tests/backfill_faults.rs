@@ -16,8 +16,8 @@ use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
 use super::old::{ALL_READY, old_rows};
 use crate::EntityStore;
-use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
 use crate::entities::{Entities, StepRecorder};
+use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
 use crate::index::{IndexReport, IndexState};
 
 /// Entities of a page; each page is several transactions.

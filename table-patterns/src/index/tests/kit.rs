@@ -16,6 +16,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::TextRange;
 use table_core::row::{Row, RowWriter};
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::schema::IndexKind;
 use table_core::selection::Selection;
 use table_core::store::TableStore;
@@ -23,9 +24,9 @@ use table_core::table::TableStoreExt;
 use table_core::value::{Value, ValueRef};
 use table_core::{Entity, ToEntity};
 
-use crate::index::list::ListForm;
 use crate::entities::StepRecorder;
 use crate::index::RemoteChange;
+use crate::index::list::ListForm;
 use crate::outbox::{Intent, Step};
 
 /// An entity with every kind of index in its partition. Lists are short, so that they get full.

@@ -144,7 +144,9 @@ fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
             assert_eq!(people.get_by_index_eventual(names()).await?.len(), 4, "verified on read");
             let none = people.get_page_by_index(names(), None, 0).await.unwrap_err();
             assert_eq!(none.code(), ErrorCode::InvalidInput);
-            assert!(people.get_page_by_index(Employee::namesakes("Nobody"), None, 9).await?.entities.is_empty());
+            assert!(
+                people.get_page_by_index(Employee::namesakes("Nobody"), None, 9).await?.entities.is_empty()
+            );
             Ok::<(), table_core::Error>(())
         })
         .unwrap();

@@ -17,8 +17,8 @@ use table_core::table::TableStoreExt;
 use super::disturbed::Disturbed;
 use super::kit::{Records, records};
 use crate::EntityStore;
-use crate::faults::FaultyBlobs;
 use crate::entities::Entities;
+use crate::faults::FaultyBlobs;
 use crate::index::{ListBlobs, RemoteChange};
 
 /// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 where its lists are in blobs.

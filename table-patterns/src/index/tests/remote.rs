@@ -15,10 +15,10 @@ use table_core::table::TableStoreExt;
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, expected, records, stored};
 use crate::EntityStore;
-use crate::faults::FaultyStore;
-use crate::index::fixture::{Employee, employee, jones};
 use crate::entities::Entities;
+use crate::faults::FaultyStore;
 use crate::index::RemoteChange;
+use crate::index::fixture::{Employee, employee, jones};
 
 const TABLES: [&str; 2] = ["Company", "Badges"];
 

@@ -12,8 +12,8 @@ use table_core::{Entity, Table, TableStore, ticks};
 
 use super::{noon, pass};
 use crate::EntityStore;
-use crate::feed::{Cursor, Feed};
 use crate::entities::Entities;
+use crate::feed::{Cursor, Feed};
 use crate::participant::{Changes, Participant};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::series::{HOURS, Series, SeriesTable};

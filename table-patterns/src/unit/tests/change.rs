@@ -10,8 +10,8 @@ use table_core::selection::{Point, Selection};
 
 use crate::EntityStore;
 use crate::denormal::Denormal;
-use crate::faults::{Call, FaultyStore};
 use crate::entities::Entities;
+use crate::faults::{Call, FaultyStore};
 use crate::outbox::Outbox;
 use crate::series::{HOURS, Series, SeriesRow, SeriesTable};
 

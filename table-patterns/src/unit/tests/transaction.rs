@@ -196,9 +196,9 @@ fn what_was_read_holds_at_the_commit_or_the_function_runs_again() {
 #[test]
 fn a_new_version_saves_the_next_read() {
     let (store, accounts) = bank();
-    let done = block_on(accounts.transaction(Account::partition("t"), async |unit| {
-        unit.insert(&account(3, 5)).map(drop)
-    }))
+    let done = block_on(
+        accounts.transaction(Account::partition("t"), async |unit| unit.insert(&account(3, 5)).map(drop)),
+    )
     .unwrap();
     let read = done.versioned(account(3, 5)).unwrap();
     store.heal();
@@ -243,13 +243,18 @@ fn a_participant_of_the_store_writes_in_units_that_do_not_know_it_and_knows_who_
         let entries = store.entities::<Entry>().with_actor("ada").with_correlation_id("request 1");
         entries.insert(&entry(1)).await?;
         entries.delete(Entry::key("t", 1), IfMatch::Any).await?;
-        let mut unit = accounts.unit(Account::partition("t"))?.with_actor("grace").with_correlation_id("request 2");
+        let mut unit =
+            accounts.unit(Account::partition("t"))?.with_actor("grace").with_correlation_id("request 2");
         unit.insert(&entry(2))?;
         unit.commit().await?;
         let numbers = GaplessSequence::new(&accounts, "entry")?;
-        numbers.next(Account::partition("t"), |number: u32, unit| unit.insert(&entry(number + 9)).map(drop)).await?;
-        let trail = table_core::TableStoreExt::table::<Audit>(&store).query(Audit::rows("t")).collect().await?;
-        let mut actors: Vec<_> = trail.iter().map(|audit| (audit.actor.as_str(), audit.request.as_str())).collect();
+        numbers
+            .next(Account::partition("t"), |number: u32, unit| unit.insert(&entry(number + 9)).map(drop))
+            .await?;
+        let trail =
+            table_core::TableStoreExt::table::<Audit>(&store).query(Audit::rows("t")).collect().await?;
+        let mut actors: Vec<_> =
+            trail.iter().map(|audit| (audit.actor.as_str(), audit.request.as_str())).collect();
         actors.sort_unstable();
         assert_eq!(
             actors,
@@ -264,15 +269,19 @@ fn a_participant_of_the_store_writes_in_units_that_do_not_know_it_and_knows_who_
 #[test]
 fn a_lost_answer_is_an_error_of_every_unit_of_the_group() {
     let (store, accounts) = bank();
-    store.script(|call, _| if call == Call::Submit { Fault::After(ErrorCode::OperationTimedOut) } else { Fault::None });
+    store.script(
+        |call, _| if call == Call::Submit { Fault::After(ErrorCode::OperationTimedOut) } else { Fault::None },
+    );
     let insert = async |number: u32| {
-        let insert = accounts.transaction(Account::partition("t"), async |unit| {
-            unit.insert(&account(number, 0)).map(drop)
-        });
+        let insert = accounts
+            .transaction(Account::partition("t"), async |unit| unit.insert(&account(number, 0)).map(drop));
         insert.await.map(drop)
     };
     let outcomes = block_on(join_all([20, 21, 22].map(&insert)));
-    assert!(outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.is_ambiguous())), "{outcomes:?}");
+    assert!(
+        outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.is_ambiguous())),
+        "{outcomes:?}"
+    );
     store.heal();
     assert_eq!(block_on(insert(20)).unwrap_err().code(), ErrorCode::EntityAlreadyExists);
 }

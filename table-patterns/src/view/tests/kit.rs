@@ -15,9 +15,9 @@ use table_core::store::TableStore;
 use table_core::{Entity, TableStoreExt};
 
 use crate::EntityStore;
+use crate::entities::Entities;
 use crate::faults::FaultyStore;
 use crate::feed::Feed;
-use crate::entities::Entities;
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -12,9 +12,9 @@ use table_core::value::ValueRef;
 use table_core::{EntityKey, TableStoreExt};
 
 use super::kit::{Company, Employee, Headcount};
+use crate::entities::Entities;
 use crate::faults::{Call, sendable};
 use crate::feed::Feed;
-use crate::entities::Entities;
 use crate::view::{CaughtUp, Projection, View, ViewTable};
 use crate::work::Runtime;
 
