@@ -52,6 +52,7 @@ fn lines_of(page: &Page) -> Vec<String> {
             let value = match property.value {
                 ValueRef::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
                 ValueRef::Int64(_) if property.name == "Id" => "random".to_owned(),
+                ValueRef::String(_) if property.name == "Seal" => "of a random key".to_owned(),
                 value => format!("{value:?}"),
             };
             lines.push(format!("  {}: {value}", property.name));

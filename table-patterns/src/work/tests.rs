@@ -297,7 +297,7 @@ fn pat_ec_4_poison_is_requeued_and_discarded_in_bulk_and_costs_later_work_nothin
 
     let mut wanted = 10;
     let chosen = std::sync::Mutex::new(&mut wanted);
-    let some = |_: &crate::work::PoisonEntry| {
+    let some = |_: &work::PoisonEntry| {
         let mut left = chosen.lock().unwrap();
         let is_chosen = **left > 0;
         **left -= i32::from(is_chosen);
