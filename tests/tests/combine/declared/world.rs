@@ -135,7 +135,7 @@ impl<T: Case> World<T> {
     pub(crate) fn tickets(&self, control: &Control) -> Tickets<T> {
         let outbox = self.outbox(control);
         let store = self.store(control).with_participant::<T>(Shadows);
-        store.entities_through::<T, _>(outbox).with_runtime(self.pace())
+        store.entities_through::<T, _>(outbox).with_runtime(self.runtime())
     }
 
     pub(crate) fn view(&self, control: &Control) -> ViewTable<Totals<T>, Store> {

@@ -85,7 +85,7 @@ impl World {
     /// The handle of one process without what takes part in writes.
     pub fn plain(&self, control: &Control) -> Tickets {
         let outbox = self.outbox(control);
-        Desk::from(outbox.store().clone()).entities_through::<Ticket, _>(outbox).with_runtime(self.pace())
+        Desk::from(outbox.store().clone()).entities_through::<Ticket, _>(outbox).with_runtime(self.runtime())
     }
 
     /// The handle of one process, with the patterns of the run.
@@ -93,7 +93,7 @@ impl World {
         let (outbox, store) = (self.outbox(control), Desk::from(control.over(self.engine.clone())));
         let store =
             if self.has(Pattern::Participant) { store.with_participant::<Ticket>(Trail) } else { store };
-        let tickets = store.entities_through::<Ticket, _>(outbox).with_runtime(self.pace());
+        let tickets = store.entities_through::<Ticket, _>(outbox).with_runtime(self.runtime());
         let feed = tickets.feed();
         if self.has(Pattern::Feed) || self.has(Pattern::View) { tickets.with_feed(feed) } else { tickets }
     }
@@ -101,12 +101,12 @@ impl World {
     /// The owners of tickets, by one process.
     pub fn people(&self, control: &Control) -> Entities<Person, Desk, Work> {
         let outbox = self.outbox(control);
-        Desk::from(outbox.store().clone()).entities_through::<Person, _>(outbox).with_runtime(self.pace())
+        Desk::from(outbox.store().clone()).entities_through::<Person, _>(outbox).with_runtime(self.runtime())
     }
 
     pub fn before(&self, control: &Control) -> Entities<before::Ticket, Desk, Work> {
         let outbox = self.outbox(control);
-        Desk::from(outbox.store().clone()).entities_through::<before::Ticket, _>(outbox).with_runtime(self.pace())
+        Desk::from(outbox.store().clone()).entities_through::<before::Ticket, _>(outbox).with_runtime(self.runtime())
     }
 
     pub fn owners(&self, control: &Control) -> OwnerTable<Ticket, TicketWithComments, Desk, Work> {
