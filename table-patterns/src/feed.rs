@@ -46,7 +46,7 @@
 //! partitions, or write many entities in a transaction: 98 of them have one row of entries.
 //!
 //! # Declared
-//! `#[entity(feed)]` on a struct: every [handle](crate::index::Entities) of it records each change in the transaction of the entity, with its indexes and
+//! `#[entity(feed)]` on a struct: every [handle](crate::Entities) of it records each change in the transaction of the entity, with its indexes and
 //! participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of it does not compile. For another kind or a payload use
 //! [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!

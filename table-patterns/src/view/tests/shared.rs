@@ -18,8 +18,8 @@ use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
 use crate::EntityStore;
-use crate::entities::Entities;
 use crate::faults::{Fault, FaultyStore};
+use crate::Entities;
 use crate::view::{CaughtUp, Projection, View, ViewState, ViewTable};
 use crate::work::Runtime;
 
