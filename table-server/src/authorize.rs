@@ -35,7 +35,11 @@ impl Access {
     pub(crate) fn owner(&self) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
-            Self::Bearer | Self::Token(_) | Self::Queue(_) => {
+            Self::Bearer => Err(denied(
+                ErrorCode::AuthenticationFailed,
+                "a bearer token does not permit operations on stored policies",
+            )),
+            Self::Token(_) | Self::Queue(_) => {
                 Err(denied(ErrorCode::AuthorizationFailure, "this operation needs the account's key"))
             }
         }

@@ -90,7 +90,7 @@ impl From<Error> for Refusal {
         }
         let help = error.message().replace(['\r', '\n'], " ");
         let refusal = Self { index, ..Self::new(code.status(), code.as_str(), help) };
-        if code == ErrorCode::OutOfRangeInput && error.rule() == Some("TBL-4") {
+        if code == ErrorCode::OutOfRangeInput && matches!(error.rule(), Some("TBL-4" | "QUE-2")) {
             let message = "The specified resource name length is not within the permissible limits.".into();
             return Self { message, ..refusal };
         }

@@ -176,8 +176,13 @@ impl NewError<'_> {
     /// Returns the body as the queue service writes it, and the table service for a request that it does not read (ERR-2, QUE-1).
     #[must_use]
     pub fn to_storage_xml(&self) -> String {
+        let detail = if self.code == "AuthenticationFailed" && !self.help.is_empty() {
+            format!("<AuthenticationErrorDetail>{}</AuthenticationErrorDetail>", content(self.help))
+        } else {
+            String::new()
+        };
         format!(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>{}</Code><Message>{}</Message></Error>",
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>{}</Code><Message>{}</Message>{detail}</Error>",
             content(self.code),
             content(&self.text()),
         )

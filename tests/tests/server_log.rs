@@ -94,9 +94,9 @@ fn a_scan_of_a_table_is_logged_with_its_filter_and_no_secret_is() {
     });
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let own: Vec<_> = log.lines().filter(|line| line.contains(" table_server:")).collect();
-    let scans: Vec<_> = own.iter().filter(|line| line.contains("a scan of a table")).collect();
+    let scans: Vec<_> = own.iter().filter(|line| line.contains("a table scan")).collect();
     assert_eq!(scans.len(), 1, "{log}");
-    assert!(scans[0].contains(" WARN ") && scans[0].contains("filter=\"Age gt 30\""), "{log}");
+    assert!(scans[0].contains(" INFO ") && scans[0].contains("filter=\"Age gt 30\""), "{log}");
     assert!(scans[0].contains("class=table scan") && scans[0].contains("rows_read=3"), "{log}");
     assert_eq!(own.iter().filter(|line| line.contains("a request")).count(), 5, "{log}");
     for secret in [KEY, "b3RoZXI=", "sig=", "SharedKey", "authorization"] {

@@ -6,7 +6,7 @@ use crate::child::{Running, on};
 use crate::wire::{Asked, plain, status};
 
 const PROPERTIES: &str = "<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>https://contoso.com</AllowedOrigins>\
-    <AllowedMethods>GET</AllowedMethods><MaxAgeInSeconds>60</MaxAgeInSeconds></CorsRule></Cors></StorageServiceProperties>";
+    <AllowedMethods>GET</AllowedMethods><MaxAgeInSeconds>60</MaxAgeInSeconds><ExposedHeaders/><AllowedHeaders/></CorsRule></Cors></StorageServiceProperties>";
 
 fn policies(permission: &str) -> String {
     format!(

@@ -11,7 +11,7 @@ fn a_server_whose_every_call_is_refused_starts_and_keeps_its_settings() {
     let folder = tempfile::tempdir().unwrap();
     let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
     let properties = "<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>https://contoso.com</AllowedOrigins>\
-                      <AllowedMethods>GET</AllowedMethods><MaxAgeInSeconds>60</MaxAgeInSeconds></CorsRule></Cors></StorageServiceProperties>";
+                      <AllowedMethods>GET</AllowedMethods><MaxAgeInSeconds>60</MaxAgeInSeconds><ExposedHeaders/><AllowedHeaders/></CorsRule></Cors></StorageServiceProperties>";
     let target = "/devstoreaccount1/?restype=service&comp=properties";
     for _ in 0..2 {
         let mut command = on(folder.path());

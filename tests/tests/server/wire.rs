@@ -113,13 +113,17 @@ fn req_2_a_post_may_name_the_method_that_is_meant() {
 }
 
 #[test]
-fn req_4_versions_and_identifiers_are_sent_back() {
+fn req_4_the_version_is_answered_and_identifiers_are_sent_back() {
     for version in ["2013-08-15", "2019-02-02", "2026-02-06"] {
         let asked = Ask::new("GET", "Tables").header("x-ms-version", version);
         let answer = asked.header("x-ms-client-request-id", "my-own-7").send();
-        assert_eq!((answer.status, answer.header("x-ms-version")), (200, Some(version)));
+        assert_eq!((answer.status, answer.header("x-ms-version")), (200, Some("2026-06-06")));
         assert_eq!(answer.header("x-ms-client-request-id"), Some("my-own-7"));
         assert_eq!(answer.header("x-ms-request-id").map(str::len), Some(36));
+    }
+    for version in ["invalid", "2019-13-01", "2019-2-2", ""] {
+        let answer = Ask::new("GET", "Tables").header("x-ms-version", version).send();
+        assert_eq!(answer.code(), (400, "InvalidHeaderValue"), "{version}");
     }
 }
 
@@ -132,14 +136,21 @@ fn ups_5_and_del_1_a_condition_that_is_missing_or_empty_is_refused() {
 }
 
 #[test]
-fn page_2_and_8_the_token_of_a_page_is_one_opaque_text() {
+fn page_2_and_8_tokens_are_keys_in_the_form_of_the_service() {
     table("Tokens");
     let more = "{\"PartitionKey\":\"Sales\",\"RowKey\":\"2\"}";
     assert_eq!(Ask::new("POST", "Tokens").json(more).send().status, 201);
     let first = Ask::new("GET", "Tokens()?$top=1").send();
     let token = first.header("x-ms-continuation-nextpartitionkey").expect("more entities");
-    assert_eq!(first.header("x-ms-continuation-nextrowkey"), None);
-    let rest = Ask::new("GET", format!("Tokens()?$top=1&NextPartitionKey={token}")).send();
+    let row = first.header("x-ms-continuation-nextrowkey").expect("the key of the next entity");
+    assert_eq!((token, row), ("1!8!U2FsZXM-", "1!4!Mg--"));
+    let next = format!("$top=1&NextPartitionKey={token}&NextRowKey={row}");
+    // A filter that is computed again and another selection continue, too.
+    for query in ["", "&$select=RowKey", "&$filter=RowKey%20ge%20'0'"] {
+        let rest = Ask::new("GET", format!("Tokens()?{next}{query}")).send();
+        assert!(rest.body.contains("\"RowKey\":\"2\""), "{}", rest.body);
+    }
+    let rest = Ask::new("GET", format!("Tokens()?{next}")).send();
     assert!(rest.body.contains("\"RowKey\":\"2\""), "{}", rest.body);
     assert_eq!(rest.header("x-ms-continuation-nextpartitionkey"), None);
     let odd = Ask::new("GET", "Tokens()?NextPartitionKey=odd").send();
