@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use azure_core::credentials::{Secret, TokenCredential};
 use azure_data_cosmos::clients::DatabaseClient;
-use azure_data_cosmos::options::Region;
-use azure_data_cosmos::{AccountEndpoint, AccountReference, CosmosClient, RoutingStrategy};
+use azure_data_cosmos::options::{ConnectionPoolOptions, Region};
+use azure_data_cosmos::{AccountEndpoint, AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy};
 use table_core::limits::Limits;
 use table_core::store::Capabilities;
 use table_core::{Error, ErrorCode, Result};
@@ -84,8 +84,12 @@ impl CosmosTables {
         let region = Region::new(region.to_owned());
         let client = runtime
             .run(async move {
-                let built =
-                    CosmosClient::builder().build(account, RoutingStrategy::ProximityTo(region)).await;
+                let runtime = unsharded(CosmosRuntimeBuilder::new()).build().await;
+                let runtime = runtime.map_err(|error| failure::error("open", error))?;
+                let built = CosmosClient::builder()
+                    .with_runtime(runtime)
+                    .build(account, RoutingStrategy::ProximityTo(region))
+                    .await;
                 built.map_err(|error| failure::error("open", error))
             })
             .await?;
@@ -138,6 +142,17 @@ impl CosmosTables {
         F: Future<Output = Result<T>> + Send + 'static,
     {
         self.0.runtime.run(work(self.clone())).await
+    }
+}
+
+/// Sets the transport of a client: HTTP/1.1, one request at a time on a connection.
+///
+/// Over HTTP/2 the vendor's client repeats a request on another connection after it lost an answer, and no option disables that.
+pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
+    match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
+        Ok(pool) => runtime.with_connection_pool(pool),
+        // The other options are the vendor's own defaults, so this does not happen.
+        Err(_) => runtime,
     }
 }
 

@@ -1,16 +1,19 @@
 //! The vendor's in-memory emulator: an account inside the process, for tests and recipes.
 //!
-//! It is internal to the vendor's client, without any promise of stability, and not the service: it takes ids and levels of any length,
-//! keeps items beyond their time to live, and answers a prefix in a point read with 404.
+//! It is internal to the vendor's client and has no promise of stability. It differs from the service: ids and levels can have any length,
+//! items never expire, and a point read with a prefix of the partition key answers 404.
+
+mod network;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use azure_core::credentials::Secret;
-use azure_core::http::{Request, Url};
+use azure_core::http::{Request as HttpRequest, Url};
 use azure_data_cosmos::options::Region;
 use azure_data_cosmos::{AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy};
+use azure_data_cosmos_driver::CosmosDriverRuntimeBuilder;
 use azure_data_cosmos_driver::fault_injection::FaultInjectionRule;
 use azure_data_cosmos_driver::in_memory_emulator::{
     ConsistencyLevel, ContainerConfig, EmulatorStore, InMemoryEmulatorHttpClient, RequestObserver,
@@ -20,11 +23,14 @@ use azure_data_cosmos_driver::models::{EffectivePartitionKey, PartitionKeyDefini
 use table_core::hierarchy::Epk;
 use table_core::{Error, ErrorCode, Result, TableName};
 
-use crate::client::provide_tls;
+use crate::client::{provide_tls, unsharded};
 use crate::{CosmosTables, Options};
+use network::Transport;
+
+pub use network::{Broken, Delivery, Network, Request};
 
 const ENDPOINT: &str = "https://eastus.emulator.local";
-/// The database of its tables.
+/// The database that holds the tables.
 pub const DATABASE: &str = "tables";
 
 /// An account in memory.
@@ -32,7 +38,7 @@ pub const DATABASE: &str = "tables";
 /// ```
 /// # fn main() -> table_core::Result<()> {
 /// let emulator = table_cosmos::emulator::Emulator::new(false)?;
-/// let same = emulator.clone(); // a handle: both are one account
+/// let same = emulator.clone(); // a second handle to the same account
 /// # let _ = same;
 /// # Ok(())
 /// # }
@@ -43,27 +49,27 @@ pub struct Emulator {
     log: Arc<Log>,
 }
 
-/// What was sent.
+/// The requests since they were last taken.
 #[derive(Debug, Default)]
 struct Log(Mutex<Vec<Sent>>);
 
-/// A request, as far as routing goes.
+/// A request, reduced to its routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sent {
-    /// `GET`, `POST` and so on.
+    /// The method: `GET`, `POST` and so on.
     pub method: String,
     /// The path.
     pub path: String,
-    /// Whether it is a query for items.
+    /// `true` for a query of items.
     pub is_query: bool,
-    /// The number of the physical partition, if it names one.
+    /// The number of the physical partition, if the request names one.
     pub partition: Option<String>,
-    /// The bounds of the keys that are asked for, if it names some.
+    /// The bounds of the effective partition keys, if the request names them.
     pub range: Option<(String, String)>,
-    /// The partition key, if it names one.
+    /// The partition key, if the request names one.
     pub key: Option<String>,
-    /// Bytes of the body.
+    /// The length of the body in bytes.
     pub bytes: usize,
 }
 
@@ -71,16 +77,24 @@ pub struct Sent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// Its status.
+    /// The status.
     pub status: u16,
-    /// Its headers, their names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Its body.
+    /// The body.
     pub body: Vec<u8>,
 }
 
+impl Answer {
+    /// Returns an answer without headers, for example of a gateway in front of the account.
+    #[must_use]
+    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, headers: Vec::new(), body: body.into() }
+    }
+}
+
 impl RequestObserver for Log {
-    fn on_request(&self, request: &Request) {
+    fn on_request(&self, request: &HttpRequest) {
         let header = |wanted: &str| {
             let mut headers = request.headers().iter();
             headers.find(|(name, _)| name.as_str() == wanted).map(|(_, value)| value.as_str().to_owned())
@@ -100,7 +114,7 @@ impl RequestObserver for Log {
 }
 
 impl Emulator {
-    /// An empty account; `throttled` answers 429 where a container's throughput is used up.
+    /// Returns an empty account. If it is `throttled`, it answers 429 once a container's throughput is used up.
     ///
     /// # Errors
     /// `InternalError` if the vendor's emulator refuses its settings.
@@ -117,18 +131,18 @@ impl Emulator {
         Ok(Self { client: Arc::new(client), log })
     }
 
-    /// A store on it.
+    /// Opens a store on the account.
     ///
     /// # Errors
-    /// What the client refuses.
+    /// `InternalError` if the vendor's client refuses its settings.
     pub async fn open(&self, options: Options) -> Result<CosmosTables> {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// A store on it, some of whose requests fail or are answered by these rules of the vendor's, below the client's own retries.
+    /// Opens a store with rules of the vendor's that let requests fail or answer them, below the client's own retries.
     ///
     /// # Errors
-    /// What the client refuses.
+    /// `InternalError` if the vendor's client refuses its settings.
     pub async fn open_with_faults(
         &self,
         options: Options,
@@ -137,32 +151,43 @@ impl Emulator {
         Ok(CosmosTables::on(&self.client(rules).await?, DATABASE, options))
     }
 
-    /// The vendor's client of it, with such rules.
+    /// Opens a store whose requests go over a network.
     ///
     /// # Errors
-    /// What the client refuses.
+    /// `InternalError` if the vendor's client refuses its settings.
+    pub async fn open_over(&self, options: Options, network: Arc<dyn Network>) -> Result<CosmosTables> {
+        let runtime =
+            CosmosDriverRuntimeBuilder::new().with_mock_http_client_factory(Arc::new(Transport(network)));
+        Ok(CosmosTables::on(&connected(runtime).await?, DATABASE, options))
+    }
+
+    /// Returns a client of the vendor's on this account, with rules that let its requests fail or answer them.
+    ///
+    /// # Errors
+    /// `InternalError` if the vendor's client refuses its settings.
     pub async fn client(&self, rules: Vec<Arc<FaultInjectionRule>>) -> Result<CosmosClient> {
-        provide_tls();
-        let endpoint = ENDPOINT.parse().map_err(internal)?;
-        let account = AccountReference::with_authentication_key(endpoint, Secret::new("dGVzdGtleQ=="));
-        let runtime = if rules.is_empty() {
+        connected(if rules.is_empty() {
             self.client.runtime_builder()
         } else {
             self.client.runtime_builder_with_fault_rules(rules)
-        };
-        let runtime = CosmosRuntimeBuilder::from(runtime);
-        let runtime = runtime.build().await.map_err(internal)?;
-        CosmosClient::builder()
-            .with_runtime(runtime)
-            .build(account, RoutingStrategy::ProximityTo(Region::EAST_US))
-            .await
-            .map_err(internal)
+        })
+        .await
     }
 
-    /// Creates the container of a table with so many levels on so many physical partitions.
+    /// Answers a request of a [`Network`].
     ///
     /// # Errors
-    /// `InvalidInput` for numbers that the emulator refuses.
+    /// [`Broken::AfterSending`] if the emulator cannot answer it.
+    pub async fn receive(&self, request: &Request) -> std::result::Result<Answer, Broken> {
+        let headers = request.headers.iter().cloned();
+        let answer = self.exchange(&request.method, &request.target, headers, request.body.clone()).await;
+        answer.map_err(|_| Broken::AfterSending)
+    }
+
+    /// Creates the container of a table with a number of levels, physical partitions, and request units a second.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the emulator refuses the numbers.
     pub fn create(
         &self,
         table: &TableName,
@@ -177,13 +202,13 @@ impl Emulator {
             config = config.with_throughput(units);
         }
         let config = config.build().map_err(|error| {
-            Error::new(ErrorCode::InvalidInput, "the emulator has no such container").with_source(error)
+            Error::new(ErrorCode::InvalidInput, "the emulator cannot create this container").with_source(error)
         })?;
         self.store().create_container_with_config(DATABASE, table.as_str(), definition, config);
         Ok(())
     }
 
-    /// Stores an item as another program might: its text as it is, under a key as its header names it, `["contoso","ada"]`.
+    /// Stores an item of another program: JSON text, under a partition key in the form of the header, for example `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput` with the emulator's answer if it refuses the item.
@@ -199,20 +224,20 @@ impl Emulator {
         Err(Error::new(ErrorCode::InvalidInput, message))
     }
 
-    /// The description of a table's container, as the emulator gives it.
+    /// Returns the description of a table's container as JSON.
     ///
     /// # Errors
-    /// What the emulator refuses.
+    /// `InternalError` if the emulator cannot answer.
     pub async fn described(&self, table: &TableName) -> Result<String> {
         let target = format!("/dbs/{DATABASE}/colls/{table}");
         let answer = self.exchange("GET", &target, [], Vec::new()).await?;
         String::from_utf8(answer.body).map_err(internal)
     }
 
-    /// Answers an HTTP request as the account would: for a loopback server that other clients ask.
+    /// Answers an HTTP request, for example of a loopback server that other clients use.
     ///
     /// # Errors
-    /// `InvalidInput` for a method or a target that the protocol does not have.
+    /// `InvalidInput` for a method or target outside of the protocol.
     pub async fn exchange(
         &self,
         method: &str,
@@ -223,7 +248,7 @@ impl Emulator {
         let invalid =
             |what: &str| Error::new(ErrorCode::InvalidInput, format!("`{what}` is not of the protocol"));
         let url = Url::parse(ENDPOINT).and_then(|url| url.join(target)).map_err(|_| invalid(target))?;
-        let mut request = Request::new(url, method.parse().map_err(|_| invalid(method))?);
+        let mut request = HttpRequest::new(url, method.parse().map_err(|_| invalid(method))?);
         for (name, value) in headers {
             request.insert_header(name.to_ascii_lowercase(), value);
         }
@@ -236,13 +261,14 @@ impl Emulator {
         Ok(Answer { status: u16::from(answer.status()), headers, body: answer.body().as_ref().to_vec() })
     }
 
-    /// The requests since the last call.
+    /// Returns the requests since the last call.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         std::mem::take(&mut *self.log.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Splits a physical partition at a key; until `locked` is over its requests answer 410 with 1007. Returns at once.
+    /// Starts a split of a physical partition at an effective partition key. Requests to the partition answer 410 with 1007 for the time
+    /// `locked`.
     ///
     /// # Errors
     /// `InvalidInput` for a key that the emulator cannot read.
@@ -254,12 +280,12 @@ impl Emulator {
         Ok(())
     }
 
-    /// Merges two neighbours. Returns at once.
+    /// Starts a merge of two neighbouring physical partitions.
     pub fn merge(&self, table: &TableName, left: u32, right: u32, locked: Duration) {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
 
-    /// Waits for splits and merges that have begun.
+    /// Waits for the end of all splits and merges.
     pub async fn settled(&self) {
         self.store().drain_pending_control_plane().await;
     }
@@ -267,6 +293,19 @@ impl Emulator {
     fn store(&self) -> Arc<EmulatorStore> {
         self.client.store()
     }
+}
+
+/// Connects a client of the vendor's to the account.
+async fn connected(runtime: CosmosDriverRuntimeBuilder) -> Result<CosmosClient> {
+    provide_tls();
+    let endpoint = ENDPOINT.parse().map_err(internal)?;
+    let account = AccountReference::with_authentication_key(endpoint, Secret::new("dGVzdGtleQ=="));
+    let runtime = unsharded(CosmosRuntimeBuilder::from(runtime)).build().await.map_err(internal)?;
+    CosmosClient::builder()
+        .with_runtime(runtime)
+        .build(account, RoutingStrategy::ProximityTo(Region::EAST_US))
+        .await
+        .map_err(internal)
 }
 
 fn internal(error: impl std::error::Error + Send + Sync + 'static) -> Error {

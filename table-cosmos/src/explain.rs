@@ -113,8 +113,8 @@ impl Explain {
         if matches!(route.class, RouteClass::Targeted | RouteClass::FanOut) && !query.keys.row_key.is_all() {
             warnings.push("rows are a condition on each partition, not a place in it".to_owned());
         }
-        let sql = Sql::of(query, &scope, None);
-        if query.filter.is_some() && !sql.text.contains("c.p[") {
+        let sql = Sql::of(query, &scope, depth, None);
+        if query.filter.is_some() && !sql.filtered {
             warnings.push(
                 "nothing of the filter is sent: all that the keys hold is read and paid for".to_owned(),
             );

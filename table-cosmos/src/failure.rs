@@ -1,74 +1,95 @@
-//! Refusals and failures of the client as errors of tables.
+//! Errors of the vendor's client, and their meaning for tables.
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::{Error, ErrorCode};
 
-/// A query would ask more partitions than it may (RUST-6).
+/// The sub-status of a query that needs more partitions than `Options::fan_out` allows (RUST-6).
 const FAN_OUT: u16 = 20118;
-/// The whole key has no room left (LIM-1).
+/// The sub-status of a partition key that has reached 20 GB (LIM-1).
 const LOGICAL_FULL: u16 = 1014;
-/// A replica has not caught up with the session.
+/// The sub-status of a replica that has not caught up with the session.
 const SESSION_BEHIND: u16 = 1002;
-/// The container is not the one that it was, or not there.
+/// The sub-status of a container that was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
 
-/// The client gave up a query after so many splits below it, or as many looks at one that is under way.
+/// The sub-status of a query that the client gave up because its partitions kept splitting.
 const SPLIT_RETRIES: u16 = 20206;
 
-/// Status and sub-status.
+/// Returns status and sub-status.
 pub(crate) fn status(error: &CosmosError) -> (u16, u16) {
     let status = error.status();
     (u16::from(status.status_code()), status.sub_status().map_or(0, |sub| sub.value()))
 }
 
-/// Whether the container itself is missing.
+/// Returns `true` if the container itself does not exist.
 pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Whether the item is not there, or the container that a name is asked of. A 404 with a sub-status says something else: with 1002, that a
-/// replica has not caught up with the session.
+/// Returns `true` if the item, or the container of a name, does not exist. A 404 with a sub-status has another meaning; 1002, for
+/// example, is a replica that has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0)
 }
 
-/// Whether the container is another one than the one a page before was read from: the client says so in words alone.
+/// Returns `true` if the container was dropped and created again since the previous page. The client has no status for it, only a
+/// message.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     status(error).0 == 400 && !error.is_from_wire() && error.to_string().contains("was recreated")
 }
 
-/// Whether the partition is being split, merged or moved: nothing was done, and it will be another one soon (MAP-12).
+/// Returns `true` if the partition is being split, merged or moved. The request had no effect (MAP-12).
 pub(crate) fn is_moving(error: &CosmosError) -> bool {
     matches!(status(error), (410, _) | (500, SPLIT_RETRIES))
 }
 
-/// Whether a write that ended so may have been applied: every end that is not a plain refusal, and one of a repetition.
+/// Returns `true` if a write that failed with this error may have been applied.
 pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
     !is_refusal(status(error).0)
         || !error.is_from_wire()
-        || error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
+        || is_repeated(error)
 }
 
-/// Whether a status says that nothing was done.
+/// Returns `true` if the vendor's client sent the failed request before and lost the answer.
+pub(crate) fn is_repeated(error: &CosmosError) -> bool {
+    error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
+}
+
+/// Returns `true` if no request of a failed operation left this machine, for example because no connection could be opened.
+pub(crate) fn is_unsent(error: &CosmosError) -> bool {
+    error.diagnostics().is_some_and(|diagnostics| {
+        let requests = diagnostics.requests();
+        !requests.is_empty() && !requests.iter().any(|request| request.request_sent().may_have_been_sent())
+    })
+}
+
+/// Returns `true` if a status means that the request had no effect.
 const fn is_refusal(status: u16) -> bool {
     matches!(status, 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 429 | 449)
 }
 
-/// Whether the client sent a request again whose first answer was lost, so that the last answer may be of its own repetition.
+/// Returns `true` if the vendor's client sent a request again after an answer was lost. The last answer may then refuse, or have
+/// applied, a repetition of a request that had taken effect.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
     earlier.iter().any(|request| {
         let status = request.status();
-        // Statuses from 20000 on are the client's own, for an answer that did not come.
+        // Sub-statuses from 20000 are the client's own. They stand for an answer that did not arrive.
         let is_clients = status.sub_status().is_some_and(|sub| sub.value() >= 20_000);
         request.request_sent().may_have_been_sent()
             && (is_clients || !is_refusal(u16::from(status.status_code())))
     })
 }
 
-/// The code of a refusal with this status.
+/// Returns the error of an unconditional write that the vendor's client sent twice.
+pub(crate) fn repeated_by_client() -> Error {
+    let message = "the vendor's client sent the write again after a lost answer, so it may have been applied twice; read the entity";
+    Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
+}
+
+/// Returns the error code of a refusal.
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
         (400, FAN_OUT) => ErrorCode::Unsupported,
@@ -87,21 +108,17 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     }
 }
 
-/// The error of a failed request.
-pub(crate) fn error(what: &str, failure: CosmosError) -> Error {
+/// Returns the error of a failed request. `operation` is the verb of its message.
+pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
-    let advice = match (status, sub) {
-        (400, FAN_OUT) => {
-            ": it would ask too many physical partitions: fix the first level, or raise `Options::fan_out`"
-        }
-        (403, LOGICAL_FULL) => ": this whole key has its 20 GB: add a level (HPK-26)",
-        (429, _) => {
-            ": more request units were asked for than there are: spread the work, or raise the throughput"
-        }
-        (404, SESSION_BEHIND) => ": no replica has caught up with the session: try later",
-        (410, _) => ": the partition is still being split or moved: try later",
+    let help = match (status, sub) {
+        (400, FAN_OUT) => "; it would query too many physical partitions: fix the first level, or raise `Options::fan_out`",
+        (403, LOGICAL_FULL) => "; this partition key has reached 20 GB: add a level (HPK-26)",
+        (429, _) => "; the container's request units are used up: spread the work, or raise the throughput",
+        (404, SESSION_BEHIND) => "; no replica has caught up with the session: try again later",
+        (410, _) => "; the partition is still being split or moved: try again later",
         _ => "",
     };
-    let message = format!("{what}: status {status}/{sub}{advice}: {failure}");
+    let message = format!("{operation} failed with status {status}/{sub}{help}: {failure}");
     Error::new(code(status, sub), message).with_source(failure)
 }

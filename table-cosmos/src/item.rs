@@ -1,10 +1,10 @@
-//! The form of an item: plain, with fixed names, so that the service prunes by its levels and no property meets `id` or `_etag`.
+//! The JSON form of an item. Fixed names for the levels let the service route by them, and no property collides with `id` or `_etag`.
 //!
 //! ```json
-//! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": "12"}, "t": {"Total": "Int64"}, "o": "…"}
+//! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! `p` holds the properties, `t` the types that JSON loses, `o` the identifier of the write (CON-11).
+//! `p` holds the properties, `t` the types that JSON does not have, and `o` the identifier of the last write (CON-11).
 
 mod fault;
 
@@ -14,22 +14,24 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Number, Value as Json};
 use table_core::limits::Limits;
 use table_core::row::{Row, RowView, RowWriter};
-use table_core::{ETag, Error, PartitionKey, Result, RowKey, Value, ValueRef, ticks};
+use table_core::{ETag, Error, ErrorCode, PartitionKey, Result, RowKey, Value, ValueRef, ticks};
 use uuid::Uuid;
 
 use crate::key;
 use fault::{Foreign, ForeignItem};
 
-/// Types that JSON loses, as `t` names them.
+/// The types that JSON does not have, as `t` names them.
 pub(crate) const INT64: &str = "Int64";
+/// The largest magnitude below which JSON numbers of the service are exact integers: 2^53. Larger ones are stored as text.
+pub(crate) const MOST_EXACT: u64 = 1 << 53;
 const DOUBLE: &str = "Double";
-/// A double that JSON has no number for: NaN, the infinities, the negative zero.
+/// A double that JSON cannot represent: NaN, an infinity or the negative zero.
 pub(crate) const SPECIAL: &str = "Special";
-const DATE_TIME: &str = "DateTime";
-const GUID: &str = "Guid";
+pub(crate) const DATE_TIME: &str = "DateTime";
+pub(crate) const GUID: &str = "Guid";
 const BINARY: &str = "Binary";
 
-/// An item as it was read.
+/// An item that holds an entity.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) levels: Vec<String>,
@@ -37,11 +39,64 @@ pub(crate) struct Item {
     pub(crate) row_key: String,
     pub(crate) row: Row,
     pub(crate) etag: ETag,
-    /// The identifier of the write that stored it.
-    pub(crate) written_by: Option<String>,
 }
 
-/// The item of an entity.
+/// A stored document with its ETag. It need not be of this library's form.
+#[derive(Debug)]
+pub(crate) struct Found {
+    json: Json,
+    pub(crate) etag: ETag,
+}
+
+impl Found {
+    /// # Errors
+    /// `Corrupted` if the document has no ETag.
+    pub(crate) fn new(json: Json) -> Result<Self> {
+        let tag = json.get("_etag").and_then(Json::as_str).and_then(|tag| etag(tag).ok());
+        let id = || json.get("id").and_then(Json::as_str).unwrap_or_default().to_owned();
+        let etag = tag.ok_or_else(|| Error::of(ForeignItem { id: id(), what: Foreign::System }))?;
+        Ok(Self { json, etag })
+    }
+
+    /// Returns the RowKey of the document.
+    pub(crate) fn row_key(&self) -> &str {
+        self.json.get("id").and_then(Json::as_str).map(key::row_key).unwrap_or_default()
+    }
+
+    /// Returns the entity of the document.
+    ///
+    /// # Errors
+    /// `Corrupted` if another program wrote it; `InternalError` if it has another key than was asked for (RT-5).
+    pub(crate) fn read(&self, levels: &[String], row_key: &str) -> Result<Item> {
+        let item = read(&self.json, levels.len())?;
+        if item.levels != levels || item.row_key != row_key {
+            return Err(item.unexpected());
+        }
+        Ok(item)
+    }
+
+    /// Returns the identifier of the write that stored the document.
+    pub(crate) fn written_by(&self) -> Option<&str> {
+        self.json.get("o").and_then(Json::as_str)
+    }
+
+    /// Returns the ETag in the form that requests send.
+    pub(crate) fn sent_etag(&self) -> String {
+        sent_etag(&self.etag)
+    }
+}
+
+impl Item {
+    /// Returns the error for an item with other levels than the request named. It is never part of an answer (RT-5, RT-6).
+    pub(crate) fn unexpected(&self) -> Error {
+        let message = "the service answered with an item of another partition key; the answer is not used";
+        Error::new(ErrorCode::InternalError, message)
+            .with_rule("RT-5")
+            .with_key(self.partition_key.as_str(), self.row_key.as_str())
+    }
+}
+
+/// Returns the item of an entity.
 pub(crate) fn write(levels: &[String], row_key: &str, row: RowView<'_>, write: &str) -> Result<Json> {
     let (mut properties, mut types) = (Map::new(), Map::new());
     for property in row.properties() {
@@ -65,17 +120,19 @@ pub(crate) fn write(levels: &[String], row_key: &str, row: RowView<'_>, write: &
     Ok(item.into())
 }
 
-/// The names of the levels.
+/// The property names of the levels.
 pub(crate) const NAMES: [&str; 3] = ["l1", "l2", "l3"];
 
-fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
+/// Returns a value as JSON, and its type where JSON does not have it.
+pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     match value {
         ValueRef::String(text) => (text.into(), None),
         ValueRef::Int32(number) => (number.into(), None),
         ValueRef::Boolean(value) => (value.into(), None),
+        ValueRef::Int64(number) if number.unsigned_abs() <= MOST_EXACT => (number.into(), Some(INT64)),
         ValueRef::Int64(number) => (number.to_string().into(), Some(INT64)),
         ValueRef::Double(number) => write_double(number),
-        // A row that was checked holds no instant outside of the type (TYPE-6).
+        // A checked row has no instant outside the range of the type (TYPE-6).
         ValueRef::DateTime(at) => {
             (ticks::to_datetime(at).map_or(Json::Null, |instant| date_time(instant).into()), Some(DATE_TIME))
         }
@@ -84,7 +141,7 @@ fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     }
 }
 
-/// With seven digits of a second, so that texts are in the order of instants.
+/// Formats an instant with seven digits of a second, which makes the order of texts that of instants.
 pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
     let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
     nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))
@@ -96,7 +153,7 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
         f64::INFINITY => "INF",
         f64::NEG_INFINITY => "-INF",
         n if n == 0.0 && n.is_sign_negative() => "-0",
-        // One with a fraction is read back as a double without being told.
+        // A number with a fraction is read back as a double without a type.
         n => return (Number::from_f64(n).into(), (n.fract() == 0.0).then_some(DOUBLE)),
     };
     (special.into(), Some(SPECIAL))
@@ -110,6 +167,7 @@ fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
             Some(number) => Value::Int32(i32::try_from(number).ok()?),
             None => Value::Double(number.as_f64()?),
         },
+        (Some(INT64), Json::Number(number)) => Value::Int64(number.as_i64()?),
         (Some(DOUBLE), Json::Number(number)) => Value::Double(number.as_f64()?),
         (Some(edm), Json::String(text)) => match edm {
             INT64 => Value::Int64(text.parse().ok()?),
@@ -129,11 +187,11 @@ fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
     })
 }
 
-/// The entity of an item.
+/// Returns the entity of an item.
 ///
 /// # Errors
-/// `Corrupted`, with the key as far as it can be read, for what another program wrote: a level missing or too many (WIRE-6), a key that no
-/// entity has, a value that its type does not have.
+/// `Corrupted`, with the readable part of the key, if another program wrote the item: it lacks a level or has one too many (WIRE-6), its
+/// key is not that of an entity, or a value does not have its type.
 pub(crate) fn read(json: &Json, depth: usize) -> Result<Item> {
     parse(json, depth).map_err(|what| {
         let text = |name: &str| json.get(name).and_then(Json::as_str);
@@ -156,7 +214,7 @@ fn parse(json: &Json, depth: usize) -> Result<Item, Foreign> {
         .filter(|_| NAMES.iter().skip(depth).all(|name| json.get(name).is_none()))
         .ok_or(Foreign::Levels(depth))?;
     let partition_key = key::join(&levels);
-    // A level that holds the sign that ends one would be read as two.
+    // A level that contains the end sign of levels would be read as two levels.
     if key::levels(&partition_key, depth).as_ref() != Some(&levels)
         || PartitionKey::new(&*partition_key).is_err()
     {
@@ -182,16 +240,15 @@ fn parse(json: &Json, depth: usize) -> Result<Item, Foreign> {
         row_key: row_key.to_owned(),
         row: row.with_timestamp(timestamp),
         etag,
-        written_by: json.get("o").and_then(Json::as_str).map(str::to_owned),
     })
 }
 
-/// The service's `"x"` as the weak tag that tables have.
+/// Returns the weak ETag of tables for the service's `"x"`.
 pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// A weak tag as the service gave it; one that it cannot have given is one that no item has.
+/// Returns an ETag in the service's form. An ETag that is not the service's is sent as it is, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -7,13 +7,13 @@ use azure_data_cosmos::models::PartitionKeyValue;
 use table_core::{Error, ErrorCode, Result};
 
 /// Ends a level of a PartitionKey.
-const END: char = '!';
+pub(crate) const END: char = '!';
 /// The longest id, in bytes (LIM-5).
 const ID_BYTES: usize = 1_023;
 /// The longest level, in bytes (LIM-4).
 const LEVEL_BYTES: usize = 2_048;
 
-/// The levels of a whole PartitionKey; `None` if it does not have so many.
+/// Returns the levels of a PartitionKey; `None` if it has another number of levels.
 pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     if depth == 1 {
         return Some(vec![partition_key.to_owned()]);
@@ -22,20 +22,28 @@ pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     (levels.len() == depth).then_some(levels)
 }
 
-/// The PartitionKey that has these levels.
+/// Returns the PartitionKey of some levels. A container with one level stores the PartitionKey itself.
 pub(crate) fn join(levels: &[String]) -> String {
     match levels {
         [only] => only.clone(),
-        levels => levels.iter().flat_map(|level| [level.as_str(), "!"]).collect(),
+        levels => join_prefix(levels),
     }
 }
 
-/// The levels of a key that is written, or why there can be none such.
+/// Returns the text that the PartitionKeys with these first levels begin with.
+pub(crate) fn join_prefix(levels: &[String]) -> String {
+    levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
+}
+
+/// Returns the levels of a PartitionKey that is written.
+///
+/// # Errors
+/// `InvalidInput` for another number of levels (HPK-36); `PropertyValueTooLarge` for a long level (LIM-4).
 pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<String>> {
     let levels = levels(partition_key, depth).ok_or_else(|| {
         let message = format!(
-            "the container has {depth} levels, and the PartitionKey is not {depth} texts, each ended by `!`: open the store with the \
-             levels of the entity (`Options::levels_of`)"
+            "the container has {depth} levels, and the PartitionKey does not consist of {depth} texts that end with `!`; open the store with \
+             the levels of the entity (`Options::levels_of`)"
         );
         Error::new(ErrorCode::InvalidInput, message).with_rule("HPK-36")
     })?;
@@ -46,42 +54,44 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
     Ok(levels)
 }
 
-/// The id of an entity's item. No id is empty, and an entity whose last level is its identity has an empty RowKey (HPK-26): that is the
-/// id `!`, and a RowKey that begins so has one more of them.
+/// Returns the id of an entity's item. Ids have the order of RowKeys.
+///
+/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and the RowKeys that
+/// begin with a blank or `!`, get `!` in front. All other RowKeys begin with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
-    if row_key.is_empty() || row_key.starts_with(END) {
+    if row_key.is_empty() || row_key.starts_with([' ', END]) {
         Cow::Owned(format!("{END}{row_key}"))
     } else {
         Cow::Borrowed(row_key)
     }
 }
 
-/// The RowKey of an item.
+/// Returns the RowKey of an id.
 pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }
 
-/// Why a RowKey is not an id that reaches its item, if it is none.
+/// Refuses a RowKey whose id would address another item.
 ///
-/// An id stands in the path of a URL: the client takes `..` out of it, with what is before it, and a delete then goes to the
-/// container itself.
+/// An id is a segment of a URL's path. The vendor's client removes `..` together with the segment before, and a delete then addresses
+/// the container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
-        "is a step in a path"
+        "is a path segment with a meaning of its own"
     } else if row_key.contains(['/', '\\', '?', '#']) {
-        "holds a character of paths"
+        "contains `/`, `\\`, `?` or `#`"
     } else if row_key.ends_with(char::is_whitespace) {
-        "ends in a blank"
+        "ends with a blank"
     } else if id(row_key).len() > ID_BYTES {
         "has more than 1,023 bytes"
     } else {
         return Ok(());
     };
-    let message = format!("the RowKey {why}: as the id of an item it would reach another one, or none");
+    let message = format!("the RowKey {why}, so it cannot be the id of an item; choose another RowKey");
     Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LIM-5"))
 }
 
-/// The key that the client sends.
+/// Returns the partition key in the form of the vendor's client.
 pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
     let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
     PartitionKey::try_from(values).map_err(|error| {
@@ -111,10 +121,16 @@ mod tests {
 
     #[test]
     fn hpk_26_an_empty_row_key_has_an_id_and_no_two_have_one() {
-        for (row_key, expected) in [("", "!"), ("!", "!!"), ("!a", "!!a"), ("a", "a"), ("a!", "a!")] {
+        for (row_key, expected) in [("", "!"), ("!", "!!"), ("!a", "!!a"), (" a", "! a"), ("a", "a"), ("a!", "a!")] {
             assert_eq!(id(row_key), expected);
             assert_eq!(super::row_key(expected), row_key);
         }
+    }
+
+    #[test]
+    fn ord_1_ids_have_the_order_of_row_keys() {
+        let ordered = ["", " ", "  a", " a", "!", "!!", "\"", "0", "a", "a ", "a!", "b", "é"];
+        assert!(ordered.windows(2).all(|pair| pair[0] < pair[1] && id(pair[0]) < id(pair[1])), "{ordered:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a store is opened with: the levels of its tables, throughput of new containers, bounds, waits.
+//! Options of a store: levels of its tables, throughput of new containers, limits and waits.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use table_core::hierarchy::level_names;
 use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
 
-/// The most levels of a key (HPK-42).
+/// The most levels of a partition key (HPK-42).
 const MOST: usize = 3;
 
-/// How a store is opened.
+/// Options of a store.
 ///
-/// A table is made and read with the levels that are said here; one of which nothing is said has one level, its whole PartitionKey.
+/// A table that is not listed here has one level: its PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -26,6 +26,7 @@ pub struct Options {
     levels: HashMap<String, usize>,
     pub(crate) throughput: Option<u64>,
     pub(crate) fan_out: u32,
+    pub(crate) exact: bool,
     pub(crate) retry: Retry,
     pub(crate) splits: usize,
     pub(crate) split_backoff: Backoff,
@@ -37,6 +38,7 @@ impl Default for Options {
             levels: HashMap::new(),
             throughput: None,
             fan_out: 100,
+            exact: true,
             retry: Retry::default(),
             splits: 120,
             split_backoff: Backoff { first: Duration::from_millis(20), most: Duration::from_secs(2) },
@@ -45,51 +47,66 @@ impl Default for Options {
 }
 
 impl Options {
-    /// One level a table, the throughput of the database, scans of at most 100 physical partitions.
+    /// Returns the defaults: one level a table, the throughput of the database, scans of at most 100 physical partitions.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The levels of a table: 1 to 3. More are taken for 3 and fewer for 1 (HPK-42).
+    /// Sets the number of levels of a table, from 1 to 3. Other numbers are clamped (HPK-42).
     #[must_use]
     pub fn levels(mut self, table: &str, levels: usize) -> Self {
         self.levels.insert(table.to_ascii_lowercase(), levels.clamp(1, MOST));
         self
     }
 
-    /// The levels of an entity's table, as they are declared.
+    /// Sets the levels of an entity's table, as its schema declares them.
     #[must_use]
     pub fn levels_of<E: Entity>(self) -> Self {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Request units a second of containers that are created here; without, that of the database, or the service's default. A container that has
-    /// another throughput is used as it is, with a warning: [`CosmosTables::differences`](crate::CosmosTables::differences).
+    /// Sets the request units a second of new containers. The default is the throughput of the database, or that of the service.
+    ///
+    /// A container that has another throughput is used as it is, and a warning is logged. See
+    /// [`CosmosTables::differences`](crate::CosmosTables::differences).
     #[must_use]
     pub fn throughput(self, units: u64) -> Self {
         Self { throughput: Some(units), ..self }
     }
 
-    /// The most physical partitions that one query may ask: more is refused before anything is sent (RUST-6).
+    /// Sets the most physical partitions that one query may use. A query of more is refused before it is sent (RUST-6).
     #[must_use]
     pub fn fan_out(self, partitions: u32) -> Self {
         Self { fan_out: partitions.max(1), ..self }
     }
 
-    /// How often a merge that lost a race is made again.
+    /// Enables or disables exact writes. They are enabled by default.
+    ///
+    /// An exact write takes effect at most once, even if the network delivers it twice: an unconditional replace, delete or
+    /// insert-or-replace reads the entity and is sent under its ETag. That costs a point read for one operation, and one query for
+    /// all operations of a transaction. Without exact writes these are sent without a condition. If an answer is lost, the error
+    /// is ambiguous more often, and a duplicate delivery can undo a later change of another writer.
+    ///
+    /// Merges and writes that name an ETag are always exact.
+    #[must_use]
+    pub fn exact(self, exact: bool) -> Self {
+        Self { exact, ..self }
+    }
+
+    /// Sets how often a write is tried again after another writer changed the entity between its read and its write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// How often, and after which waits, a request is sent again while its partition is split or moved (MAP-12).
+    /// Sets how often a request is sent, and the waits in between, while its partition is split or moved (MAP-12).
     #[must_use]
     pub fn splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
     }
 
-    /// How many levels a table has.
+    /// Returns the number of levels of a table.
     #[must_use]
     pub fn levels_in(&self, table: &str) -> usize {
         self.levels.get(&table.to_ascii_lowercase()).copied().unwrap_or(1)

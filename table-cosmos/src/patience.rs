@@ -1,27 +1,52 @@
-//! The wait while a physical partition is split, merged or moved, which the client itself gives up after some immediate attempts.
+//! Waits between attempts: while a physical partition is split, merged or moved, and after a lost answer.
 
 use azure_data_cosmos::CosmosError;
 
-use crate::failure::is_moving;
+use crate::failure;
 use crate::options::Options;
 
 impl Options {
-    /// Sends a request until its partition is there, or the attempts are used up (MAP-12).
-    pub(crate) async fn while_moving<T, F>(&self, mut send: impl FnMut() -> F) -> Result<T, CosmosError>
+    /// Sends a read until its partition is available or the attempts are used up (MAP-12). The vendor's client gives up after a
+    /// few immediate attempts.
+    pub(crate) async fn while_moving<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
+    where
+        F: Future<Output = Result<T, CosmosError>>,
+    {
+        self.repeat(send, failure::is_moving).await
+    }
+
+    /// Sends a write like [`while_moving`](Self::while_moving), but not again after the client lost an answer to it.
+    pub(crate) async fn while_moving_unwritten<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
+    where
+        F: Future<Output = Result<T, CosmosError>>,
+    {
+        self.repeat(send, |error| failure::is_moving(error) && !failure::is_repeated(error)).await
+    }
+
+    async fn repeat<T, F>(
+        &self,
+        mut send: impl FnMut() -> F,
+        may_repeat: impl Fn(&CosmosError) -> bool,
+    ) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,
     {
         let mut attempt: u32 = 0;
         loop {
             match Box::pin(send()).await {
-                Err(error) if is_moving(&error) && (attempt as usize) + 1 < self.splits => {
-                    let wait = self.split_backoff.delay(attempt, self.runtime().random());
-                    tracing::debug!(target: "table_cosmos", attempt, ?wait, "the partition is being moved");
-                    self.runtime().sleep(wait).await;
+                Err(error) if may_repeat(&error) && (attempt as usize) + 1 < self.splits => {
+                    tracing::debug!(target: "table_cosmos", attempt, "the partition is being moved");
+                    self.pause(attempt).await;
                     attempt += 1;
                 }
                 ended => return ended,
             }
         }
+    }
+
+    /// Waits before the next attempt.
+    pub(crate) async fn pause(&self, attempt: u32) {
+        let wait = self.split_backoff.delay(attempt, self.runtime().random());
+        self.runtime().sleep(wait).await;
     }
 }

@@ -1,5 +1,6 @@
-//! Reads: one item by its key, one page of a query, each item held to the levels that were asked for.
+//! Reads: items by key, pages of a query. Each item is checked against the levels that the request named.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use azure_data_cosmos::CosmosError;
@@ -7,7 +8,7 @@ use azure_data_cosmos::feed::ContinuationToken;
 use azure_data_cosmos::options::{FeedOptions, MaxItemCountHint, QueryOptions};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures_util::StreamExt;
+use futures_util::{StreamExt, TryStreamExt};
 use serde_json::Value as Json;
 use table_core::filter::Matcher;
 use table_core::key::order;
@@ -18,33 +19,29 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName};
 
 use crate::client::CosmosTables;
 use crate::container::Container;
-use crate::item::{self, Item};
+use crate::item::{self, Found, Item};
 use crate::scope::Scope;
 use crate::sql::Sql;
 use crate::{failure, key};
 
-/// What begins the client's own tokens, before text of base64.
+/// The prefix of the vendor's continuation tokens. Base64 follows.
 const TOKEN: &str = "c1.";
 
 impl CosmosTables {
-    /// One item; `None` if it is not there, or no item can have this key.
-    pub(crate) async fn read_item(
+    /// Returns one document; `None` if it does not exist.
+    async fn find_item(
         &self,
         table: &TableName,
         container: &Container,
         levels: &[String],
         row_key: &str,
-    ) -> Result<Option<Item>> {
+    ) -> Result<Option<Found>> {
         let (partition_key, id) = (key::partition_key(levels)?, key::id(row_key));
         let read = || container.client.read_item(partition_key.clone(), &id, None);
         match self.options().while_moving(read).await {
             Ok(answer) => {
                 let json: Json = answer.into_model().map_err(|error| failure::error("get", error))?;
-                let item = item::read(&json, container.depth)?;
-                if item.levels != levels || item.row_key != row_key {
-                    return Err(foreign(&item));
-                }
-                Ok(Some(item))
+                Found::new(json).map(Some)
             }
             Err(error) if failure::is_container_gone(&error) => Err(self.gone(table, error)),
             Err(error) if failure::is_absent(&error) => Ok(None),
@@ -52,13 +49,54 @@ impl CosmosTables {
         }
     }
 
-    /// The error of a container that is not there any more.
-    pub(crate) fn gone(&self, table: &TableName, error: CosmosError) -> Error {
-        self.containers().forget(table);
-        failure::error("the container is gone", error).with_table(table.as_str())
+    /// Returns the documents of these rows of one partition key, by RowKey: one with a point read, several with one query.
+    pub(crate) async fn find_items(
+        &self,
+        table: &TableName,
+        container: &Container,
+        levels: &[String],
+        rows: &[&str],
+    ) -> Result<HashMap<String, Found>> {
+        let found = match rows {
+            [] => Vec::new(),
+            [only] => self.find_item(table, container, levels, only).await?.into_iter().collect(),
+            several => {
+                let sql = Sql::of_rows(levels, several).into_query()?;
+                let scope = Scope::Key(levels.to_vec());
+                let feed = scope.feed()?;
+                let read = || async {
+                    let items = container.client.query_items::<Json>(sql.clone(), feed.clone(), None).await?;
+                    items.try_collect::<Vec<Json>>().await
+                };
+                match self.options().while_moving(read).await {
+                    Ok(items) => items.into_iter().map(Found::new).collect::<Result<_>>()?,
+                    Err(error) if failure::is_container_gone(&error) => return Err(self.gone(table, error)),
+                    Err(error) => return Err(failure::error("query", error)),
+                }
+            }
+        };
+        Ok(found.into_iter().map(|found| (found.row_key().to_owned(), found)).collect())
     }
 
-    /// One entity.
+    /// Returns one entity; `None` if it does not exist.
+    pub(crate) async fn read_item(
+        &self,
+        table: &TableName,
+        container: &Container,
+        levels: &[String],
+        row_key: &str,
+    ) -> Result<Option<Item>> {
+        let found = self.find_item(table, container, levels, row_key).await?;
+        found.map(|found| found.read(levels, row_key)).transpose()
+    }
+
+    /// Forgets a container that no longer exists, and returns the error.
+    pub(crate) fn gone(&self, table: &TableName, error: CosmosError) -> Error {
+        self.containers().forget(table);
+        failure::error("the container no longer exists; the request", error).with_table(table.as_str())
+    }
+
+    /// Returns one entity, projected; `None` if it does not exist.
     pub(crate) async fn entity(
         &self,
         table: &TableName,
@@ -67,7 +105,7 @@ impl CosmosTables {
     ) -> Result<Option<StoredRow>> {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        // What cannot have been written is not there (KEY-9).
+        // A key that cannot be written does not exist (KEY-9).
         let Ok(levels) = key::checked_levels(partition_key, container.depth) else { return Ok(None) };
         if key::check_id(row_key).is_err() {
             return Ok(None);
@@ -76,7 +114,7 @@ impl CosmosTables {
         Ok(Some(StoredRow { row: select.project(item.row)?, etag: item.etag }))
     }
 
-    /// One page of a query.
+    /// Returns one page of a query.
     pub(crate) async fn page(
         &self,
         table: &TableName,
@@ -93,7 +131,7 @@ impl CosmosTables {
         }
         let mut wanted = Wanted::new(query, &scope);
         if let (Scope::Key(levels), Some(row_key)) = (&scope, query.keys.row_key.single()) {
-            // A whole key and an id: a point read, at a third of the price of a query.
+            // A partition key and an id: a point read costs a third of a query.
             let found = match key::check_id(row_key) {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
@@ -121,7 +159,7 @@ impl CosmosTables {
         Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
     }
 
-    /// The items of one page of the client's, and its token for the next one.
+    /// Returns the items of one page of the vendor's client, and the position of the next page.
     async fn items(
         &self,
         table: &TableName,
@@ -131,7 +169,7 @@ impl CosmosTables {
         from: Option<&Position>,
     ) -> Result<(Vec<Json>, Option<Position>)> {
         let after = from.and_then(|from| from.row_key.as_deref());
-        let sql = Sql::of(query, scope, after).into_query()?;
+        let sql = Sql::of(query, scope, container.depth, after).into_query()?;
         let feed = scope.feed()?;
         let most = query.top.unwrap_or(PAGE_ENTITIES).min(PAGE_ENTITIES);
         let most = u32::try_from(most).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
@@ -167,7 +205,7 @@ impl CosmosTables {
             Err(error) if failure::is_container_new(&error) => {
                 self.containers().forget(table);
                 let message =
-                    "the table was dropped and created again since the page before: begin the query anew";
+                    "the table was dropped and created again since the previous page; start the query again";
                 Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAGE-9").with_source(error))
             }
             Err(error) => Err(failure::error("query", error)),
@@ -175,7 +213,7 @@ impl CosmosTables {
     }
 }
 
-/// Where the next page begins: after the last id of a whole key, which is in the order of ids; else where the client says.
+/// Returns the position of the next page: the last id within one partition key, which is read in the order of ids, or the client's token.
 fn next(scope: &Scope, items: &[Json], token: String) -> Position {
     let last = items.last().and_then(|item| item["id"].as_str());
     match (scope, last) {
@@ -186,22 +224,14 @@ fn next(scope: &Scope, items: &[Json], token: String) -> Position {
     }
 }
 
-/// Whether a token of the client's says that nothing is left. One that cannot be read is sent back, and answers so itself.
+/// Returns `true` if a token of the vendor's client marks the end of a query. An unreadable token is sent back and ends the query then.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());
     state.is_some_and(|state| state["root"]["kind"] == "drained")
 }
 
-/// An item with other levels than were asked for: never an answer (RT-5, RT-6).
-fn foreign(item: &Item) -> Error {
-    let message = "the service answered with an item of other levels than were asked for: nothing of the answer is used";
-    Error::new(ErrorCode::InternalError, message)
-        .with_rule("RT-5")
-        .with_key(item.partition_key.as_str(), item.row_key.as_str())
-}
-
-/// What of the items found is the answer.
+/// The part of the found items that answers a query.
 struct Wanted<'a> {
     query: &'a Query,
     scope: &'a Scope,
@@ -213,7 +243,7 @@ impl<'a> Wanted<'a> {
         Self { query, scope, matcher: query.filter.as_ref().map(Matcher::new) }
     }
 
-    /// The rows in key order.
+    /// Returns the rows in key order.
     fn rows(&mut self, mut items: Vec<Item>) -> Result<Rows> {
         items.sort_by(|left, right| {
             order::compare(&left.partition_key, &right.partition_key)
@@ -223,7 +253,7 @@ impl<'a> Wanted<'a> {
             Rows::with_capacity(items.len(), items.iter().map(|item| item.row.as_bytes().len()).sum());
         for item in &items {
             if !item.levels.starts_with(self.scope.levels()) {
-                return Err(foreign(item));
+                return Err(item.unexpected());
             }
             let entity = EntityRef::new(&item.partition_key, &item.row_key, item.row.view());
             let inside = self.query.keys.contains(&item.partition_key, &item.row_key);

@@ -1,5 +1,10 @@
-//! Writes: one operation as one request, more as a batch of one whole key; merges are read first and replaced under their ETag.
+//! Writes: one operation is one request, several are a transactional batch of one partition key.
+//!
+//! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write that does not insert
+//! therefore reads the entity first and is sent under the ETag that was read, which no version of an item ever has again. The
+//! vendor's client is told not to repeat a write without an answer; [`settle`](CosmosTables::settle) decides instead.
 
+mod evidence;
 mod planned;
 mod send;
 
@@ -12,18 +17,35 @@ use uuid::Uuid;
 use crate::client::{CosmosTables, TRANSACTION_BYTES};
 use crate::container::Container;
 use crate::{failure, key};
+use evidence::Evidence;
 use planned::Planned;
+use send::Refused;
 
-/// How a request ended that was not acknowledged.
-#[derive(Debug)]
-pub(crate) enum Refused {
-    /// The operation at this place was refused with this status; nothing was written, unless it was the client's own repetition that was
-    /// refused.
-    At { at: usize, status: u16, repeated: bool, cause: Option<CosmosError> },
-    /// The request as a whole.
-    Whole(CosmosError),
-    /// Nothing was sent.
-    Before(Error),
+/// How often a request without an answer is sent in all. Each further time needs evidence that the earlier ones had no effect.
+const SENDINGS: u32 = 4;
+
+/// One transaction with its target.
+struct Target<'a> {
+    table: &'a TableName,
+    container: &'a Container,
+    levels: &'a [String],
+    /// The identifier that the written items carry.
+    write: String,
+}
+
+/// The end of one plan.
+enum Settled {
+    Committed(Committed),
+    /// Another writer changed an entity after it was read. Nothing was written.
+    Race(Error),
+}
+
+/// A plan that was not committed.
+enum Failed {
+    /// Nothing was written.
+    Refused(Error),
+    /// The transaction may have been applied. This was the last answer.
+    InDoubt(Error),
 }
 
 impl CosmosTables {
@@ -35,9 +57,9 @@ impl CosmosTables {
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
         let levels = match key::checked_levels(partition_key, container.depth) {
             Ok(levels) => levels,
-            // What no item can be is not there; what would be one is refused (KEY-9).
+            // A PartitionKey that no item can have is not found; an insert of it is refused (KEY-9).
             Err(error) if creates => return Err(error),
-            Err(_) => return Err(absent(&transaction, 0)),
+            Err(_) => return Err(refusal(&transaction, 0, 404, None)),
         };
         for (at, operation) in transaction.operations().iter().enumerate() {
             if let Err(error) = key::check_id(operation.row_key.as_str()) {
@@ -45,109 +67,115 @@ impl CosmosTables {
             }
         }
         let write = Uuid::new_v4().simple().to_string();
+        let target = Target { table, container: &container, levels: &levels, write };
         let mut race = self.options().retry.race("the entity");
         loop {
-            let planned = self.plan(table, &container, &levels, transaction.operations(), &write).await?;
-            let refused = match self.send(&container, &levels, &planned).await {
-                Ok(committed) => return Ok(committed),
-                Err(refused) => refused,
-            };
-            match refused {
-                Refused::Before(error) => return Err(error),
-                Refused::At { at, status, repeated, cause } => {
-                    if repeated
-                        && let Some(committed) =
-                            self.look(table, &container, &levels, &planned, &write).await?
-                    {
-                        return Ok(committed);
-                    }
-                    let error = refusal(&transaction, at, status, cause);
-                    if planned.get(at).is_some_and(|planned| planned.lost_a_race(status)) {
-                        race.lost(error).await?;
-                    } else if repeated {
-                        // What was done first, and then undone by another writer or by itself as a delete, leaves nothing to recognise it by.
-                        return Err(AmbiguousWrite::new(transaction, error).into_error());
-                    } else {
-                        return Err(error);
-                    }
-                }
-                Refused::Whole(cause) if failure::is_container_gone(&cause) => {
-                    return Err(self.gone(table, cause));
-                }
-                Refused::Whole(cause) if failure::leaves_doubt(&cause) => {
-                    let last = failure::error("write", cause);
-                    let seen = self.look(table, &container, &levels, &planned, &write).await.ok().flatten();
-                    return seen.ok_or_else(|| AmbiguousWrite::new(transaction, last).into_error());
-                }
-                Refused::Whole(cause) => return Err(failure::error("write", cause)),
+            let planned = self.plan(&target, transaction.operations()).await?;
+            match self.settle(&target, &transaction, &planned).await {
+                Ok(Settled::Committed(committed)) => return Ok(committed),
+                Ok(Settled::Race(error)) => race.lost(error).await?,
+                Err(Failed::Refused(error)) => return Err(error),
+                Err(Failed::InDoubt(last)) => return Err(AmbiguousWrite::new(transaction, last).into_error()),
             }
         }
     }
 
-    /// Each operation as what is sent for it, after a read of those that are composed.
-    async fn plan(
+    /// Sends a plan until its outcome is known.
+    ///
+    /// A request without an answer is sent again only while the entities prove that it has had no effect, and only if a second
+    /// delivery would be refused (CON-11).
+    async fn settle(
         &self,
-        table: &TableName,
-        container: &Container,
-        levels: &[String],
-        operations: &[Operation],
-        write: &str,
-    ) -> Result<Vec<Planned>> {
+        target: &Target<'_>,
+        transaction: &Transaction,
+        planned: &[Planned],
+    ) -> Result<Settled, Failed> {
+        let guarded = planned.iter().any(Planned::is_guarded);
+        let (mut unsent, mut unanswered) = (0, 0);
+        loop {
+            // The last answer, and `true` if it says that sending the request again is useless.
+            let (last, useless) = match self.send(target, planned).await {
+                Ok(sent) if sent.repeated && !guarded => {
+                    return Err(Failed::InDoubt(failure::repeated_by_client()));
+                }
+                Ok(sent) => return Ok(Settled::Committed(sent.committed)),
+                Err(Refused::Before(error)) => return Err(Failed::Refused(error)),
+                Err(Refused::Acknowledged(error)) => (error, true),
+                Err(Refused::At { at, status, repeated, cause }) => {
+                    let error = refusal(transaction, at, status, cause);
+                    if !repeated && unanswered == 0 {
+                        let is_race = planned.get(at).is_some_and(|planned| planned.lost_a_race(status));
+                        return if is_race { Ok(Settled::Race(error)) } else { Err(Failed::Refused(error)) };
+                    }
+                    (error, true)
+                }
+                Err(Refused::Whole(cause)) if failure::is_unsent(&cause) => {
+                    unsent += 1;
+                    let error = failure::error("write", cause);
+                    match (unsent < SENDINGS, unanswered) {
+                        (true, _) => self.options().pause(unsent - 1).await,
+                        (false, 0) => return Err(Failed::Refused(error)),
+                        (false, _) => return Err(Failed::InDoubt(error)),
+                    }
+                    continue;
+                }
+                Err(Refused::Whole(cause)) if failure::leaves_doubt(&cause) || unanswered > 0 => {
+                    (failure::error("write", cause), false)
+                }
+                Err(Refused::Whole(cause)) if failure::is_container_gone(&cause) => {
+                    return Err(Failed::Refused(self.gone(target.table, cause)));
+                }
+                Err(Refused::Whole(cause)) => {
+                    return Err(Failed::Refused(failure::error("write", cause)));
+                }
+            };
+            unanswered += 1;
+            match self.evidence(target, planned).await {
+                Ok(Evidence::Applied(Some(committed))) => return Ok(Settled::Committed(committed)),
+                Ok(Evidence::NotApplied) if unanswered < SENDINGS && !useless => {
+                    tracing::debug!(target: "table_cosmos", unanswered, error = %last, "the write is sent again");
+                    self.options().pause(unanswered - 1).await;
+                }
+                Ok(_) | Err(_) => return Err(Failed::InDoubt(last)),
+            }
+        }
+    }
+
+    /// Returns the request for each operation, after reading the entities that it depends on.
+    async fn plan(&self, target: &Target<'_>, operations: &[Operation]) -> Result<Vec<Planned>> {
+        let exact = self.options().exact;
+        let read: Vec<&str> = operations
+            .iter()
+            .filter(|operation| planned::reads_first(&operation.kind, exact))
+            .map(|operation| operation.row_key.as_str())
+            .collect();
+        let found = self.find_items(target.table, target.container, target.levels, &read).await;
+        let mut found = found.map_err(|error| match (operations, error.key()) {
+            ([only], None) => {
+                error.with_operation(0).with_key(key::join(target.levels), only.row_key.as_str())
+            }
+            _ => error,
+        })?;
         let mut planned = Vec::with_capacity(operations.len());
         let mut bytes = 0;
         for (at, operation) in operations.iter().enumerate() {
-            let place = |error: Error| {
-                error.with_operation(at).with_key(key::join(levels), operation.row_key.as_str())
-            };
-            let stored = if planned::reads_first(&operation.kind) {
-                self.read_item(table, container, levels, operation.row_key.as_str()).await.map_err(place)?
-            } else {
-                None
-            };
+            let row_key = operation.row_key.as_str();
+            let stored = found.remove(row_key);
             let limits = self.known_capabilities().limits;
-            let plan = Planned::new(levels, operation, stored, write, &limits).map_err(place)?;
+            let plan = Planned::new(target.levels, operation, stored, &target.write, exact, &limits);
+            let plan = plan
+                .map_err(|error| error.with_operation(at).with_key(key::join(target.levels), row_key))?;
             bytes += plan.body.as_ref().map_or(0, |body: &Json| body.to_string().len());
             planned.push(plan);
         }
-        if bytes > TRANSACTION_BYTES {
-            let message = format!(
-                "the transaction has {bytes} bytes of JSON; at most {TRANSACTION_BYTES} are allowed: commit it in parts"
-            );
-            return Err(Error::new(ErrorCode::RequestBodyTooLarge, message).with_rule("EGT-3"));
-        }
+        check_bytes(bytes, operations.len())?;
         Ok(planned)
     }
 
-    /// Whether a transaction without an answer was applied: its items say which write stored them (CON-11).
-    async fn look(
-        &self,
-        table: &TableName,
-        container: &Container,
-        levels: &[String],
-        planned: &[Planned],
-        write: &str,
-    ) -> Result<Option<Committed>> {
-        let mut committed = Vec::with_capacity(planned.len());
-        let mut seen = false;
-        for plan in planned {
-            if plan.body.is_none() {
-                committed.push(None);
-                continue;
-            }
-            let item = self.read_item(table, container, levels, &plan.row_key).await?;
-            let Some(item) = item.filter(|item| item.written_by.as_deref() == Some(write)) else {
-                return Ok(None);
-            };
-            seen = true;
-            committed.push(Some(item.etag));
-        }
-        Ok(seen.then_some(committed))
-    }
-
-    /// The transaction held to our limits.
+    /// Returns the transaction, checked against the limits of this store.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         if transaction.operations().is_empty() {
-            let message = "the transaction holds no operations: add one, or do not submit it";
+            let message = "the transaction has no operations; add one, or do not submit it";
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12"));
         }
         let limits = self.known_capabilities().limits;
@@ -163,16 +191,25 @@ impl CosmosTables {
     }
 }
 
-/// The entity at this place is not there.
-fn absent(transaction: &Transaction, at: usize) -> Error {
-    refusal(transaction, at, 404, None)
+/// Refuses a transaction whose items have more JSON than a batch takes.
+fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
+    if bytes <= TRANSACTION_BYTES {
+        return Ok(());
+    }
+    let (code, rule, help) = if operations == 1 {
+        (ErrorCode::EntityTooLarge, "LIM-5", "store large values in blobs or in a wide entity")
+    } else {
+        (ErrorCode::RequestBodyTooLarge, "EGT-3", "commit it in parts")
+    };
+    let message = format!("the items have {bytes} bytes of JSON; at most {TRANSACTION_BYTES} are allowed; {help}");
+    Err(Error::new(code, message).with_rule(rule))
 }
 
-/// The error of an operation that was refused with this status.
+/// Returns the error of an operation that was refused with this status.
 fn refusal(transaction: &Transaction, at: usize, status: u16, cause: Option<CosmosError>) -> Error {
     let (code, rule, message) = match status {
-        404 => (ErrorCode::ResourceNotFound, "UPD-2", "the entity is not there".to_owned()),
-        409 => (ErrorCode::EntityAlreadyExists, "INS-1", "an entity of this key exists".to_owned()),
+        404 => (ErrorCode::ResourceNotFound, "UPD-2", "the entity does not exist".to_owned()),
+        409 => (ErrorCode::EntityAlreadyExists, "INS-1", "an entity with this key already exists".to_owned()),
         412 => (ErrorCode::UpdateConditionNotSatisfied, "UPD-3", "the entity has another version".to_owned()),
         413 => (ErrorCode::EntityTooLarge, "LIM-5", "the item has more than 2 MB of JSON".to_owned()),
         _ => (failure::code(status, 0), "ERR-3", format!("the service refused it with status {status}")),

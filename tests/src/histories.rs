@@ -18,6 +18,7 @@ mod wire;
 pub use check::check;
 pub use client::account_client;
 pub use history::{Call, Change, Content, History, Outcome, Record, Write};
+pub use program::{Actor, Recorder, Steps, prepare};
 pub use run::{Failure, Tally, run};
 pub use service::Account;
 pub use wire::{Act, LossyWire, Script};

@@ -38,7 +38,7 @@ proptest! {
         json["_etag"] = "\"7\"".into();
         let item = read(&json, levels.len()).unwrap();
         prop_assert_eq!(&item.levels, &levels);
-        prop_assert_eq!((item.row_key.as_str(), item.written_by.as_deref()), ("r", Some("w")));
+        prop_assert_eq!(item.row_key.as_str(), "r");
         prop_assert_eq!(sent_etag(&item.etag), "\"7\"");
         let read: std::collections::BTreeMap<String, Value> = item.row.view().properties().map(|property| {
             let property = property.unwrap();

@@ -1,17 +1,17 @@
-//! One operation as what is sent for it.
+//! The request of one operation.
 
 use serde_json::Value as Json;
 use table_core::limits::Limits;
 use table_core::row::{Row, entity_bytes, merge};
-use table_core::{IfMatch, Operation, OperationKind, Result};
+use table_core::{ETag, IfMatch, Operation, OperationKind, Result};
 
-use crate::item::{self, Item};
+use crate::item::{self, Found};
 use crate::key;
 
-/// A tag that no item has: what is replaced under it is refused, as missing or as another version.
+/// An ETag that no item has. A write under it is refused with 404 if the item is missing, and with 412 otherwise.
 const NEVER: &str = "\"never\"";
 
-/// What is sent.
+/// The verb of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Create,
@@ -20,24 +20,33 @@ pub(crate) enum Verb {
     Delete,
 }
 
-/// One operation, composed where the service has none such.
+/// The request of one operation, composed from a read where the service has no such operation.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
     pub(crate) row_key: String,
     /// The item; `None` for a delete.
     pub(crate) body: Option<Json>,
+    /// The ETag that the item must have, as it is sent.
     pub(crate) if_match: Option<String>,
-    /// Refusals with these statuses say that another writer was faster than the read before.
+    /// The statuses of a refusal that means that another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
-/// Whether it needs the entity as it is.
-pub(crate) const fn reads_first(kind: &OperationKind) -> bool {
-    matches!(kind, OperationKind::Merge(..) | OperationKind::InsertOrMerge(_))
+/// Returns `true` if the request of an operation depends on the stored entity.
+///
+/// A merge needs its properties. With `exact`, every unconditional change needs its ETag, so that a second delivery is refused.
+pub(crate) const fn reads_first(kind: &OperationKind, exact: bool) -> bool {
+    match kind {
+        OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
+        OperationKind::Replace(_, IfMatch::Any)
+        | OperationKind::Delete(IfMatch::Any)
+        | OperationKind::InsertOrReplace(_) => exact,
+        _ => false,
+    }
 }
 
-/// Whether it stores an entity where none is.
+/// Returns `true` if an operation can create an entity.
 pub(crate) const fn creates(kind: &OperationKind) -> bool {
     matches!(
         kind,
@@ -45,58 +54,87 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
+/// Verb, body, condition and races of a request.
+type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
+
 impl Planned {
-    /// The request for an operation, with the item that was read for it.
+    /// Returns the request of an operation, given the item that was read for it.
     pub(crate) fn new(
         levels: &[String],
         operation: &Operation,
-        stored: Option<Item>,
+        stored: Option<Found>,
         write: &str,
+        exact: bool,
         limits: &Limits,
     ) -> Result<Self> {
         let row_key = operation.row_key.as_str();
-        let item = |row: &Row| item::write(levels, row_key, row.view(), write).map(Some);
-        let tag = |if_match: &IfMatch| match if_match {
-            IfMatch::Any => None,
-            IfMatch::ETag(etag) => Some(item::sent_etag(etag)),
-        };
-        // The limits of a merge are those of its result (SIZE-6).
-        let merged = |stored: &Item, row: &Row| -> Result<Option<Json>> {
+        let body = |row: &Row| item::write(levels, row_key, row.view(), write).map(Some);
+        // The limits of a merge apply to its result (SIZE-6).
+        let merged = |stored: &Found, row: &Row| -> Result<Option<Json>> {
+            let stored = stored.read(levels, row_key)?;
             let row = merge(stored.row.view(), row.view())?;
             limits.check_row(row.view())?;
             limits.check_entity_bytes(entity_bytes(&key::join(levels), row_key, Some(&row)))?;
-            item(&row)
+            body(&row)
         };
-        let (verb, body, if_match, races): (_, _, _, &'static [u16]) = match (&operation.kind, stored) {
-            (OperationKind::Insert(row), _) => (Verb::Create, item(row)?, None, &[]),
-            (OperationKind::Replace(row, if_match), _) => (Verb::Replace, item(row)?, tag(if_match), &[]),
-            (OperationKind::InsertOrReplace(row), _) => (Verb::Upsert, item(row)?, None, &[]),
-            (OperationKind::Delete(if_match), _) => (Verb::Delete, None, tag(if_match), &[]),
-            (OperationKind::Merge(row, IfMatch::Any), Some(stored)) => {
-                (Verb::Replace, merged(&stored, row)?, Some(item::sent_etag(&stored.etag)), &[412])
+        let (verb, body, if_match, races): Parts = match &operation.kind {
+            OperationKind::Insert(row) => (Verb::Create, body(row)?, None, &[]),
+            OperationKind::InsertOrReplace(row) if !exact => (Verb::Upsert, body(row)?, None, &[]),
+            OperationKind::InsertOrReplace(row) | OperationKind::InsertOrMerge(row) => match &stored {
+                None => (Verb::Create, body(row)?, None, &[409]),
+                Some(stored) => {
+                    let is_merge = matches!(operation.kind, OperationKind::InsertOrMerge(_));
+                    let body = if is_merge { merged(stored, row)? } else { body(row)? };
+                    (Verb::Replace, body, Some(stored.sent_etag()), &[404, 412])
+                }
+            },
+            OperationKind::Replace(row, condition) => {
+                let (if_match, races) = conditioned(condition, stored.as_ref(), exact);
+                (Verb::Replace, body(row)?, if_match, races)
             }
-            // Of another version: refused by the service, in its place among the operations (EGT-10).
-            (OperationKind::Merge(row, if_match), Some(stored)) if !if_match.accepts(&stored.etag) => {
-                (Verb::Replace, item(row)?, tag(if_match), &[])
+            OperationKind::Delete(condition) => {
+                let (if_match, races) = conditioned(condition, stored.as_ref(), exact);
+                (Verb::Delete, None, if_match, races)
             }
-            (OperationKind::Merge(row, if_match), Some(stored)) => {
-                (Verb::Replace, merged(&stored, row)?, tag(if_match), &[])
+            OperationKind::Merge(row, condition) => {
+                let (if_match, races) = conditioned(condition, stored.as_ref(), true);
+                let body = match &stored {
+                    Some(stored) if condition.accepts(&stored.etag) => merged(stored, row)?,
+                    // The service refuses it, at its position among the operations (EGT-10).
+                    _ => body(row)?,
+                };
+                (Verb::Replace, body, if_match, races)
             }
-            (OperationKind::Merge(row, if_match), None) => {
-                let never = matches!(if_match, IfMatch::Any);
-                let races: &[u16] = if never { &[412] } else { &[] };
-                (Verb::Replace, item(row)?, tag(if_match).or_else(|| Some(NEVER.to_owned())), races)
-            }
-            (OperationKind::InsertOrMerge(row), Some(stored)) => {
-                (Verb::Replace, merged(&stored, row)?, Some(item::sent_etag(&stored.etag)), &[404, 412])
-            }
-            (OperationKind::InsertOrMerge(row), None) => (Verb::Create, item(row)?, None, &[409]),
         };
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
     }
 
-    /// Whether a refusal says that another writer was faster than the read before, so that it is made again.
+    /// Returns `true` if a refusal with this status means that another writer changed the entity after it was read.
     pub(crate) fn lost_a_race(&self, status: u16) -> bool {
         self.races.contains(&status)
+    }
+
+    /// Returns `true` if a second delivery of the request is refused, whatever happens between both.
+    pub(crate) const fn is_guarded(&self) -> bool {
+        self.if_match.is_some()
+    }
+
+    /// Returns `true` if the request has a condition and the stored item still fulfils it, or can never fulfil it.
+    pub(crate) fn condition_holds(&self, stored: Option<&ETag>) -> bool {
+        match self.if_match.as_deref() {
+            None => false,
+            Some(NEVER) => true,
+            Some(condition) => stored.is_some_and(|etag| item::sent_etag(etag) == condition),
+        }
+    }
+}
+
+/// Returns the condition of a change of an entity that must exist, and the statuses of lost races.
+fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
+    match (condition, stored) {
+        (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),
+        (IfMatch::Any, _) if !exact => (None, &[]),
+        (IfMatch::Any, Some(stored)) => (Some(stored.sent_etag()), &[412]),
+        (IfMatch::Any, None) => (Some(NEVER.to_owned()), &[412]),
     }
 }

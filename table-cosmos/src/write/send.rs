@@ -1,48 +1,74 @@
-//! Requests of writes: a point operation, or a batch whose refused operation is found in its results.
+//! Sending a plan: a point operation, or a batch.
 
-use azure_data_cosmos::options::{BatchDeleteOptions, BatchReplaceOptions, ItemWriteOptions, Precondition};
+use azure_data_cosmos::options::{
+    BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions, OperationOptionsBuilder,
+    Precondition,
+};
 use azure_data_cosmos::{CosmosError, PartitionKey, TransactionalBatch};
 use serde_json::Value as Json;
 use table_core::store::Committed;
-use table_core::{ETag, Error, ErrorCode, Result};
+use table_core::{ETag, Error, ErrorCode};
 
 use crate::client::CosmosTables;
-use crate::container::Container;
-use crate::write::Refused;
+use crate::write::Target;
 use crate::write::planned::{Planned, Verb};
 use crate::{failure, item, key};
 
-/// Failed because another operation of the batch did.
+/// The status of an operation that failed because another operation of its batch did.
 const FAILED_DEPENDENCY: u16 = 424;
 
+/// A plan that was acknowledged.
+#[derive(Debug)]
+pub(super) struct Acknowledged {
+    pub(super) committed: Committed,
+    /// `true` if the vendor's client sent the request again after a lost answer.
+    pub(super) repeated: bool,
+}
+
+/// A plan that was not acknowledged.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// The operation at this position was refused; `repeated` if the vendor's client had sent the request before without an answer.
+    At { at: usize, status: u16, repeated: bool, cause: Option<CosmosError> },
+    /// The request as a whole failed.
+    Whole(CosmosError),
+    /// Nothing was sent.
+    Before(Error),
+    /// The answer is a success that cannot be read.
+    Acknowledged(Error),
+}
+
+/// Returns the options of every write: the vendor's client may not repeat a request without an answer on its own.
+///
+/// Repetitions after 429, 449 and 403/3 are not affected. Those requests had no effect.
+fn once() -> OperationOptions {
+    OperationOptionsBuilder::new().with_max_failover_retry_count(0).build()
+}
+
 impl CosmosTables {
-    pub(crate) async fn send(
-        &self,
-        container: &Container,
-        levels: &[String],
-        planned: &[Planned],
-    ) -> Result<Committed, Refused> {
-        let key = key::partition_key(levels).map_err(Refused::Before)?;
+    /// Sends a plan.
+    pub(super) async fn send(&self, target: &Target<'_>, planned: &[Planned]) -> Result<Acknowledged, Refused> {
+        let key = key::partition_key(target.levels).map_err(Refused::Before)?;
         match planned {
-            [only] => self.send_one(container, &key, only).await.map(|etag| vec![etag]),
-            all => self.send_batch(container, &key, all).await,
+            [only] => self.send_one(target, &key, only).await,
+            all => self.send_batch(target, &key, all).await,
         }
     }
 
     async fn send_one(
         &self,
-        container: &Container,
+        target: &Target<'_>,
         key: &PartitionKey,
         planned: &Planned,
-    ) -> Result<Option<ETag>, Refused> {
+    ) -> Result<Acknowledged, Refused> {
         let (id, body) = (&*key::id(&planned.row_key), planned.body.as_ref());
         let nothing = Json::Null;
         let body = body.unwrap_or(&nothing);
-        let mut options = ItemWriteOptions::default();
+        let mut options = ItemWriteOptions::default().with_operation_options(once());
         if let Some(tag) = &planned.if_match {
             options = options.with_precondition(Precondition::if_match(tag.clone()));
         }
-        let client = &container.client;
+        let client = &target.container.client;
         let send = || async {
             let options = Some(options.clone());
             match planned.verb {
@@ -52,45 +78,30 @@ impl CosmosTables {
                 Verb::Delete => client.delete_item(key.clone(), id, options).await,
             }
         };
-        let answer = self.options().while_moving(send).await.map_err(refused)?;
-        if planned.verb == Verb::Delete {
-            return Ok(None);
-        }
+        let answer = self.options().while_moving_unwritten(send).await.map_err(refused)?;
         let tag = answer.headers().etag().map(ToString::to_string);
-        tag_of(tag.as_deref()).map(Some)
+        let committed = match planned.verb {
+            Verb::Delete => None,
+            _ => Some(tag_of(tag.as_deref())?),
+        };
+        Ok(Acknowledged { committed: vec![committed], repeated: failure::was_repeated(&answer.diagnostics()) })
     }
 
     async fn send_batch(
         &self,
-        container: &Container,
+        target: &Target<'_>,
         key: &PartitionKey,
         planned: &[Planned],
-    ) -> Result<Committed, Refused> {
-        let mut batch = TransactionalBatch::new(key.clone());
-        for plan in planned {
-            let condition = || plan.if_match.clone().map(Precondition::if_match);
-            let (id, body) = (key::id(&plan.row_key).into_owned(), plan.body.as_ref());
-            batch = match (plan.verb, body) {
-                (Verb::Create, Some(body)) => batch.create_item(body),
-                (Verb::Upsert, Some(body)) => batch.upsert_item(body, None),
-                (Verb::Replace, Some(body)) => {
-                    let options =
-                        condition().map(|tag| BatchReplaceOptions::default().with_precondition(tag));
-                    batch.replace_item(id, body, options)
-                }
-                _ => {
-                    let options = condition().map(|tag| BatchDeleteOptions::default().with_precondition(tag));
-                    Ok(batch.delete_item(id, options))
-                }
-            }
-            .map_err(Refused::Whole)?;
-        }
-        let send = || container.client.execute_transactional_batch(batch.clone(), None);
-        let answer = self.options().while_moving(send).await.map_err(Refused::Whole)?;
+    ) -> Result<Acknowledged, Refused> {
+        let batch = batch(key, planned).map_err(Refused::Whole)?;
+        let options = BatchOptions::default().with_operation_options(once());
+        let client = &target.container.client;
+        let send = || client.execute_transactional_batch(batch.clone(), Some(options.clone()));
+        let answer = self.options().while_moving_unwritten(send).await.map_err(Refused::Whole)?;
         let repeated = failure::was_repeated(&answer.diagnostics());
         let results = answer.into_model().map_err(Refused::Whole)?;
         let results = results.results();
-        // A batch that was rolled back is an answer like any other: 207, and all but one of its operations failed with it.
+        // A batch that was rolled back answers 207: one operation has the cause, all others 424.
         let failed = results
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);
@@ -100,30 +111,51 @@ impl CosmosTables {
         }
         if results.len() != planned.len() || results.iter().any(|result| !result.is_success()) {
             let message = format!("the batch of {} operations has {} results", planned.len(), results.len());
-            return Err(Refused::Before(Error::new(ErrorCode::InternalError, message).into_ambiguous()));
+            return Err(Refused::Acknowledged(Error::new(ErrorCode::InternalError, message)));
         }
         let tags = planned.iter().zip(results).map(|(plan, result)| match plan.verb {
             Verb::Delete => Ok(None),
             _ => tag_of(result.etag()).map(Some),
         });
-        tags.collect()
+        Ok(Acknowledged { committed: tags.collect::<Result<_, Refused>>()?, repeated })
     }
+}
+
+/// Returns the batch of a plan.
+fn batch(key: &PartitionKey, planned: &[Planned]) -> Result<TransactionalBatch, CosmosError> {
+    let mut batch = TransactionalBatch::new(key.clone());
+    for plan in planned {
+        let condition = || plan.if_match.clone().map(Precondition::if_match);
+        let (id, body) = (key::id(&plan.row_key).into_owned(), plan.body.as_ref());
+        batch = match (plan.verb, body) {
+            (Verb::Create, Some(body)) => batch.create_item(body)?,
+            (Verb::Upsert, Some(body)) => batch.upsert_item(body, None)?,
+            (Verb::Replace, Some(body)) => {
+                let options = condition().map(|tag| BatchReplaceOptions::default().with_precondition(tag));
+                batch.replace_item(id, body, options)?
+            }
+            _ => {
+                let options = condition().map(|tag| BatchDeleteOptions::default().with_precondition(tag));
+                batch.delete_item(id, options)
+            }
+        };
+    }
+    Ok(batch)
 }
 
 fn refused(error: CosmosError) -> Refused {
     let (status, _) = failure::status(&error);
     let is_plain = failure::is_absent(&error) || matches!(status, 409 | 412 | 413);
     if is_plain && error.is_from_wire() {
-        let repeated = error.diagnostics().is_some_and(|diagnostics| failure::was_repeated(&diagnostics));
-        Refused::At { at: 0, status, repeated, cause: Some(error) }
+        Refused::At { at: 0, status, repeated: failure::is_repeated(&error), cause: Some(error) }
     } else {
         Refused::Whole(error)
     }
 }
 
-/// The tag of a write that was acknowledged: without one, it is done, and its version is only to be read.
+/// Returns the ETag of an acknowledged write.
 fn tag_of(text: Option<&str>) -> Result<ETag, Refused> {
-    let message = "the write was acknowledged without the ETag it must give: read the entity";
-    let missing = || Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").into_ambiguous();
-    text.and_then(|text| item::etag(text).ok()).ok_or_else(|| Refused::Before(missing()))
+    let message = "the service acknowledged the write without an ETag; read the entity";
+    let missing = || Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3");
+    text.and_then(|text| item::etag(text).ok()).ok_or_else(|| Refused::Acknowledged(missing()))
 }

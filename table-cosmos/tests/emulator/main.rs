@@ -8,6 +8,7 @@ mod catalogue;
 mod deviations;
 mod doubts;
 mod foreign;
+mod histories;
 mod levels;
 mod moving;
 mod order;
@@ -16,6 +17,7 @@ mod patterns;
 mod placement;
 mod recorded;
 mod routing;
+mod second_writer;
 mod served;
 mod unrest;
 

@@ -1,11 +1,11 @@
 //! The random program of one client.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_azure::AzureTables;
 use table_core::etag::IfMatch;
 use table_core::query::Select;
 use table_core::row::{Row, RowView, RowWriter};
@@ -19,6 +19,7 @@ use crate::histories::check::{COUNTERS, ROWS};
 use crate::histories::client::retry;
 use crate::histories::history::{Call, Change, Content, History, Outcome, Record, Write};
 use crate::histories::wire::LossyWire;
+
 
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
@@ -48,9 +49,9 @@ struct Tally {
     n: i64,
 }
 
-/// What all clients tell.
+/// The records of all clients of a history.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recorder(Arc<Mutex<(usize, History)>>);
+pub struct Recorder(Arc<Mutex<(usize, History)>>);
 
 impl Recorder {
     fn event(&self) -> usize {
@@ -63,18 +64,39 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1.records.push(record);
     }
 
-    pub(super) fn history(&self) -> History {
+    /// Returns the records in the order in which the calls began.
+    #[must_use]
+    pub fn history(&self) -> History {
         let mut history = self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
         history.records.sort_by_key(|record| record.began);
         history
     }
 }
 
-/// One client at work.
-pub(super) struct Actor {
+/// The network of one client, which knows the step that requests belong to.
+pub trait Steps: Send + Sync + 'static {
+    /// Assigns the requests from now on to a step.
+    fn begin(&self, step: usize);
+
+    /// Returns how often a write of a step that may be applied again for each delivery arrived at the account.
+    fn arrivals(&self, step: usize) -> usize;
+}
+
+impl Steps for LossyWire {
+    fn begin(&self, step: usize) {
+        self.begin(step);
+    }
+
+    fn arrivals(&self, step: usize) -> usize {
+        self.arrivals(step)
+    }
+}
+
+/// One client with its random program.
+pub struct Actor<S, W> {
     number: usize,
-    tables: AzureTables,
-    wire: Arc<LossyWire>,
+    tables: S,
+    wire: Arc<W>,
     recorder: Recorder,
     random: StdRng,
     seed: u64,
@@ -86,11 +108,19 @@ pub(super) struct Actor {
     steps: Vec<(usize, Record)>,
 }
 
-impl Actor {
-    pub(super) fn new(
+impl<S, W> fmt::Debug for Actor<S, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Actor").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
+    /// Returns a client with the program of a seed.
+    #[must_use]
+    pub fn new(
         number: usize,
-        tables: AzureTables,
-        wire: Arc<LossyWire>,
+        tables: S,
+        wire: Arc<W>,
         recorder: Recorder,
         seed: u64,
     ) -> Self {
@@ -108,8 +138,8 @@ impl Actor {
         }
     }
 
-    /// Makes so many calls, one after another.
-    pub(super) async fn work(mut self, calls: usize) -> Self {
+    /// Makes a number of calls, one after another.
+    pub async fn work(mut self, calls: usize) -> Self {
         for _ in 0..calls {
             let pause = self.random.random_range(0..40_u64);
             tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -119,8 +149,8 @@ impl Actor {
         self
     }
 
-    /// Reads everything.
-    pub(super) async fn look(mut self) -> Self {
+    /// Reads all rows and counters.
+    pub async fn look(mut self) -> Self {
         self.impatient = false;
         for row in 0..ROWS {
             self.step(Call::Get(row)).await;
@@ -131,8 +161,8 @@ impl Actor {
         self
     }
 
-    /// Tells what was recorded, now that nothing is under way.
-    pub(super) fn tell(self) {
+    /// Hands the records over. No request may be under way.
+    pub fn tell(self) {
         for (step, record) in self.steps {
             self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
         }
@@ -242,8 +272,11 @@ impl Actor {
     }
 }
 
-/// The second counter, as it begins.
-pub(super) async fn prepare(tables: &AzureTables) -> Result<ETag> {
+/// Inserts the second counter.
+///
+/// # Errors
+/// Errors of the store.
+pub async fn prepare<S: TableStore + Clone>(tables: &S) -> Result<ETag> {
     tables
         .table::<Tally>()
         .insert(&Tally { partition: PARTITION.to_owned(), name: counter_key(1), n: 0 })

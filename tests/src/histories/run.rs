@@ -32,7 +32,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn of(history: &History) -> Self {
+    /// Counts the calls of a history.
+    #[must_use]
+    pub fn of(history: &History) -> Self {
         let mut tally = Self { calls: history.records.len(), ..Self::default() };
         for record in &history.records {
             let count = match record.outcome {

@@ -1,0 +1,210 @@
+//! Comparisons of a filter.
+//!
+//! FIL-11: a comparison with a missing property is false. FIL-16: a value of another type is less than any constant, and unequal to it.
+//! FIL-15: numbers are compared in the stored type.
+
+use serde_json::Value as Json;
+use table_core::filter::Comparison;
+use table_core::query::TextRange;
+use table_core::Value;
+
+use crate::item::{DATE_TIME, GUID, INT64, MOST_EXACT, SPECIAL, date_time, write_value};
+use crate::sql::condition::Condition;
+use crate::sql::{Sql, is_ordered};
+
+impl Sql {
+    /// Returns a condition that is true wherever a comparison is, and one that is true wherever it is not.
+    pub(super) fn compare(
+        &mut self,
+        name: &str,
+        operator: Comparison,
+        value: &Value,
+        depth: usize,
+    ) -> (Condition, Condition) {
+        let opposite = opposite(operator);
+        match name {
+            "PartitionKey" => {
+                (self.by_partition_key(operator, value, depth), self.by_partition_key(opposite, value, depth))
+            }
+            "RowKey" => (self.by_row_key(operator, value), self.by_row_key(opposite, value)),
+            "Timestamp" => (self.by_timestamp(operator, value), self.by_timestamp(opposite, value)),
+            _ => {
+                let Some(property) = Property::new(name) else { return (Condition::True, Condition::True) };
+                let positive = self.by_property(&property, operator, value);
+                let negative = self.by_property(&property, opposite, value);
+                let missing = Condition::One(format!("NOT IS_DEFINED({})", property.value));
+                (positive, negative.or(missing))
+            }
+        }
+    }
+
+    fn by_partition_key(&mut self, operator: Comparison, value: &Value, depth: usize) -> Condition {
+        let Value::String(text) = value else { return mismatched(operator) };
+        let range = |lower: bool| {
+            let bound = std::ops::Bound::Included(text.clone());
+            let open = std::ops::Bound::Unbounded;
+            if lower { TextRange { lower: bound, upper: open } } else { TextRange { lower: open, upper: bound } }
+        };
+        match operator {
+            Comparison::Eq => self.partition_key(text, depth).map_or(Condition::False, Condition::One),
+            Comparison::Ne => Condition::True,
+            Comparison::Gt | Comparison::Ge => Condition::of(self.next_level(&range(true), &[], depth)),
+            Comparison::Lt | Comparison::Le => Condition::of(self.next_level(&range(false), &[], depth)),
+        }
+    }
+
+    fn by_row_key(&mut self, operator: Comparison, value: &Value) -> Condition {
+        let Value::String(text) = value else { return mismatched(operator) };
+        Condition::of(self.id(sign(operator), text))
+    }
+
+    /// The service stores whole seconds.
+    fn by_timestamp(&mut self, operator: Comparison, value: &Value) -> Condition {
+        let Value::DateTime(instant) = value else { return mismatched(operator) };
+        let seconds = instant.timestamp();
+        let (sign, seconds) = match operator {
+            Comparison::Eq => ("=", seconds),
+            Comparison::Gt | Comparison::Ge => (">=", seconds),
+            Comparison::Lt | Comparison::Le => ("<=", seconds),
+            Comparison::Ne => return Condition::True,
+        };
+        Condition::One(format!("c._ts {sign} {}", self.bind(seconds.into())))
+    }
+
+    fn by_property(&mut self, property: &Property, operator: Comparison, value: &Value) -> Condition {
+        let Property { value: place, edm } = property;
+        let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
+        let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
+        let text = match value {
+            // Bytes are stored as base64, which has another order, and `false < true` is rarely asked.
+            Value::Binary(_) | Value::Boolean(_) => match operator {
+                Comparison::Eq => self.compared(place, operator, value),
+                Comparison::Ne if matches!(value, Value::Boolean(_)) => {
+                    let compared = self.compared(place, operator, value);
+                    others(&format!("({compared} OR NOT IS_BOOL({place}))"))
+                }
+                Comparison::Gt | Comparison::Ge if matches!(value, Value::Binary(_)) => {
+                    format!("{edm} = 'Binary'")
+                }
+                Comparison::Gt | Comparison::Ge => format!("IS_BOOL({place})"),
+                _ => format!("IS_DEFINED({place})"),
+            },
+            Value::String(text) => {
+                if operator != Comparison::Eq && !is_ordered(text) {
+                    return Condition::One(format!("IS_DEFINED({place})"));
+                }
+                let compared = format!("{place} {} {}", sign(operator), self.bind(text.as_str().into()));
+                if is_below {
+                    others(&format!("({compared} OR NOT IS_STRING({place}) OR IS_DEFINED({edm}))"))
+                } else {
+                    compared
+                }
+            }
+            Value::DateTime(_) | Value::Guid(_) => {
+                let stored = if matches!(value, Value::Guid(_)) { GUID } else { DATE_TIME };
+                let compared = self.compared(place, operator, value);
+                if is_below {
+                    others(&format!("({compared} OR NOT IS_DEFINED({edm}) OR {edm} != '{stored}')"))
+                } else {
+                    compared
+                }
+            }
+            Value::Int32(_) | Value::Int64(_) | Value::Double(_) => {
+                let Some((sign, bound)) = number(operator, value) else {
+                    return Condition::One(format!("IS_DEFINED({place})"));
+                };
+                let compared = format!("{place} {sign} {}", self.bind(bound));
+                if is_below {
+                    // A stored type that does not widen to the constant's is less (FIL-16).
+                    let lesser = match value {
+                        Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
+                        Value::Double(_) => format!(
+                            " OR {edm} = '{INT64}' OR (NOT IS_DEFINED({edm}) AND FLOOR({place}) = {place})"
+                        ),
+                        _ => String::new(),
+                    };
+                    others(&format!("({compared} OR NOT IS_NUMBER({place}){lesser})"))
+                } else {
+                    // Integers beyond 2^53, NaN and infinities are stored as text.
+                    format!("({compared} OR (IS_STRING({place}) AND ({edm} = '{INT64}' OR {edm} = '{SPECIAL}')))")
+                }
+            }
+        };
+        Condition::One(text)
+    }
+
+    fn compared(&mut self, place: &str, operator: Comparison, value: &Value) -> String {
+        let json = match value {
+            Value::DateTime(instant) => date_time(*instant).into(),
+            other => write_value(other.as_ref()).0,
+        };
+        format!("{place} {} {}", sign(operator), self.bind(json))
+    }
+}
+
+/// The places of a property and of its type.
+struct Property {
+    value: String,
+    edm: String,
+}
+
+impl Property {
+    /// `None` for a name that cannot stand in the text.
+    fn new(name: &str) -> Option<Self> {
+        let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_plain.then(|| Self { value: format!("c.p['{name}']"), edm: format!("c.t['{name}']") })
+    }
+}
+
+/// Returns sign and bound of a comparison with a number; `None` if the service has no such number.
+///
+/// Doubles hold integers to 2^53. A bound beyond that is rounded, and the comparison made wider.
+fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
+    match value {
+        Value::Int32(number) => Some((sign(operator), (*number).into())),
+        Value::Int64(number) if number.unsigned_abs() <= MOST_EXACT => Some((sign(operator), (*number).into())),
+        Value::Int64(number) => {
+            #[expect(clippy::cast_precision_loss, reason = "the comparison is widened by what is lost")]
+            let rounded = *number as f64;
+            match operator {
+                Comparison::Eq => Some(("=", rounded.into())),
+                Comparison::Gt | Comparison::Ge => Some((">=", rounded.into())),
+                Comparison::Lt | Comparison::Le => Some(("<=", rounded.into())),
+                Comparison::Ne => None,
+            }
+        }
+        Value::Double(number) => number.is_finite().then(|| (sign(operator), (*number).into())),
+        _ => None,
+    }
+}
+
+/// Returns the comparison that is true where another one of two present values is false, or a wider one.
+const fn opposite(operator: Comparison) -> Comparison {
+    match operator {
+        Comparison::Eq => Comparison::Ne,
+        Comparison::Ne => Comparison::Eq,
+        Comparison::Lt => Comparison::Ge,
+        Comparison::Le => Comparison::Gt,
+        Comparison::Gt => Comparison::Le,
+        Comparison::Ge => Comparison::Lt,
+    }
+}
+
+/// Returns the outcome of a comparison with a constant of another type (FIL-16).
+const fn mismatched(operator: Comparison) -> Condition {
+    match operator {
+        Comparison::Lt | Comparison::Le | Comparison::Ne => Condition::True,
+        Comparison::Eq | Comparison::Gt | Comparison::Ge => Condition::False,
+    }
+}
+
+const fn sign(operator: Comparison) -> &'static str {
+    match operator {
+        Comparison::Eq => "=",
+        Comparison::Ne => "!=",
+        Comparison::Lt => "<",
+        Comparison::Le => "<=",
+        Comparison::Gt => ">",
+        Comparison::Ge => ">=",
+    }
+}

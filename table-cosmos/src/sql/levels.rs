@@ -1,0 +1,54 @@
+//! Bounds of a PartitionKey range as bounds of one level.
+//!
+//! A PartitionKey is its levels, each followed by `!`. The order of such texts is that of their levels except around a blank, the one
+//! character below `!` that a key may contain: `a b!` comes before `a!`. Bounds are widened where that matters.
+
+use std::ops::Bound;
+
+use table_core::query::TextRange;
+
+use crate::item::NAMES;
+use crate::key::{self, END};
+use crate::sql::{Sql, both, is_ordered};
+
+impl Sql {
+    /// Returns the bounds of the first level that a range of PartitionKeys does not fix.
+    pub(super) fn next_level(&mut self, range: &TextRange, fixed: &[String], depth: usize) -> Option<String> {
+        let name = NAMES.get(fixed.len()).filter(|_| fixed.len() < depth)?;
+        let place = format!("c.{name}");
+        if depth == 1 {
+            let lower = match &range.lower {
+                Bound::Included(text) => self.ordered(&place, ">=", text),
+                Bound::Excluded(text) => self.ordered(&place, ">", text),
+                Bound::Unbounded => None,
+            };
+            let upper = match &range.upper {
+                Bound::Included(text) => self.ordered(&place, "<=", text),
+                Bound::Excluded(text) => self.ordered(&place, "<", text),
+                Bound::Unbounded => None,
+            };
+            return both(lower, upper);
+        }
+        let prefix = if fixed.is_empty() { String::new() } else { key::join_prefix(fixed) };
+        let rest = |bound: &Bound<String>| match bound {
+            Bound::Included(text) | Bound::Excluded(text) => text.strip_prefix(&*prefix).map(str::to_owned),
+            Bound::Unbounded => None,
+        };
+        let lower = rest(&range.lower).and_then(|rest| {
+            let level = rest.split([END, ' ']).next().unwrap_or_default();
+            (!level.is_empty()).then(|| self.ordered(&place, ">=", level)).flatten()
+        });
+        let upper = rest(&range.upper).and_then(|rest| {
+            // A level that continues the bound with a blank comes before the end sign.
+            let bound = rest.split_inclusive(END).next().unwrap_or_default();
+            is_ordered(bound).then(|| self.ordered(&place, "<", bound)).flatten()
+        });
+        both(lower, upper)
+    }
+
+    /// Returns the conditions for one PartitionKey; `None` if no item can have it.
+    pub(super) fn partition_key(&mut self, text: &str, depth: usize) -> Option<String> {
+        let levels = key::levels(text, depth)?;
+        Some(format!("({})", self.levels(&levels).join(" AND ")))
+    }
+}

@@ -1,0 +1,119 @@
+use std::ops::Bound;
+
+use proptest::prelude::*;
+use table_core::query::KeyRange;
+
+use super::*;
+
+fn sql(scope: &Scope, rows: TextRange, filter: &str) -> String {
+    let mut query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: rows });
+    query.filter = Filter::parse(filter).unwrap();
+    Sql::of(&query, scope, 2, None).text
+}
+
+#[test]
+fn rt_13_levels_stay_in_the_text_as_bound_parameters() {
+    let scope = Scope::Prefix(vec!["a'b".to_owned(), "u".to_owned()]);
+    let query = Query::new(KeyRange::ALL);
+    let sql = Sql::of(&query, &scope, 3, None);
+    assert_eq!(sql.text, "SELECT * FROM c WHERE c.l1 = @p0 AND c.l2 = @p1");
+    assert_eq!(sql.parameters, ["a'b", "u"].map(Json::from));
+    let key = Scope::Key(vec!["a".to_owned()]);
+    assert!(Sql::of(&query, &key, 1, Some("r")).text.ends_with("ORDER BY c.id"));
+}
+
+#[test]
+fn rt_11_a_range_over_the_next_level_is_sent() {
+    let of = |lower: &str, upper: &str, depth: usize| {
+        let (lower, upper) = (Bound::Included(lower.to_owned()), Bound::Excluded(upper.to_owned()));
+        let range = TextRange { lower, upper };
+        let scope = Scope::of(&range, depth);
+        let sql = Sql::of(&Query::new(KeyRange { partition_key: range, row_key: TextRange::ALL }), &scope, depth, None);
+        let text = sql.text.split_once(" WHERE ").map_or(String::new(), |(_, text)| text.to_owned());
+        (text, sql.parameters)
+    };
+    let (text, parameters) = of("t!2024-01-01!", "t!2024-01-11!", 2);
+    assert_eq!(text, "c.l1 = @p0 AND c.l2 >= @p1 AND c.l2 < @p2");
+    assert_eq!(parameters, ["t", "2024-01-01", "2024-01-11!"].map(Json::from));
+    assert_eq!(of("2024", "2025", 1).0, "c.l1 >= @p0 AND c.l1 < @p1");
+    assert_eq!(of("a!", "c!", 3).0, "c.l1 >= @p0 AND c.l1 < @p1");
+    assert_eq!(of("t!a b!", "t!c d!", 2).1, ["t", "a", "c d!"].map(Json::from));
+}
+
+#[test]
+fn fil_10_to_18_comparisons_are_sent_as_supersets() {
+    let where_of = |filter: &str| {
+        let text = sql(&Scope::All, TextRange::ALL, filter);
+        text.split_once(" WHERE ").map_or(String::new(), |(_, condition)| condition.to_owned())
+    };
+    assert_eq!(where_of("A eq 'x' and B eq true"), "(c.p['A'] = @p0 AND c.p['B'] = @p1)");
+    let large = "(IS_STRING(c.p['A']) AND (c.t['A'] = 'Int64' OR c.t['A'] = 'Special'))";
+    assert_eq!(where_of("A gt 5"), format!("(c.p['A'] > @p0 OR {large})"));
+    assert_eq!(where_of("A gt 5L"), format!("(c.p['A'] > @p0 OR {large})"));
+    assert_eq!(where_of("A lt 5"), "(IS_DEFINED(c.p['A']) AND (c.p['A'] < @p0 OR NOT IS_NUMBER(c.p['A'])))");
+    assert_eq!(where_of("not (A eq 'x')").matches("NOT IS_DEFINED(c.p['A'])").count(), 1);
+    assert_eq!(where_of("RowKey ge 'r'"), "c.id >= @p0");
+    assert_eq!(where_of("RowKey ge 'r' or RowKey eq 'a'"), "(c.id >= @p0 OR c.id = @p1)");
+    assert_eq!(where_of("Timestamp gt datetime'2020-01-01T00:00:00Z'"), "c._ts >= @p0");
+    assert_eq!(
+        where_of("PartitionKey eq 'x!y!' or PartitionKey eq 'z'"),
+        "(c.l1 = @p0 AND c.l2 = @p1)",
+        "`z` has one level"
+    );
+    let many = (0..50).map(|at| format!("A eq '{at}'")).collect::<Vec<_>>().join(" or ");
+    assert_eq!(where_of(&many).matches('(').count(), 1);
+    assert_eq!(where_of("Flag"), "c.p['Flag'] = @p0");
+}
+
+#[test]
+fn ord_1_bounds_beyond_the_surrogates_are_left_to_the_matcher() {
+    assert_eq!(
+        sql(&Scope::All, TextRange::prefix("é"), "A eq 'x'"),
+        "SELECT * FROM c WHERE c.id >= @p0 AND c.id < @p1 AND c.p['A'] = @p2"
+    );
+    assert!(!sql(&Scope::All, TextRange::prefix("\u{FFFD}"), "A eq 'x'").contains("c.id >="));
+    assert!(!sql(&Scope::All, TextRange::prefix("🚀"), "A eq 'x'").contains("c.id >="));
+    assert!(sql(&Scope::All, TextRange::exactly("🚀"), "A eq 'x'").contains("c.id = @p0"));
+}
+
+proptest! {
+    /// The bounds of the next level hold for every key of the range.
+    #[test]
+    fn rt_5_no_key_of_a_range_is_outside_of_the_bounds_sent(
+        first in "[ab \"]{1,3}",
+        second in "[ab \"]{1,3}",
+        lower in "[ab! \"]{0,5}",
+        upper in "[ab! \"]{0,5}",
+        kinds in (0..3_u8, 0..3_u8),
+        depth in 1..3_usize,
+    ) {
+        let bound = |kind: u8, text: String| match kind {
+            0 => Bound::Unbounded,
+            1 => Bound::Included(text),
+            _ => Bound::Excluded(text),
+        };
+        let range = TextRange { lower: bound(kinds.0, lower), upper: bound(kinds.1, upper) };
+        let key = format!("{first}!{second}!");
+        let scope = Scope::of(&range, depth);
+        if !range.contains(&key) || matches!(scope, Scope::Key(_)) {
+            return Ok(());
+        }
+        let levels = if depth == 1 { vec![key.clone()] } else { vec![first, second] };
+        let at = scope.levels().len();
+        let mut sql = Sql::default();
+        let Some(text) = sql.next_level(&range, scope.levels(), depth) else { return Ok(()) };
+        for condition in text.split(" AND ") {
+            let mut words = condition.split(' ').skip(1);
+            let operator = words.next().unwrap();
+            let number: usize = words.next().unwrap().trim_start_matches("@p").parse().unwrap();
+            let (level, value) = (levels[at].as_str(), sql.parameters[number].as_str().unwrap());
+            let holds = match operator {
+                ">=" => level >= value,
+                ">" => level > value,
+                "<=" => level <= value,
+                _ => level < value,
+            };
+            prop_assert!(holds, "{key:?} of {range:?}: {level:?} {operator} {value:?}");
+        }
+    }
+}
