@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Sub;
 
-use table_patterns::meter::Counts;
+use table_advice::meter::Counts;
 
 /// What a meter has counted so far; subtract an earlier reading for the cost of what lies between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

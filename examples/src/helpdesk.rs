@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use chrono::{DateTime, Duration, Utc};
+use table_advice::{Step, Workload};
 use table_core::index::Index;
 use table_core::queue::DynQueueStore;
 use table_core::{Clock, ErrorCode, TableStoreExt, ticks};
-use table_patterns::advice::{Step, Workload};
 use table_patterns::large::{LargeTable, whole};
 use table_patterns::outbox::Outbox;
 use table_patterns::periods::PeriodTables;
@@ -333,7 +333,7 @@ async fn next_version(store: &Store, outbox: &Desk, old: &Tickets) -> Result<(),
 /// Where the load of opening tickets goes: each tenant is a partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
-    let next = move |draw: &mut table_patterns::advice::Draw<'_>| {
+    let next = move |draw: &mut table_advice::Draw<'_>| {
         let number = u32::try_from(draw.number()).unwrap_or_default();
         let tenant = TENANTS.get(number as usize % TENANTS.len()).copied().unwrap_or(CONTOSO);
         Step::write(&load::ticket(tenant, number % 900_000, draw.instant(), "It beeps."))

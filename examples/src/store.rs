@@ -14,6 +14,7 @@ use futures_util::future::BoxFuture;
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
+use table_advice::meter::Meter;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::query::Select;
 use table_core::queue::{DynQueueStore, QueueName, QueueStore};
@@ -21,7 +22,6 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{
     Continuation, DynTableStore, Engine, EntityKey, Page, Query, TableName, TableStore, Transaction,
 };
-use table_patterns::meter::Meter;
 
 use crate::cost::Cost;
 

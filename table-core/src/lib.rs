@@ -54,7 +54,6 @@
 //! | `embedded` | yes | [`Engine`]: tables and queues in a folder or in memory |
 //! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection`, and `access_patterns!` |
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as key parts |
-//! | `hierarchy` | no | `hierarchy`: placement of keys in Cosmos DB for NoSQL, and a model of its physical partitions |
 //!
 //! Indexes, copies, feeds and other patterns are in the package `table-patterns`, the client for Azure Table Storage and compatible services in
 //! `table-azure`.
@@ -79,8 +78,6 @@ pub mod etag;
 pub mod filter;
 mod fnv;
 pub mod group;
-#[cfg(feature = "hierarchy")]
-pub mod hierarchy;
 pub mod index;
 pub mod key;
 pub mod limits;

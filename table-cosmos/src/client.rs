@@ -6,12 +6,14 @@ use std::sync::Arc;
 use azure_core::credentials::{Secret, TokenCredential};
 use azure_data_cosmos::clients::DatabaseClient;
 use azure_data_cosmos::options::{ConnectionPoolOptions, Region};
-use azure_data_cosmos::{AccountEndpoint, AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy};
+use azure_data_cosmos::{
+    AccountEndpoint, AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy,
+};
 use table_core::limits::Limits;
 use table_core::store::Capabilities;
 use table_core::{Error, ErrorCode, Result};
 
-use crate::container::Containers;
+use crate::containers::Containers;
 use crate::failure;
 use crate::options::Options;
 use crate::runtime::Runtime;

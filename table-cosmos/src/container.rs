@@ -1,11 +1,9 @@
-//! Containers: created with the levels that are said of their table, found in any case of its name, compared when opened.
+//! Containers of tables: created with the configured levels, found in any case of their name, compared with the options when opened.
 
 mod difference;
 mod fault;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
 
 use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::models::{
@@ -19,42 +17,21 @@ use table_core::store::TablePage;
 use table_core::{Error, Result, TableName};
 
 use crate::client::CosmosTables;
+use crate::containers::Container;
 use crate::item::NAMES;
 use crate::{failure, key};
 pub use difference::{Difference, Throughput};
 use fault::ContainerFault;
 
-/// Containers that were opened, by the folded name of their table.
-#[derive(Default)]
-pub(crate) struct Containers(RwLock<HashMap<String, Container>>);
-
-/// One container, with its levels.
-#[derive(Clone)]
-pub(crate) struct Container {
-    pub(crate) client: ContainerClient,
-    pub(crate) depth: usize,
-}
-
-impl Containers {
-    fn get(&self, table: &TableName) -> Option<Container> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
-    }
-
-    fn put(&self, table: &TableName, container: Container) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(table.folded().to_owned(), container);
-    }
-
-    pub(crate) fn forget(&self, table: &TableName) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(table.folded());
-    }
-}
-
-/// The definition of a container with so many levels.
+/// Returns the partition key definition of a container with a number of levels.
 fn definition(depth: usize) -> PartitionKeyDefinition {
     PartitionKeyDefinition::new(NAMES.iter().take(depth).map(|name| Cow::Owned(format!("/{name}"))).collect())
 }
 
-/// Why a container is not one that these levels go with.
+/// Compares a container with the levels of its table.
+///
+/// # Errors
+/// `LayoutMismatch` for other levels, another hash, or a time to live (HPK-43).
 fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Result<()> {
     let expected = definition(depth);
     let key = &found.partition_key;
@@ -63,7 +40,7 @@ fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Resu
     if key.paths() != expected.paths() {
         return refuse(ContainerFault::Paths { found: paths(key), expected: paths(&expected) });
     }
-    // Several levels are a hash each, one level is a hash of all: they are of two kinds, and both of the second version (EPK-9).
+    // Several levels have one hash each, a single level has the kind `Hash`. Both use version 2 (EPK-9).
     let kind = if depth == 1 { PartitionKeyKind::Hash } else { PartitionKeyKind::MultiHash };
     if key.kind() != kind || key.version() != PartitionKeyVersion::V2 {
         return refuse(ContainerFault::Hash { kind: key.kind(), version: key.version(), expected: kind });
@@ -75,7 +52,7 @@ fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Resu
 }
 
 impl CosmosTables {
-    /// The container of a table.
+    /// Returns the container of a table.
     ///
     /// # Errors
     /// `TableNotFound`; `LayoutMismatch` if it has other levels, another hash, or a time to live (HPK-43).
@@ -94,7 +71,7 @@ impl CosmosTables {
         let depth = self.options().levels_in(table.as_str());
         compare(table, depth, &properties)?;
         let container = Container { client: self.current(client, &properties.id, depth).await?, depth };
-        // With a token nothing is known of it, and a difference does not keep a container from being used.
+        // A token cannot read the throughput. A difference is no reason to refuse the container.
         for difference in self.compared(&container).await.unwrap_or_default() {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
         }
@@ -102,7 +79,8 @@ impl CosmosTables {
         Ok(container)
     }
 
-    /// What of a table's container is not as the options say, though it can be used. Each is a warning in the log when it is opened.
+    /// Returns the differences between a table's container and the options that do not prevent its use. Each is also logged as a warning
+    /// when the container is opened.
     ///
     /// ```no_run
     /// # use table_core::{Result, TableName};
@@ -116,7 +94,7 @@ impl CosmosTables {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`, `LayoutMismatch`, as for every request; `AuthorizationFailure` with a token, which does not read throughput.
+    /// `TableNotFound` or `LayoutMismatch`, as for every request; `AuthorizationFailure` with a token, which cannot read the throughput.
     pub async fn differences(&self, table: &TableName) -> Result<Vec<Difference>> {
         let table = table.clone();
         self.run(|store| async move {
@@ -141,12 +119,12 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// A container whose name differs in case alone (TBL-2).
+    /// Returns a container whose name differs only in case (TBL-2).
     async fn in_another_case(
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
-        // With a token nothing is listed, and the name must be spelled as it is.
+        // A token cannot list containers. The name must then be spelled exactly.
         let Ok(names) = self.names().await else { return Ok(None) };
         let Some(name) = names.into_iter().find(|name| name == table) else { return Ok(None) };
         match self.properties(name.as_str()).await {
@@ -156,7 +134,7 @@ impl CosmosTables {
         }
     }
 
-    /// The names of all containers that are tables, in order.
+    /// Returns the names of all containers that can be tables, in order.
     async fn names(&self) -> Result<Vec<TableName>> {
         let listed = async {
             let containers = self.database().query_containers(Query::from("SELECT * FROM c"), None).await?;
@@ -193,11 +171,13 @@ impl CosmosTables {
         }
     }
 
-    /// A client of the container that has this name now: the vendor's keeps the one that it knew, and only a point operation makes it
-    /// look again. Queries go on with the old one, whose second page is then refused.
+    /// Returns a client of the container that has this name now.
+    ///
+    /// The vendor's client caches the container of a name, and only a point operation refreshes the cache. A query would use the old
+    /// container, whose second page is refused.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
-        // Whatever it answers: what follows says more.
+        // The answer does not matter.
         let _ = Box::pin(client.read_item(key, "none", None)).await;
         let again = self.database().container_client(name.to_owned(), None).await;
         again.map_err(|error| failure::error("open the container", error))
@@ -206,7 +186,7 @@ impl CosmosTables {
     /// Deletes the container of a table.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
         let missing = || Error::of(ContainerFault::NothingToDelete).with_table(table.as_str());
-        // Whatever its levels are: what is deleted need not be read.
+        // The levels are not compared: a container is deleted whatever they are.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::status(&error).0 == 404 => self.in_another_case(table).await?,
@@ -224,7 +204,7 @@ impl CosmosTables {
         }
     }
 
-    /// One page of the names of tables (OPT-5, PAGE-12).
+    /// Returns one page of table names (OPT-5, PAGE-12).
     pub(crate) async fn list(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         if top > PAGE_ENTITIES {
             return Err(Error::of(ContainerFault::Page(top, PAGE_ENTITIES)));

@@ -20,8 +20,8 @@ use azure_data_cosmos_driver::in_memory_emulator::{
     VirtualAccountConfig, VirtualRegion,
 };
 use azure_data_cosmos_driver::models::{EffectivePartitionKey, PartitionKeyDefinition};
-use table_core::hierarchy::Epk;
 use table_core::{Error, ErrorCode, Result, TableName};
+use table_hierarchy::Epk;
 
 use crate::client::{provide_tls, unsharded};
 use crate::{CosmosTables, Options};
@@ -202,7 +202,8 @@ impl Emulator {
             config = config.with_throughput(units);
         }
         let config = config.build().map_err(|error| {
-            Error::new(ErrorCode::InvalidInput, "the emulator cannot create this container").with_source(error)
+            Error::new(ErrorCode::InvalidInput, "the emulator cannot create this container")
+                .with_source(error)
         })?;
         self.store().create_container_with_config(DATABASE, table.as_str(), definition, config);
         Ok(())

@@ -1,39 +1,87 @@
-//! What a query will cost, before it is sent: class, physical partitions touched of all, warnings.
+//! The plan of a query: class, physical partitions, SQL text, items read, warnings.
 
 use std::fmt;
 
-use table_core::hierarchy::{
-    Component, Epk, EpkRange, Fixed, PartitionMap, Route, RouteClass, query_units, read_units,
-};
 use table_core::query::Query;
 use table_core::{Error, ErrorCode, Result, TableName};
+use table_hierarchy::{
+    Component, Epk, EpkRange, Fixed, PartitionMap, Route, RouteClass, query_units, read_units,
+};
 
 use crate::client::CosmosTables;
 use crate::failure;
+use crate::options::FAN_OUT;
 use crate::scope::Scope;
 use crate::sql::Sql;
 
-/// How a query would be answered.
+/// The plan of a query.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explain {
-    /// What it costs, by the levels that it fixes (HPK-39).
+    /// The cost class, which follows from the fixed levels (HPK-39).
     pub class: RouteClass,
-    /// Where it goes.
+    /// The physical partitions.
     pub route: Route,
-    /// The text that is sent.
+    /// The SQL text that is sent; empty for a point read.
     pub text: String,
-    /// Request units at least and at most that the number of partitions costs; what is read comes on top of it.
+    /// The items that the service reads.
+    pub reads: Reads,
+    /// Least and most request units. For a query these are the units per physical partition; the items read are charged in addition.
     pub units: (f64, f64),
-    /// What to look at.
+    /// Warnings for the author of the query.
     pub warnings: Vec<String>,
 }
 
+/// The items that a query reads, and pays for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reads {
+    /// One item.
+    Item,
+    /// The items that match conditions on ids, on the next level or on properties.
+    Matching,
+    /// All items of one partition key.
+    Key,
+    /// All items below the fixed levels.
+    Prefix,
+    /// All items of the container.
+    Container,
+    /// Nothing is sent.
+    Nothing,
+}
+
+impl Reads {
+    /// Returns the items that the text of a query in a scope reads.
+    fn of(scope: &Scope, sql: &Sql) -> Self {
+        match scope {
+            Scope::Nothing => Self::Nothing,
+            // Every fixed level has one condition. Each further one narrows the items by an index.
+            _ if sql.text.matches("@p").count() > scope.levels().len() => Self::Matching,
+            Scope::Key(_) => Self::Key,
+            Scope::Prefix(_) => Self::Prefix,
+            Scope::All => Self::Container,
+        }
+    }
+}
+
+impl fmt::Display for Reads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Item => "one item is read",
+            Self::Matching => "the items that match the conditions are read",
+            Self::Key => "all items of the partition key are read",
+            Self::Prefix => "all items below the fixed levels are read",
+            Self::Container => "all items of the container are read",
+            Self::Nothing => "nothing is read",
+        })
+    }
+}
+
 impl CosmosTables {
-    /// The physical partitions of a table, as the account has them now.
+    /// Returns the present physical partitions of a table.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidInput` if the answer has a gap (MAP-1).
+    /// `TableNotFound`; `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn partitions(&self, table: &TableName) -> Result<PartitionMap> {
         let table = table.clone();
         self.run(|store| async move {
@@ -61,21 +109,22 @@ impl CosmosTables {
         .await
     }
 
-    /// How a query would be answered on the partitions that there are now.
+    /// Returns the plan of a query on the present physical partitions.
     ///
     /// # Errors
-    /// Those of [`partitions`](Self::partitions).
+    /// `TableNotFound`; `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn explain(&self, table: &TableName, query: &Query) -> Result<Explain> {
         let map = self.partitions(table).await?;
-        Explain::new(query, self.options().levels_in(table.as_str()), &map)
+        let options = self.options();
+        Explain::with_fan_out(query, options.levels_in(table.as_str()), &map, options.fan_out)
     }
 }
 
 impl Explain {
-    /// How a query would be answered in a container of so many levels with these partitions.
+    /// Returns the plan of a query in a container with a number of levels and these partitions, with the default `Options::fan_out`.
     ///
     /// ```
-    /// use table_core::hierarchy::{PartitionMap, RouteClass};
+    /// use table_hierarchy::{PartitionMap, RouteClass};
     /// use table_core::query::{KeyRange, Query, TextRange};
     /// use table_cosmos::Explain;
     ///
@@ -87,8 +136,12 @@ impl Explain {
     /// ```
     ///
     /// # Errors
-    /// None where the map tiles the space, as every map does.
+    /// `InvalidInput` if the map does not tile the space. Every [`PartitionMap`] does.
     pub fn new(query: &Query, depth: usize, map: &PartitionMap) -> Result<Self> {
+        Self::with_fan_out(query, depth, map, FAN_OUT)
+    }
+
+    fn with_fan_out(query: &Query, depth: usize, map: &PartitionMap, fan_out: u32) -> Result<Self> {
         let scope = Scope::of(&query.keys.partition_key, depth);
         let mut fixed: Vec<Fixed<'_>> =
             scope.levels().iter().map(|level| Fixed::To(vec![Component::text(level.as_str())])).collect();
@@ -97,42 +150,43 @@ impl Explain {
             fixed = vec![Fixed::To(Vec::new()); depth];
         }
         let route = Route::new(&fixed, map)?;
-        let mut warnings = route.reasons.clone();
-        let partitions = &query.keys.partition_key;
-        if route.class == RouteClass::FanOut && !partitions.is_all() {
-            warnings.push(
-                "a range over PartitionKey that fixes no level: a hash keeps no order, every partition is asked (RT-11)".to_owned(),
-            );
-        }
-        if route.class == RouteClass::FanOut && map.partitions().len() > 100 {
-            warnings.push(
-                "more than 100 partitions: the client refuses it without `Options::fan_out` (RUST-6)"
-                    .to_owned(),
-            );
-        }
-        if matches!(route.class, RouteClass::Targeted | RouteClass::FanOut) && !query.keys.row_key.is_all() {
-            warnings.push("rows are a condition on each partition, not a place in it".to_owned());
-        }
         let sql = Sql::of(query, &scope, depth, None);
-        if query.filter.is_some() && !sql.filtered {
-            warnings.push(
-                "nothing of the filter is sent: all that the keys hold is read and paid for".to_owned(),
-            );
-        }
         let is_point = matches!(scope, Scope::Key(_)) && query.keys.row_key.single().is_some();
+        let reads = if is_point { Reads::Item } else { Reads::of(&scope, &sql) };
+        let mut warnings = Vec::new();
+        if !is_point {
+            warnings.extend(route.reasons.iter().cloned());
+        }
+        if scope == Scope::All {
+            warnings
+                .push(format!("no level is fixed, so every physical partition is queried (RT-11): {reads}"));
+        } else if reads == Reads::Prefix {
+            warnings.push("all items below the fixed levels are read".to_owned());
+        }
+        if route.partitions() > usize::try_from(fan_out).unwrap_or(usize::MAX) {
+            warnings.push(format!(
+                "the store refuses a query of more than {fan_out} physical partitions; raise `Options::fan_out` (RUST-6)"
+            ));
+        }
+        if query.filter.is_some() && !sql.filtered && !is_point {
+            warnings.push("the filter is not sent: all items of the key range are read".to_owned());
+        }
         let units =
             if is_point { (read_units(1), read_units(usize::MAX)) } else { query_units(route.touched.len()) };
-        Ok(Self { class: route.class, route, text: sql.text, units, warnings })
+        let text = if is_point { String::new() } else { sql.text };
+        Ok(Self { class: route.class, route, text, reads, units, warnings })
     }
 }
 
-/// One line for each fact.
+/// One fact a line.
 impl fmt::Display for Explain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (touched, total) = (self.route.partitions(), self.route.total);
         writeln!(f, "{}: {touched} of {total} physical partitions", self.class)?;
-        writeln!(f, "  {}", self.text)?;
-        write!(f, "  {} to {} request units before what is read", self.units.0, self.units.1)?;
+        if !self.text.is_empty() {
+            writeln!(f, "  {}", self.text)?;
+        }
+        write!(f, "  {} to {} request units; {}", self.units.0, self.units.1, self.reads)?;
         self.warnings.iter().try_for_each(|warning| write!(f, "\n  warning: {warning}"))
     }
 }

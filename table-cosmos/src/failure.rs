@@ -46,9 +46,7 @@ pub(crate) fn is_moving(error: &CosmosError) -> bool {
 
 /// Returns `true` if a write that failed with this error may have been applied.
 pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
-    !is_refusal(status(error).0)
-        || !error.is_from_wire()
-        || is_repeated(error)
+    !is_refusal(status(error).0) || !error.is_from_wire() || is_repeated(error)
 }
 
 /// Returns `true` if the vendor's client sent the failed request before and lost the answer.
@@ -112,7 +110,9 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
     let help = match (status, sub) {
-        (400, FAN_OUT) => "; it would query too many physical partitions: fix the first level, or raise `Options::fan_out`",
+        (400, FAN_OUT) => {
+            "; it would query too many physical partitions: fix the first level, or raise `Options::fan_out`"
+        }
         (403, LOGICAL_FULL) => "; this partition key has reached 20 GB: add a level (HPK-26)",
         (429, _) => "; the container's request units are used up: spread the work, or raise the throughput",
         (404, SESSION_BEHIND) => "; no replica has caught up with the session: try again later",

@@ -234,13 +234,7 @@ fn parse(json: &Json, depth: usize) -> Result<Item, Foreign> {
     let timestamp = json.get("_ts").and_then(Json::as_u64).and_then(ticks).ok_or(Foreign::System)?;
     let etag =
         json.get("_etag").and_then(Json::as_str).and_then(|tag| etag(tag).ok()).ok_or(Foreign::System)?;
-    Ok(Item {
-        partition_key,
-        levels,
-        row_key: row_key.to_owned(),
-        row: row.with_timestamp(timestamp),
-        etag,
-    })
+    Ok(Item { partition_key, levels, row_key: row_key.to_owned(), row: row.with_timestamp(timestamp), etag })
 }
 
 /// Returns the weak ETag of tables for the service's `"x"`.

@@ -121,7 +121,9 @@ mod tests {
 
     #[test]
     fn hpk_26_an_empty_row_key_has_an_id_and_no_two_have_one() {
-        for (row_key, expected) in [("", "!"), ("!", "!!"), ("!a", "!!a"), (" a", "! a"), ("a", "a"), ("a!", "a!")] {
+        for (row_key, expected) in
+            [("", "!"), ("!", "!!"), ("!a", "!!a"), (" a", "! a"), ("a", "a"), ("a!", "a!")]
+        {
             assert_eq!(id(row_key), expected);
             assert_eq!(super::row_key(expected), row_key);
         }

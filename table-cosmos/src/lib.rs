@@ -48,6 +48,7 @@
 
 mod client;
 mod container;
+mod containers;
 #[cfg(feature = "emulator")]
 pub mod emulator;
 mod explain;
@@ -65,5 +66,5 @@ mod write;
 
 pub use client::CosmosTables;
 pub use container::{Difference, Throughput};
-pub use explain::Explain;
+pub use explain::{Explain, Reads};
 pub use options::Options;

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use table_core::Entity;
-use table_core::hierarchy::level_names;
 use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
+use table_hierarchy::level_names;
 
 /// The most levels of a partition key (HPK-42).
 const MOST: usize = 3;
+/// The most physical partitions that one query may use, unless an option says otherwise.
+pub(crate) const FAN_OUT: u32 = 100;
 
 /// Options of a store.
 ///
@@ -37,7 +39,7 @@ impl Default for Options {
         Self {
             levels: HashMap::new(),
             throughput: None,
-            fan_out: 100,
+            fan_out: FAN_OUT,
             exact: true,
             retry: Retry::default(),
             splits: 120,

@@ -18,7 +18,7 @@ use table_core::store::StoredRow;
 use table_core::{EntityKey, Error, ErrorCode, Result, TableName};
 
 use crate::client::CosmosTables;
-use crate::container::Container;
+use crate::containers::Container;
 use crate::item::{self, Found, Item};
 use crate::scope::Scope;
 use crate::sql::Sql;

@@ -2,8 +2,8 @@
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
-use table_core::hierarchy::common_levels;
 use table_core::query::TextRange;
+use table_hierarchy::common_levels;
 
 use crate::key;
 

@@ -15,7 +15,7 @@ use table_core::{Error, ErrorCode, Operation, Result, TableName, Transaction};
 use uuid::Uuid;
 
 use crate::client::{CosmosTables, TRANSACTION_BYTES};
-use crate::container::Container;
+use crate::containers::Container;
 use crate::{failure, key};
 use evidence::Evidence;
 use planned::Planned;
@@ -163,8 +163,8 @@ impl CosmosTables {
             let stored = found.remove(row_key);
             let limits = self.known_capabilities().limits;
             let plan = Planned::new(target.levels, operation, stored, &target.write, exact, &limits);
-            let plan = plan
-                .map_err(|error| error.with_operation(at).with_key(key::join(target.levels), row_key))?;
+            let plan =
+                plan.map_err(|error| error.with_operation(at).with_key(key::join(target.levels), row_key))?;
             bytes += plan.body.as_ref().map_or(0, |body: &Json| body.to_string().len());
             planned.push(plan);
         }
@@ -201,7 +201,8 @@ fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     } else {
         (ErrorCode::RequestBodyTooLarge, "EGT-3", "commit it in parts")
     };
-    let message = format!("the items have {bytes} bytes of JSON; at most {TRANSACTION_BYTES} are allowed; {help}");
+    let message =
+        format!("the items have {bytes} bytes of JSON; at most {TRANSACTION_BYTES} are allowed; {help}");
     Err(Error::new(code, message).with_rule(rule))
 }
 

@@ -6,7 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of code that tests are in.
-const CODE: [&str; 5] = ["table-core/src", "table-patterns/src", "table-azure/src", "table-cosmos", "tests"];
+const CODE: [&str; 7] = [
+    "table-core/src",
+    "table-hierarchy/src",
+    "table-advice/src",
+    "table-patterns/src",
+    "table-azure/src",
+    "table-cosmos",
+    "tests",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

@@ -2,7 +2,6 @@
 //!
 //! | module | pattern |
 //! |---|---|
-//! | [`advice`] | a workload replayed without a service: heat, throttling, cost (PAT-ANTI-1, SCL-1) |
 //! | [`backup`] | backups of an embedded engine in a store of blobs, full and incremental |
 //! | [`denormal`] | properties of one entity copied into others, in agreement (PAT-DEN) |
 //! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
@@ -11,7 +10,6 @@
 //! | [`large`] | the value is a blob, the entity holds its address (PAT-LARGE) |
 //! | [`log_blobs`] | log lines in blobs named by time (PAT-ANTI-2) |
 //! | [`log_tail`] | the newest first, appends that never collide, followers (PAT-LOG) |
-//! | [`meter`] | requests, rows and bytes, counted for tests |
 //! | [`migrate`] | a table copied to another store, resumed and checked (DQ-12) |
 //! | [`outbox`] | what a change intends elsewhere, recorded in its transaction (PAT-EC) |
 //! | [`participant`] | what takes part in each write of an entity, in its transaction |
@@ -19,7 +17,6 @@
 //! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
 //! | [`sequence`] | the next number of a partition, without gaps or without a hot row |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
-//! | [`spread`] | where writes go, measured on keys (PAT-ANTI-1) |
 //! | [`unit`](mod@unit) | one transaction over several entity types, with all that their patterns add |
 //! | [`view`] | a read model kept from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
@@ -39,7 +36,6 @@
 // The derives name the crate, also in its own tests.
 extern crate self as table_patterns;
 
-pub mod advice;
 #[cfg(all(feature = "blobs", feature = "embedded"))]
 pub mod backup;
 pub mod blob;
@@ -58,7 +54,6 @@ pub mod large;
 pub mod log_blobs;
 pub mod log_tail;
 mod many;
-pub mod meter;
 pub mod migrate;
 mod order;
 pub mod outbox;
@@ -68,7 +63,6 @@ pub mod relation;
 mod requests;
 pub mod sequence;
 pub mod series;
-pub mod spread;
 pub mod unit;
 pub mod view;
 pub mod wide;

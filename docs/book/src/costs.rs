@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use table_advice::meter::Meter;
 use table_patterns::embedded::EngineOptions;
-use table_patterns::meter::Meter;
 use table_patterns::runtime::Runtime;
 use table_patterns::{Clock, Engine, Error, ticks};
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use table_advice::{Draw, Report as DryRun, Step, Workload};
 use table_core::Entity;
 use table_core::error::Result;
-use table_patterns::advice::{self, Step, Workload};
 
 use crate::data::earthquakes::Earthquake;
 use crate::grid::{Grid, thousands};
@@ -74,12 +74,12 @@ fn run(inputs: &Inputs) -> Result<Report> {
 }
 
 /// Every event, the earliest first, again and again; the clock is that of the run: an hour ends in the midst of it.
-fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<advice::Report> {
+fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<DryRun> {
     let events: Vec<Earthquake> = inputs.earthquakes.iter().rev().cloned().collect();
     let start = DateTime::from_timestamp(1_517_961_595, 0).unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "some thousands are exact")]
     let per_second = (events.len() * TIMES) as f64;
-    let next = move |draw: &mut advice::Draw<'_>| {
+    let next = move |draw: &mut Draw<'_>| {
         let place = usize::try_from(draw.number()).unwrap_or_default() % events.len().max(1);
         events.get(place).map_or_else(|| Ok(Step::default()), |event| write(event, draw.instant()))
     };

@@ -1,9 +1,9 @@
 //! A log spread over partitions: appends go to eight of them, reads ask all and merge (PAT-ANTI-1, PAT-LOG-5).
 
+use table_advice::spread::{Heat, PARTITION_TARGET};
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt, Versioned};
 use table_patterns::log_tail::LogTail;
-use table_patterns::spread::{Heat, PARTITION_TARGET};
 
 use crate::grid::{Grid, thousands};
 use crate::inputs::Inputs;

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use table_advice::meter::Meter;
 use table_azure::{AzureBlobs, AzureQueues, AzureTables};
 use table_core::error::{ErrorCode, Result};
 use table_core::queue::DynQueueStore;
 use table_core::{DynTableStore, Engine};
-use table_patterns::meter::Meter;
 
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};

@@ -1,8 +1,8 @@
 //! A design before it is deployed: heat, the next split, whole keys near their bound, and other orders of its levels, from a workload.
 
+use table_advice::{Design, Distribution, Step, Workload};
 use table_core::selection::Selection;
 use table_core::{Entity, Result};
-use table_patterns::advice::{Design, Distribution, Step, Workload};
 
 use super::Shown;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use table_core::hierarchy::{query_units, read_units, write_units};
 use table_cosmos::emulator::{Emulator, Sent};
+use table_hierarchy::{query_units, read_units, write_units};
 
 /// What the rows of a question are.
 #[derive(Clone, Copy)]

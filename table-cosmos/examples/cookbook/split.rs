@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use table_core::hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};
 use table_core::{Error, ErrorCode, Result, TableName, TableStoreExt};
+use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};
 
 use super::Shown;
 use super::documents::{Document, stored};

@@ -4,9 +4,9 @@
 //! FIL-15: numbers are compared in the stored type.
 
 use serde_json::Value as Json;
+use table_core::Value;
 use table_core::filter::Comparison;
 use table_core::query::TextRange;
-use table_core::Value;
 
 use crate::item::{DATE_TIME, GUID, INT64, MOST_EXACT, SPECIAL, date_time, write_value};
 use crate::sql::condition::Condition;
@@ -43,7 +43,11 @@ impl Sql {
         let range = |lower: bool| {
             let bound = std::ops::Bound::Included(text.clone());
             let open = std::ops::Bound::Unbounded;
-            if lower { TextRange { lower: bound, upper: open } } else { TextRange { lower: open, upper: bound } }
+            if lower {
+                TextRange { lower: bound, upper: open }
+            } else {
+                TextRange { lower: open, upper: bound }
+            }
         };
         match operator {
             Comparison::Eq => self.partition_key(text, depth).map_or(Condition::False, Condition::One),
@@ -126,7 +130,9 @@ impl Sql {
                     others(&format!("({compared} OR NOT IS_NUMBER({place}){lesser})"))
                 } else {
                     // Integers beyond 2^53, NaN and infinities are stored as text.
-                    format!("({compared} OR (IS_STRING({place}) AND ({edm} = '{INT64}' OR {edm} = '{SPECIAL}')))")
+                    format!(
+                        "({compared} OR (IS_STRING({place}) AND ({edm} = '{INT64}' OR {edm} = '{SPECIAL}')))"
+                    )
                 }
             }
         };
@@ -162,7 +168,9 @@ impl Property {
 fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     match value {
         Value::Int32(number) => Some((sign(operator), (*number).into())),
-        Value::Int64(number) if number.unsigned_abs() <= MOST_EXACT => Some((sign(operator), (*number).into())),
+        Value::Int64(number) if number.unsigned_abs() <= MOST_EXACT => {
+            Some((sign(operator), (*number).into()))
+        }
         Value::Int64(number) => {
             #[expect(clippy::cast_precision_loss, reason = "the comparison is widened by what is lost")]
             let rounded = *number as f64;

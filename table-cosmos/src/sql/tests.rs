@@ -28,7 +28,12 @@ fn rt_11_a_range_over_the_next_level_is_sent() {
         let (lower, upper) = (Bound::Included(lower.to_owned()), Bound::Excluded(upper.to_owned()));
         let range = TextRange { lower, upper };
         let scope = Scope::of(&range, depth);
-        let sql = Sql::of(&Query::new(KeyRange { partition_key: range, row_key: TextRange::ALL }), &scope, depth, None);
+        let sql = Sql::of(
+            &Query::new(KeyRange { partition_key: range, row_key: TextRange::ALL }),
+            &scope,
+            depth,
+            None,
+        );
         let text = sql.text.split_once(" WHERE ").map_or(String::new(), |(_, text)| text.to_owned());
         (text, sql.parameters)
     };

@@ -1,8 +1,8 @@
 //! Sending a plan: a point operation, or a batch.
 
 use azure_data_cosmos::options::{
-    BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions, OperationOptionsBuilder,
-    Precondition,
+    BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions,
+    OperationOptionsBuilder, Precondition,
 };
 use azure_data_cosmos::{CosmosError, PartitionKey, TransactionalBatch};
 use serde_json::Value as Json;
@@ -47,7 +47,11 @@ fn once() -> OperationOptions {
 
 impl CosmosTables {
     /// Sends a plan.
-    pub(super) async fn send(&self, target: &Target<'_>, planned: &[Planned]) -> Result<Acknowledged, Refused> {
+    pub(super) async fn send(
+        &self,
+        target: &Target<'_>,
+        planned: &[Planned],
+    ) -> Result<Acknowledged, Refused> {
         let key = key::partition_key(target.levels).map_err(Refused::Before)?;
         match planned {
             [only] => self.send_one(target, &key, only).await,
@@ -84,7 +88,10 @@ impl CosmosTables {
             Verb::Delete => None,
             _ => Some(tag_of(tag.as_deref())?),
         };
-        Ok(Acknowledged { committed: vec![committed], repeated: failure::was_repeated(&answer.diagnostics()) })
+        Ok(Acknowledged {
+            committed: vec![committed],
+            repeated: failure::was_repeated(&answer.diagnostics()),
+        })
     }
 
     async fn send_batch(

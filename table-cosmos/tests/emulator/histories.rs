@@ -88,8 +88,7 @@ impl Lossy {
 /// An insert that is delivered again after its entity was deleted inserts it again. HTTP/1.1 delivers no request twice; the test
 /// doubles requests under a condition, which a network may do.
 fn is_conditional(request: &Request) -> bool {
-    request.header("if-match").is_some()
-        || String::from_utf8_lossy(&request.body).contains("\"ifMatch\"")
+    request.header("if-match").is_some() || String::from_utf8_lossy(&request.body).contains("\"ifMatch\"")
 }
 
 impl Network for Lossy {

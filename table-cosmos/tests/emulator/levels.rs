@@ -1,11 +1,11 @@
 //! Entities with levels, unchanged: points, prefixes, batches, containers of other levels, ids that are refused.
 
-use table_core::hierarchy::RouteClass;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::{Engine, Entity, EntityKey, ErrorCode, TableName, TableStore, TableStoreExt};
 use table_cosmos::emulator::Emulator;
 use table_cosmos::{Difference, Options, Throughput};
+use table_hierarchy::RouteClass;
 use table_patterns::migrate::Migration;
 
 use crate::{runtime, store};

@@ -6,6 +6,7 @@
 mod behaviour;
 mod catalogue;
 mod deviations;
+mod differential;
 mod doubts;
 mod foreign;
 mod histories;

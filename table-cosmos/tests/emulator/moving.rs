@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use table_core::hierarchy::{Component, Epk};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::runtime::Backoff;
@@ -12,6 +11,7 @@ use table_core::{
 };
 use table_cosmos::Options;
 use table_cosmos::emulator::Emulator;
+use table_hierarchy::{Component, Epk};
 
 use crate::runtime;
 

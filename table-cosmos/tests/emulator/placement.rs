@@ -7,10 +7,10 @@ use azure_data_cosmos::models::PartitionKeyValue;
 use azure_data_cosmos::{CosmosClient, FeedScope, PartitionKey, Query};
 use futures_util::TryStreamExt;
 use serde_json::Value as Json;
-use table_core::hierarchy::{Component, Epk, EpkRange, Fixed, Route};
 use table_core::row::RowWriter;
 use table_core::{Operation, OperationKind, RowKey, TableName, TableStore, Transaction};
 use table_cosmos::CosmosTables;
+use table_hierarchy::{Component, Epk, EpkRange, Fixed, Route};
 
 /// Keys of three levels: short, empty, long and beyond ASCII.
 fn keys() -> Vec<[String; 3]> {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::hierarchy::{Component, Epk, EpkRange, PartitionMap, Route};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::{Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction};
 use table_cosmos::emulator::DATABASE;
 use table_cosmos::{Explain, Options};
+use table_hierarchy::{Component, Epk, EpkRange, PartitionMap, Route};
 
 use crate::partitioned::Partitioned;
 use crate::placement::keys_lie_where_the_model_places_them;
@@ -111,7 +111,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_on_64_partitions_touch_what_the_model_sa
 
 /// The partitions of a route as requests name them.
 fn said(route: &Route) -> Vec<(String, String, String)> {
-    let text = |touched: &table_core::hierarchy::Touched| {
+    let text = |touched: &table_hierarchy::Touched| {
         (touched.id.to_string(), touched.range.start().to_string(), touched.range.end().to_string())
     };
     route.touched.iter().map(text).collect()

@@ -71,10 +71,7 @@ fn number(value: i32) -> Row {
     row.finish()
 }
 
-fn transaction<const N: usize>(
-    store: &CosmosTables,
-    operations: [(&str, OperationKind); N],
-) -> Transaction {
+fn transaction<const N: usize>(store: &CosmosTables, operations: [(&str, OperationKind); N]) -> Transaction {
     let limits = store.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();
     for (row, kind) in operations {
@@ -104,17 +101,20 @@ fn transactions(store: &CosmosTables) -> Vec<(&'static str, Transaction)> {
         ("insert or replace, new", transaction(store, [("inserted", OperationKind::InsertOrReplace(row()))])),
         (
             "batch",
-            transaction(store, [
-                ("a", OperationKind::InsertOrReplace(row())),
-                ("b", OperationKind::Delete(IfMatch::Any)),
-            ]),
+            transaction(
+                store,
+                [("a", OperationKind::InsertOrReplace(row())), ("b", OperationKind::Delete(IfMatch::Any))],
+            ),
         ),
         (
             "batch with an insert",
-            transaction(store, [
-                ("inserted", OperationKind::Insert(row())),
-                ("b", OperationKind::Merge(row(), IfMatch::Any)),
-            ]),
+            transaction(
+                store,
+                [
+                    ("inserted", OperationKind::Insert(row())),
+                    ("b", OperationKind::Merge(row(), IfMatch::Any)),
+                ],
+            ),
         ),
     ];
     all.into()
@@ -129,8 +129,13 @@ async fn world(exact: bool, applies: bool) -> (Arc<Overtaken>, CosmosTables) {
         let insert = transaction(&other, [(row, OperationKind::Insert(number(1)))]);
         other.submit(&table, insert).await.unwrap();
     }
-    let network =
-        Arc::new(Overtaken { account: account.clone(), other, table, armed: AtomicBool::new(false), applies });
+    let network = Arc::new(Overtaken {
+        account: account.clone(),
+        other,
+        table,
+        armed: AtomicBool::new(false),
+        applies,
+    });
     let store = account.open_over(Options::new().exact(exact), network.clone()).await.unwrap();
     store.query(&network.table, &Query::new(KeyRange::partition("none")), None).await.unwrap();
     (network, store)
@@ -192,11 +197,11 @@ fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     runtime().block_on(async {
         for verb in ["merge", "insert or merge", "insert or replace", "replace", "delete", "batch"] {
             let (network, _) = world(true, false).await;
-            let lossy = Arc::new(Dropping { account: network.account.clone(), armed: AtomicBool::new(false) });
+            let lossy =
+                Arc::new(Dropping { account: network.account.clone(), armed: AtomicBool::new(false) });
             let store = network.account.open_over(Options::new(), lossy.clone()).await.unwrap();
             store.query(&network.table, &Query::new(KeyRange::partition("none")), None).await.unwrap();
-            let (_, transaction) =
-                transactions(&store).into_iter().find(|(name, _)| *name == verb).unwrap();
+            let (_, transaction) = transactions(&store).into_iter().find(|(name, _)| *name == verb).unwrap();
             lossy.armed.store(true, Ordering::SeqCst);
             store.submit(&network.table, transaction).await.unwrap_or_else(|error| panic!("{verb}: {error}"));
             let expected = if verb == "delete" { None } else { Some(2) };

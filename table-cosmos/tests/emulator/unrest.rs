@@ -10,9 +10,9 @@ use azure_core::http::StatusCode;
 use azure_data_cosmos_driver::fault_injection::{
     CustomResponseBuilder, FaultInjectionResultBuilder, FaultInjectionRule, FaultInjectionRuleBuilder,
 };
-use table_core::hierarchy::{Epk, EpkRange, PartitionMap};
 use table_core::{Result, TableName};
 use table_cosmos::emulator::Emulator;
+use table_hierarchy::{Epk, EpkRange, PartitionMap};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
-use table_core::hierarchy::PartitionMap;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::{Entity, TableName, TableStore, TableStoreExt, ValueRef};
 use table_cosmos::emulator::{DATABASE, Emulator};
 use table_cosmos::{Explain, Options};
+use table_hierarchy::PartitionMap;
 
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Events")]

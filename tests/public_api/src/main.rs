@@ -16,10 +16,12 @@ use public_api::Builder;
 /// The version of rustdoc's JSON that the crate `public-api` reads. It changes with the toolchain, without a promise.
 const FORMAT: u64 = 57;
 
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 9] = [
     "table-core",
     "table-derive",
     "table-patterns",
+    "table-hierarchy",
+    "table-advice",
     "table-wire",
     "table-azure",
     "table-cosmos",

@@ -20,7 +20,6 @@ use crate::histories::client::retry;
 use crate::histories::history::{Call, Change, Content, History, Outcome, Record, Write};
 use crate::histories::wire::LossyWire;
 
-
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
@@ -117,13 +116,7 @@ impl<S, W> fmt::Debug for Actor<S, W> {
 impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     /// Returns a client with the program of a seed.
     #[must_use]
-    pub fn new(
-        number: usize,
-        tables: S,
-        wire: Arc<W>,
-        recorder: Recorder,
-        seed: u64,
-    ) -> Self {
+    pub fn new(number: usize, tables: S, wire: Arc<W>, recorder: Recorder, seed: u64) -> Self {
         let random = StdRng::seed_from_u64(seed);
         Self {
             number,

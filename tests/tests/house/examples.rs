@@ -4,8 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::files::{below, root};
 
-const PACKAGES: [&str; 6] =
-    ["table-azure", "table-core", "table-cosmos", "table-patterns", "table-server", "table-wire"];
+const PACKAGES: [&str; 8] = [
+    "table-advice",
+    "table-azure",
+    "table-core",
+    "table-cosmos",
+    "table-hierarchy",
+    "table-patterns",
+    "table-server",
+    "table-wire",
+];
 
 #[test]
 fn every_public_type_has_an_example() {

@@ -10,7 +10,7 @@ use table_patterns::{Entity, EntityStore as _, QueueName, Result};
 use super::queues::CountedQueues;
 use super::{Counted, run};
 
-type Desk = Outbox<table_patterns::meter::Meter<table_patterns::Engine>, CountedQueues>;
+type Desk = Outbox<table_advice::meter::Meter<table_patterns::Engine>, CountedQueues>;
 
 async fn outbox(counted: &Counted) -> Result<Desk> {
     let name = QueueName::new("desk")?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use pollster::block_on;
+use table_advice::meter::Meter;
 use table_core::Entity;
 use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
@@ -17,7 +18,6 @@ use super::kit::{Records, expected, records, stored};
 use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
 use crate::EntityStore;
 use crate::index::ListBlobs;
-use crate::meter::Meter;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
 

@@ -1,0 +1,79 @@
+//! What the operations of a run ask of each whole key, and of each range of keys.
+
+use std::collections::{BTreeMap, HashMap};
+
+use table_core::query::{QueryClass, TextRange};
+use table_hierarchy::{query_units, read_units, write_units};
+
+use crate::random::real;
+use crate::step::Step;
+
+/// The sums of a run. Keys are the partitions that steps name, after their table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) keys: BTreeMap<String, OfKey>,
+    pub(super) ranges: HashMap<(String, TextRange), OfRange>,
+}
+
+/// What is asked of one whole key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfKey {
+    /// Bytes written.
+    pub(super) bytes: f64,
+    /// Request units.
+    pub(super) units: f64,
+}
+
+/// What is asked of the keys of a range.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfRange {
+    pub(super) queries: f64,
+    /// Request units of what is found, without those of each physical partition.
+    pub(super) units: f64,
+}
+
+impl Asked {
+    pub(super) fn add(&mut self, step: &Step) {
+        match step.class {
+            None => self.write(step),
+            Some(class) => self.read(class, step),
+        }
+    }
+
+    /// Each entity that is written is as large as the others of its step.
+    fn write(&mut self, step: &Step) {
+        let each = step.bytes.checked_div(step.entities).unwrap_or_default();
+        for (at, (name, load)) in step.touches.iter().enumerate() {
+            let key = self.keys.entry(name.clone()).or_default();
+            key.bytes += real(*load) * real(each);
+            key.units += real(*load) * write_units(size(each));
+            if at == 0 {
+                key.units += real(step.reads) * read_units(size(each));
+            }
+        }
+    }
+
+    fn read(&mut self, class: QueryClass, step: &Step) {
+        let answers = step.touches.len().saturating_add(step.ranges.len()).max(1) as u64;
+        let found = read_units(size(step.bytes.checked_div(answers).unwrap_or_default()));
+        for (name, _) in &step.touches {
+            let query = if class == QueryClass::Point { 0.0 } else { middle(1) };
+            self.keys.entry(name.clone()).or_default().units += query + found;
+        }
+        for place in &step.ranges {
+            let of_range = self.ranges.entry(place.clone()).or_default();
+            of_range.queries += 1.0;
+            of_range.units += found;
+        }
+    }
+}
+
+/// What a query adds for so many physical partitions: the middle of what is published.
+pub(super) fn middle(partitions: usize) -> f64 {
+    let (least, most) = query_units(partitions);
+    f64::midpoint(least, most)
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}

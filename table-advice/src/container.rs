@@ -1,0 +1,273 @@
+//! The physical partitions of a container under a workload: heat, splits, limits, orders of levels, warnings.
+
+use std::fmt;
+
+use table_core::error::{Error, Result};
+use table_hierarchy::{
+    Cause, Component, Fixed, KeyLoad, Load, NextSplit, Order, Route, common_levels, picture,
+};
+
+use crate::asked::{OfRange, middle};
+use crate::design::Design;
+use crate::fault::BudgetFault;
+use crate::report::Report;
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+/// The number of partition keys that the text names.
+const NAMED: usize = 5;
+/// The number of first values from which the documentation expects an even spread of writes (HPK-16).
+const FIRST_VALUES: usize = 1_000;
+
+/// The physical partitions of a container under a workload, before and after the splits that are due.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_advice::{Design, Distribution, Step, Workload};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Events")]
+/// #[partition_key(tenant, user)]
+/// #[row_key(number)]
+/// struct Event { tenant: String, user: String, #[digits(8)] number: u32, body: String }
+///
+/// let users = Distribution::uniform(200)?;
+/// let report = Workload::new("events").pattern("store", 50.0, move |draw| {
+///     let (user, number) = (format!("u{}", draw.of(&users)), draw.number());
+///     let number = u32::try_from(number).unwrap_or_default();
+///     Step::write(&Event { tenant: "contoso".into(), user, number, body: "x".repeat(900) })
+/// }).run()?;
+/// let container = report.container(&Design::of::<Event>().days(30.0))?;
+/// assert!(container.splits.len() > 3); // one tenant of 240 GB, no user of 20
+/// container.max_full(0.95)?;
+/// assert!(container.svg().starts_with("<svg"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Container {
+    /// Before the splits that are due.
+    pub before: Load,
+    /// The splits that are due, in their order.
+    pub splits: Vec<NextSplit>,
+    /// After them.
+    pub after: Load,
+    /// The orders that the levels can have, the one that the questions touch least first; none without questions.
+    pub orders: Vec<Order>,
+    design: Design,
+}
+
+impl Report {
+    /// Returns the physical partitions of a container of this design, if the workload continues at its rates.
+    ///
+    /// Every write is assumed to add an entity that stays. Sizes are those of the other figures of the report: two bytes a character. JSON
+    /// of plain ASCII has half of that, and the service's index adds to it. Reads and writes cost request units by the published prices. A
+    /// query over several partition keys adds the same load to each of them.
+    ///
+    /// # Errors
+    /// `InvalidInput` if a key lies in no partition, which does not happen.
+    pub fn container(&self, design: &Design) -> Result<Container> {
+        let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
+        let mut keys = Vec::new();
+        for (name, asked) in &self.asked.keys {
+            let Some((table, partition_key)) = name.split_once('/') else { continue };
+            let Some(levels) = design.split(partition_key).filter(|_| table == design.table) else {
+                continue;
+            };
+            let growth = asked.bytes / seconds;
+            keys.push(KeyLoad { levels, bytes: growth * whole, growth, ru: asked.units / seconds });
+        }
+        let ranges = self.asked.ranges.iter().filter(|((table, _), _)| *table == design.table);
+        for ((_, range), asked) in ranges {
+            spread(&mut keys, &common_levels(range), asked, seconds, design)?;
+        }
+        let before = Load::new(design.map.clone(), keys, design.bounds);
+        let before = match design.throughput {
+            Some(ru) => before.with_throughput(ru),
+            None => before,
+        };
+        let mut after = before.clone();
+        let splits = after.settle()?;
+        let questions: Vec<Vec<bool>> = design.questions.iter().map(|(_, fixes)| fixes.clone()).collect();
+        let orders = if questions.is_empty() { Vec::new() } else { before.orders(&questions)? };
+        Ok(Container { before, splits, after, orders, design: design.clone() })
+    }
+}
+
+/// Adds the request units of a query over several whole keys to each of them.
+fn spread(
+    keys: &mut [KeyLoad],
+    prefix: &[String],
+    asked: &OfRange,
+    seconds: f64,
+    design: &Design,
+) -> Result<()> {
+    let fixed = (0..design.levels.len()).map(|level| match prefix.get(level) {
+        Some(text) => Fixed::To(vec![Component::text(text.as_str())]),
+        None => Fixed::Not,
+    });
+    let route = Route::new(&fixed.collect::<Vec<_>>(), &design.map)?;
+    let units = (asked.queries * middle(route.partitions()) + asked.units) / seconds;
+    let below = |key: &&mut KeyLoad| key.levels.starts_with(prefix);
+    let count = keys.iter_mut().filter(below).count();
+    let share = units / f64::from(u32::try_from(count.max(1)).unwrap_or(u32::MAX));
+    keys.iter_mut().filter(below).for_each(|key| key.ru += share);
+    Ok(())
+}
+
+impl Container {
+    /// Returns a picture of the partitions before and after the splits that are due.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
+    }
+
+    /// Returns the number of values of the first level. Until a split, writes reach at most as many partitions (HPK-9, HPK-16).
+    #[must_use]
+    pub fn first_values(&self) -> usize {
+        self.before.first_values()
+    }
+
+    /// Returns the warnings about this design, with the rules of the documentation.
+    ///
+    /// ```
+    /// # use table_core::Entity;
+    /// use table_advice::{Design, Step, Workload};
+    ///
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Events")]
+    /// # #[partition_key(tenant, user)]
+    /// # #[row_key(number)]
+    /// # struct Event { tenant: String, user: String, #[digits(8)] number: u32 }
+    /// let report = Workload::new("one tenant").pattern("store", 200.0, |draw| {
+    ///     let number = u32::try_from(draw.number()).unwrap_or_default();
+    ///     Step::write(&Event { tenant: "contoso".into(), user: format!("u{}", number % 100), number })
+    /// }).run()?;
+    /// let container = report.container(&Design::of::<Event>().partitions(8).throughput(3_200.0))?;
+    /// assert!(container.warnings().iter().any(|warning| warning.contains("throttled")));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let (values, partitions) = (self.first_values(), self.before.map().partitions().len());
+        let first = self.design.levels.first().map_or("the first level", String::as_str);
+        if values < partitions {
+            warnings.push(format!(
+                "few values first: {values} of {first} reach {values} of {partitions} partitions at most (HPK-9)"
+            ));
+        } else if values < FIRST_VALUES {
+            warnings.push(format!(
+                "{first} has {values} values; writes are spread evenly only over at least {FIRST_VALUES} (HPK-16)"
+            ));
+        }
+        let slowdown = self.after.slowdown();
+        if slowdown > 1.0 {
+            warnings.push(format!(
+                "the hottest partition is throttled: the work takes {slowdown:.1} times as long (HPK-12, HPK-14)"
+            ));
+        }
+        if let Some((ru, seconds)) = self.design.deadline {
+            let needed = ru / self.before.ceiling().max(f64::MIN_POSITIVE);
+            if needed > seconds {
+                warnings.push(format!(
+                    "the ingest takes {needed:.0} of {seconds:.0} seconds at {:.0} request units a second; splits take hours (HPK-11, HPK-12)",
+                    self.before.ceiling()
+                ));
+            }
+        }
+        warnings
+    }
+
+    /// Checks that no partition key, and no partition after the splits, uses more than this part of its storage or throughput.
+    ///
+    /// # Errors
+    /// `OverBudget` for a partition key, which no split divides (HPK-17), or for a partition (HPK-16).
+    pub fn max_full(&self, most: f64) -> Result<()> {
+        if let Some((key, share)) = self.before.near(most).into_iter().find(|(_, share)| *share > most) {
+            let (key, share, most) = (text_of(key), share * 100.0, most * 100.0);
+            return Err(Error::of(BudgetFault::WholeKey { key, share, most }));
+        }
+        match self.after.heat().into_iter().find(|heat| heat.full > most) {
+            Some(heat) => {
+                let (id, share, most) = (heat.id, heat.full * 100.0, most * 100.0);
+                Err(Error::of(BudgetFault::PhysicalPartition { id, share, most }))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn text_of(key: &KeyLoad) -> String {
+    key.levels.join(" > ")
+}
+
+/// What a reader decides by: heat, splits, whole keys near their bound, orders.
+impl fmt::Display for Container {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Design { table, levels, days, questions, .. } = &self.design;
+        writeln!(f, "{table}: {}, after {days} days", levels.join(" > "))?;
+        write_heat(f, "before the splits", &self.before)?;
+        if self.splits.is_empty() {
+            match self.before.next_split() {
+                Some(next) => writeln!(f, "next split: {}", said(&next))?,
+                None => writeln!(f, "next split: none, nothing grows")?,
+            }
+        } else {
+            for split in &self.splits {
+                writeln!(f, "split: {}", said(split))?;
+            }
+            write_heat(f, "after the splits", &self.after)?;
+        }
+        for warning in self.warnings() {
+            writeln!(f, "warning: {warning}")?;
+        }
+        for (key, full) in self.before.near(0.8).into_iter().take(NAMED) {
+            let (key, full) = (text_of(key), full * 100.0);
+            writeln!(f, "near its bound: {key} at {full:.0} %, which no split divides: add a level")?;
+        }
+        for order in &self.orders {
+            let names: Vec<&str> =
+                order.levels.iter().filter_map(|at| levels.get(*at).map(String::as_str)).collect();
+            write!(f, "order {}: ", names.join(" > "))?;
+            for ((question, _), touched) in questions.iter().zip(&order.touched) {
+                write!(f, "{question} {touched:.1} partitions, ")?;
+            }
+            writeln!(f, "the fullest at {:.0} %", order.fullest * 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+fn said(split: &NextSplit) -> String {
+    let why = match split.cause {
+        Cause::Storage => "storage",
+        Cause::Throughput => "throughput",
+    };
+    let when = if split.seconds > 0.0 {
+        format!("in {:.1} days", split.seconds / SECONDS_A_DAY)
+    } else {
+        "due".to_owned()
+    };
+    match &split.at {
+        Some(at) => format!("partition {} by {why}, {when}, at {at}", split.id),
+        None => {
+            format!("partition {} by {why}, {when}, and holds a single key: nothing divides it", split.id)
+        }
+    }
+}
+
+fn write_heat(f: &mut fmt::Formatter<'_>, state: &str, load: &Load) -> fmt::Result {
+    writeln!(f, "{state}: partitions {}", load.map().partitions().len())?;
+    for heat in load.heat() {
+        let (id, keys, gigabytes, full) = (heat.id, heat.keys, heat.bytes / 1e9, heat.full * 100.0);
+        writeln!(
+            f,
+            "  {id:>3}  {keys:>6} keys  {gigabytes:>8.2} GB  {:>8.0} of {:>6.0} RU/s  {full:>4.0} % full",
+            heat.ru, heat.share
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Containers of workloads: growth, request units, prefixes, bounds, orders.
+
+use table_core::Entity;
+use table_core::selection::Selection;
+
+use super::*;
+use crate::{Distribution, Step, Workload};
+
+#[derive(Entity)]
+#[entity(table = "Events")]
+#[partition_key(tenant, user)]
+#[row_key(number)]
+struct Event {
+    tenant: String,
+    user: String,
+    #[digits(8)]
+    number: u32,
+    body: String,
+}
+
+/// Events of so many tenants of so many users, and questions for one tenant.
+fn workload(tenants: u64, users: u64, stored: f64, asked: f64) -> Workload {
+    let (of_tenants, of_users) =
+        (Distribution::uniform(tenants).unwrap(), Distribution::uniform(users).unwrap());
+    let tenant = of_tenants.clone();
+    let store = Workload::new("events").seconds(40).pattern("store", stored, move |draw| {
+        let (tenant, user) = (draw.of(&tenant), draw.of(&of_users));
+        Step::write(&Event {
+            tenant: format!("t{tenant}"),
+            user: format!("u{user}"),
+            number: u32::try_from(draw.number()).unwrap(),
+            body: "x".repeat(900),
+        })
+    });
+    store.pattern("of a tenant", asked, move |draw| {
+        let tenant = format!("t{}", draw.of(&of_tenants));
+        Step::read(&Selection::from(Event::within(tenant)), 20, 20_000)
+    })
+}
+
+#[test]
+fn hpk_24_a_tenant_is_split_by_its_users_and_nothing_is_lost() {
+    let report = workload(1, 100, 50.0, 0.1).run().unwrap();
+    let container = report.container(&Design::of::<Event>().days(30.0)).unwrap();
+    let bytes = |load: &Load| load.heat().iter().map(|heat| heat.bytes).sum::<f64>();
+    assert!((bytes(&container.before) - bytes(&container.after)).abs() < 1.0);
+    // 900 bytes of text are two bytes a character, 50 a second for 30 days.
+    assert!(bytes(&container.before) > 200e9, "{}", bytes(&container.before));
+    assert_eq!(container.after.map().partitions().len(), container.splits.len() + 1);
+    container.max_full(0.95).unwrap();
+    insta::assert_snapshot!(container);
+}
+
+#[test]
+fn hpk_9_and_hpk_17_few_whole_keys_are_told_before_they_are_full() {
+    let report = workload(2, 2, 50.0, 0.1).run().unwrap();
+    let error = report.container(&Design::of::<Event>().days(30.0)).unwrap().max_full(0.8).unwrap_err();
+    assert_eq!(error.rule(), Some("HPK-17"));
+    assert!(error.to_string().contains("add a level"), "{error}");
+    // In a day nothing is near a bound, and one partition takes all.
+    let day = report.container(&Design::of::<Event>().partitions(8)).unwrap();
+    day.max_full(0.8).unwrap();
+    assert!(day.before.heat().iter().filter(|heat| heat.keys > 0).count() <= 2);
+    assert!(day.to_string().contains("next split: partition"), "{day}");
+    assert_eq!(day.first_values(), 2);
+    let warning = "few values first: 2 of tenant reach 2 of 8 partitions at most (HPK-9)";
+    assert!(day.to_string().contains(warning), "{day}");
+}
+
+#[test]
+fn hpk_12_questions_by_a_prefix_warm_the_partitions_of_their_tenant() {
+    let units = |asked| {
+        let report = workload(40, 20, 20.0, asked).run().unwrap();
+        let heat = report.container(&Design::of::<Event>().partitions(4)).unwrap().before.heat();
+        heat.iter().map(|heat| heat.ru).sum::<f64>()
+    };
+    let (quiet, busy) = (units(0.05), units(100.05));
+    // A query of one partition is 2.5 request units, and what it finds about 2.
+    assert!((busy - quiet - 450.0).abs() < 50.0, "{quiet} {busy}");
+    let report = workload(40, 20, 20.0, 9_000.0).run().unwrap();
+    let container = report.container(&Design::of::<Event>()).unwrap();
+    assert_eq!(container.splits, [], "load splits nothing");
+    assert!(container.max_full(0.99).is_err());
+}
+
+#[test]
+fn hpk_15_orders_are_compared_by_the_questions() {
+    let report = workload(30, 30, 50.0, 1.0).run().unwrap();
+    let design = Design::of::<Event>().partitions(16).question("by user", &["user"]);
+    let container = report.container(&design).unwrap();
+    assert_eq!(container.orders[0].levels, [1, 0]);
+    assert_eq!((container.orders[0].touched[0], container.orders[1].touched[0]), (1.0, 16.0));
+    assert!(container.to_string().contains("order user > tenant: by user 1.0 partitions"), "{container}");
+    let both = report.container(&design.question("by tenant", &["tenant"]).question("again", &["tenant"]));
+    assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
+}
+
+/// The figures of a run on the vendor's emulator with throttling: 200 writes a second of one tenant on eight partitions.
+#[test]
+fn hpk_11_and_12_one_tenant_is_throttled_by_the_share_of_its_partition() {
+    let report = workload(1, 200, 200.0, 0.05).run().unwrap();
+    let design = Design::of::<Event>().partitions(8).days(0.0);
+    let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
+    assert!(slow.max_full(0.99).is_err() && slow.before.slowdown() > 2.0, "{slow}");
+    let fast = report.container(&design.clone().throughput(80_000.0)).unwrap();
+    assert!((fast.before.slowdown() - 1.0).abs() < 1e-9 && fast.max_full(0.99).is_ok(), "{fast}");
+    let load = design.throughput(3_200.0).ingest(360_000.0, 300.0);
+    let warnings = report.container(&load).unwrap().warnings();
+    assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
+}
+
+#[test]
+fn keys_of_other_tables_are_left_out() {
+    #[derive(Entity)]
+    #[entity(table = "Other")]
+    #[partition_key(name)]
+    #[row_key("")]
+    struct Other {
+        name: String,
+    }
+    let report = workload(1, 1, 10.0, 1.0).run().unwrap();
+    let other = report.container(&Design::of::<Other>()).unwrap();
+    assert!(other.before.heat().iter().all(|heat| heat.keys == 0));
+    assert!(other.to_string().starts_with("Other: PartitionKey, after 1 days"), "{other}");
+}

@@ -1,0 +1,106 @@
+//! The design of a container: table, levels, throughput, physical partitions, queries.
+
+use table_core::entity::Entity;
+use table_hierarchy::{Bounds, PartitionMap, level_names};
+
+/// A container of Cosmos DB for NoSQL, and the duration of a workload on it.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_advice::Design;
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Events")]
+/// #[partition_key(tenant, user)]
+/// #[row_key(number)]
+/// struct Event { tenant: String, user: String, #[digits(6)] number: u32 }
+///
+/// let design = Design::of::<Event>().partitions(4).throughput(4_000.0).days(30.0).question("by user", &["user"]);
+/// # let _ = design;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Design {
+    pub(super) table: String,
+    pub(super) levels: Vec<String>,
+    pub(super) map: PartitionMap,
+    pub(super) days: f64,
+    pub(super) bounds: Bounds,
+    pub(super) throughput: Option<f64>,
+    pub(super) deadline: Option<(f64, f64)>,
+    pub(super) questions: Vec<(String, Vec<bool>)>,
+}
+
+impl Design {
+    /// Returns the table of an entity with its levels, on one partition, after one day.
+    #[must_use]
+    pub fn of<E: Entity>() -> Self {
+        let levels = level_names(E::SCHEMA);
+        let levels = if levels.is_empty() { vec!["PartitionKey"] } else { levels };
+        Self {
+            table: E::SCHEMA.table.to_owned(),
+            levels: levels.into_iter().map(str::to_owned).collect(),
+            map: PartitionMap::even(1),
+            days: 1.0,
+            bounds: Bounds::SERVICE,
+            throughput: None,
+            deadline: None,
+            questions: Vec::new(),
+        }
+    }
+
+    /// Sets the number of physical partitions before any split. All have the same width.
+    #[must_use]
+    pub fn partitions(self, partitions: u32) -> Self {
+        self.on(PartitionMap::even(partitions))
+    }
+
+    /// Sets the physical partitions before any split, for example those of a live container.
+    #[must_use]
+    pub fn on(self, map: PartitionMap) -> Self {
+        Self { map, ..self }
+    }
+
+    /// Sets the duration of the workload in days.
+    #[must_use]
+    pub fn days(self, days: f64) -> Self {
+        Self { days, ..self }
+    }
+
+    /// Sets limits other than the documented ones.
+    #[must_use]
+    pub fn bounds(self, bounds: Bounds) -> Self {
+        Self { bounds, ..self }
+    }
+
+    /// Sets the request units a second of the container. The service divides them evenly over the physical partitions.
+    ///
+    /// Without it each partition is assumed to have the most that one can have.
+    #[must_use]
+    pub fn throughput(self, ru: f64) -> Self {
+        Self { throughput: Some(ru), ..self }
+    }
+
+    /// Adds an ingest of request units that has to be done after a number of seconds (HPK-11).
+    #[must_use]
+    pub fn ingest(self, ru: f64, seconds: f64) -> Self {
+        Self { deadline: Some((ru, seconds)), ..self }
+    }
+
+    /// Adds a query by the levels that it fixes. Orders of levels are compared by the partitions that all queries touch; a query that is
+    /// added twice counts twice.
+    #[must_use]
+    pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {
+        let fixes = self.levels.iter().map(|level| levels.contains(&level.as_str())).collect();
+        self.questions.push((name.into(), fixes));
+        self
+    }
+
+    /// Returns the levels of a PartitionKey; `None` for the key of another design.
+    pub(super) fn split(&self, partition_key: &str) -> Option<Vec<String>> {
+        if self.levels.len() == 1 {
+            return Some(vec![partition_key.to_owned()]);
+        }
+        let levels = partition_key.strip_suffix('!')?.split('!').map(str::to_owned).collect::<Vec<_>>();
+        (levels.len() == self.levels.len()).then_some(levels)
+    }
+}

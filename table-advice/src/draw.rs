@@ -1,0 +1,49 @@
+//! Deterministic draws of the values of one operation.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::distribution::Distribution;
+use crate::random::Random;
+
+/// Where one operation gets its values from.
+///
+/// ```
+/// use table_advice::{Distribution, Draw};
+///
+/// /// The customer of an operation: few take most.
+/// fn customer(draw: &mut Draw<'_>, customers: &Distribution) -> String {
+///     format!("customer{:05}", draw.of(customers))
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Draw<'a> {
+    pub(super) random: &'a mut Random,
+    pub(super) number: u64,
+    pub(super) seconds: f64,
+    pub(super) start: DateTime<Utc>,
+}
+
+impl Draw<'_> {
+    /// A value of a distribution.
+    #[must_use = "each draw is another value"]
+    pub fn of(&mut self, distribution: &Distribution) -> u64 {
+        distribution.draw(self.random, self.number)
+    }
+
+    /// The number of the operation in its pattern, from 0 on.
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The moment of the operation, by the workload's clock.
+    #[must_use]
+    pub fn instant(&self) -> DateTime<Utc> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a run has few seconds; a cast of a float saturates"
+        )]
+        let micros = (self.seconds * 1e6) as i64;
+        self.start.checked_add_signed(TimeDelta::microseconds(micros)).unwrap_or(self.start)
+    }
+}

@@ -1,0 +1,81 @@
+//! Workloads from a file: fields with distributions, layouts of keys over them, questions by what they give.
+
+mod described;
+mod key;
+mod replay;
+
+use table_core::error::{Error, Result};
+
+use crate::fault::WorkloadFault;
+use crate::file::described::Described;
+use crate::workload::Workload;
+
+/// A workload in JSON, with the layouts it can be run against: designs are compared before there is a type for any of them.
+///
+/// - `fields`: where values come from. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are
+///   numbers, `{"texts": [..]}` one of these texts, `"time"` the moment.
+/// - `layouts`: the pieces of both keys. A text stands for itself; `{"field": f}` is a field, `"digits": n` pads it; `{"hour": f}`,
+///   `{"day": f}`, `{"ticks": f}`, `{"inverted_ticks": f}` are forms of a time.
+/// - `patterns`: `write` or `read`, with the bytes of an entity. A read says which fields it is `given` and how many `rows` its answer
+///   has; its class follows from the layout (CLS-1). Looked at are the answer's rows in a point or range, `entities_a_partition` of the
+///   layout in a partition scan, and all `entities` where partitions are not known.
+///
+/// ```
+/// use table_advice::WorkloadFile;
+///
+/// let file = WorkloadFile::parse(r#"{
+///     "name": "log-ins", "seconds": 20, "start": "2014-04-23T15:00:00Z", "entities": 3000000,
+///     "fields": {
+///         "department": { "texts": ["Legal", "Sales"] },
+///         "employee": { "zipf": { "values": 2000, "exponent": 0.8 } },
+///         "at": "time"
+///     },
+///     "layouts": [
+///         { "name": "by hour", "entities_a_partition": 1440000,
+///           "partition_key": [{ "hour": "at" }], "row_key": [{ "ticks": "at" }, "_", { "field": "employee", "digits": 6 }] },
+///         { "name": "by employee", "entities_a_partition": 1500,
+///           "partition_key": [{ "field": "department" }, "_", { "field": "employee", "digits": 6 }], "row_key": [{ "ticks": "at" }] }
+///     ],
+///     "patterns": [
+///         { "name": "log in", "per_second": 400, "write": { "bytes": 300 } },
+///         { "name": "of one employee", "per_second": 5, "read": { "given": ["department", "employee"], "rows": 50, "bytes": 300 } }
+///     ]
+/// }"#)?;
+/// let [by_hour, by_employee] = ["by hour", "by employee"].map(|layout| file.workload(layout).and_then(|found| found.run()));
+/// let (by_hour, by_employee) = (by_hour?, by_employee?);
+/// assert!(by_hour.max_partition_share(0.2).is_err() && by_employee.max_partition_share(0.2).is_ok()); // PAT-ANTI-1
+/// assert_eq!((by_hour.requests("of one employee")?, by_employee.requests("of one employee")?), (3_000, 2));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct WorkloadFile(Described);
+
+impl WorkloadFile {
+    /// Reads a file's text.
+    ///
+    /// # Errors
+    /// `InvalidWorkload` if it is not JSON of these fields, or names a field that it does not describe.
+    pub fn parse(text: &str) -> Result<Self> {
+        let described: Described =
+            serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Workload(error)))?;
+        described.check()?;
+        Ok(Self(described))
+    }
+
+    /// The names of the layouts.
+    pub fn layouts(&self) -> impl Iterator<Item = &str> {
+        self.0.layouts.iter().map(|layout| layout.name.as_str())
+    }
+
+    /// The workload on one of the layouts.
+    ///
+    /// # Errors
+    /// `InvalidWorkload` if no layout has this name, or a distribution has no values.
+    pub fn workload(&self, layout: &str) -> Result<Workload> {
+        let found = self.0.layouts.iter().find(|found| found.name == layout).ok_or_else(|| {
+            let known: Vec<_> = self.layouts().map(|name| format!("`{name}`")).collect();
+            Error::of(WorkloadFault::NoLayout { layout: layout.to_owned(), known: known.join(", ") })
+        })?;
+        replay::workload(&self.0, found)
+    }
+}

@@ -1,0 +1,95 @@
+//! Keys of a described layout, and the class of a question.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use chrono::{DateTime, Utc};
+use table_core::error::{Error, Result};
+use table_core::query::QueryClass;
+use table_core::ticks;
+
+use crate::fault::WorkloadFault;
+use crate::file::described::{Form, Layout, Piece};
+
+/// Digits of the largest number that is drawn.
+const MOST_DIGITS: usize = 20;
+
+/// A value of a field.
+#[derive(Clone, Debug)]
+pub(super) enum Drawn {
+    Number(u64),
+    Text(String),
+    Time(DateTime<Utc>),
+}
+
+/// The text of a key.
+pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
+    let mut key = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Literal(literal) => key.push_str(literal),
+            Piece::Form(form) => {
+                let field = piece.field().unwrap_or_default();
+                let value =
+                    values.get(field).ok_or_else(|| Error::of(WorkloadFault::NoField(field.to_owned())))?;
+                push(&mut key, field, form, value)?;
+            }
+        }
+    }
+    Ok(key)
+}
+
+fn push(key: &mut String, field: &str, form: &Form, value: &Drawn) -> Result<()> {
+    let before = key.len();
+    // Writing to a text cannot fail.
+    let _ = match (form, value) {
+        (Form::Field { digits, .. }, Drawn::Number(number)) => {
+            let width = digits.unwrap_or_default();
+            if width > MOST_DIGITS {
+                let field = field.to_owned();
+                return Err(Error::of(WorkloadFault::Digits { field, digits: width, most: MOST_DIGITS }));
+            }
+            let written = write!(key, "{number:0width$}");
+            if width > 0 && key.len() - before > width {
+                let (field, number) = (field.to_owned(), *number);
+                return Err(Error::of(WorkloadFault::Number { field, number, digits: width }));
+            }
+            written
+        }
+        (Form::Field { digits: None, .. }, Drawn::Text(text)) => key.write_str(text),
+        (Form::Hour { .. }, Drawn::Time(time)) => write!(key, "{}", time.format("%Y%m%d%H")),
+        (Form::Day { .. }, Drawn::Time(time)) => write!(key, "{}", time.format("%Y%m%d")),
+        (Form::Ticks { .. }, Drawn::Time(time)) => {
+            write!(key, "{:019}", ticks_of(field, *time)?)
+        }
+        (Form::InvertedTicks { .. }, Drawn::Time(time)) => {
+            write!(key, "{:019}", ticks::MAX - ticks_of(field, *time)?)
+        }
+        _ => {
+            return Err(Error::of(WorkloadFault::Form(field.to_owned())));
+        }
+    };
+    Ok(())
+}
+
+fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
+    let ticks = ticks::from_datetime(time).filter(|ticks| *ticks <= ticks::MAX);
+    ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
+}
+
+/// What a question costs in a layout when these fields are given (CLS-1).
+pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
+    // How many fields of the key are given one after another, and how many there are.
+    let leading = |pieces: &[Piece]| {
+        let fields: Vec<_> = pieces.iter().filter_map(Piece::field).collect();
+        let known = fields.iter().take_while(|field| given.iter().any(|name| name == *field)).count();
+        (known, fields.len())
+    };
+    match (leading(&layout.partition_key), leading(&layout.row_key)) {
+        ((known, all), (rows, of)) if known == all && rows == of => QueryClass::Point,
+        ((known, all), (rows, _)) if known == all && rows > 0 => QueryClass::Range,
+        ((known, all), _) if known == all => QueryClass::PartitionScan,
+        ((known, _), _) if known > 0 => QueryClass::PartitionRange,
+        _ => QueryClass::TableScan,
+    }
+}

@@ -1,0 +1,103 @@
+//! The operations of a described workload on one of its layouts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use table_core::error::{Error, Result};
+use table_core::query::QueryClass;
+
+use crate::distribution::Distribution;
+use crate::draw::Draw;
+use crate::fault::WorkloadFault;
+use crate::file::described::{Described, Field, Layout, Read, Write};
+use crate::file::key::{self, Drawn};
+use crate::step::{Step, load, pages};
+use crate::workload::Workload;
+
+/// Where the values of one field come from.
+enum Source {
+    Number(Distribution),
+    Text(Distribution, Vec<String>),
+    Time,
+}
+
+/// In the order of their names: each operation draws them all, whatever the layout has of them, so that layouts see the same.
+type Sources = BTreeMap<String, Source>;
+
+pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {
+    let mut sources = Sources::new();
+    for (name, field) in &described.fields {
+        let found = source(field).map_err(|fault| Error::of(fault.of_field(name)))?;
+        sources.insert(name.clone(), found);
+    }
+    let (sources, layout) = (Arc::new(sources), Arc::new(layout.clone()));
+    let mut workload = Workload::new(format!("{}, {}", described.name, layout.name))
+        .seed(described.seed)
+        .seconds(described.seconds)
+        .start(described.started()?);
+    for pattern in &described.patterns {
+        let (sources, layout, entities) = (sources.clone(), layout.clone(), described.entities);
+        let (write, read, name) = (pattern.write.clone(), pattern.read.clone(), pattern.name.clone());
+        workload = workload.pattern(&pattern.name, pattern.per_second, move |draw| {
+            let values = draw_all(&sources, draw);
+            match (&write, &read) {
+                (Some(write), _) => written(&layout, write, &values),
+                (_, Some(read)) => asked(&layout, read, entities, &values),
+                (None, None) => Err(Error::of(WorkloadFault::Kind(name.clone()))),
+            }
+        });
+    }
+    Ok(workload)
+}
+
+fn source(field: &Field) -> Result<Source, WorkloadFault> {
+    Ok(match field {
+        Field::Uniform(values) => Source::Number(Distribution::try_uniform(*values)?),
+        Field::Zipf { values, exponent } => Source::Number(Distribution::try_zipf(*values, *exponent)?),
+        Field::Constant(value) => Source::Number(Distribution::constant(*value)),
+        Field::Sequence => Source::Number(Distribution::sequence()),
+        Field::Texts(texts) => Source::Text(Distribution::try_uniform(texts.len() as u64)?, texts.clone()),
+        Field::Time => Source::Time,
+    })
+}
+
+fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
+    let one = |(name, source): (&String, &Source)| {
+        let drawn = match source {
+            Source::Number(distribution) => Drawn::Number(draw.of(distribution)),
+            Source::Text(distribution, texts) => {
+                let place = usize::try_from(draw.of(distribution)).unwrap_or_default();
+                Drawn::Text(texts.get(place).cloned().unwrap_or_default())
+            }
+            Source::Time => Drawn::Time(draw.instant()),
+        };
+        (name.clone(), drawn)
+    };
+    sources.iter().map(one).collect()
+}
+
+fn written(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
+    // A key that cannot be made is an error of the file, also where only the partition counts.
+    key::text(&layout.row_key, values)?;
+    let entities = write.copies.saturating_add(1);
+    let bytes = entities.saturating_mul(write.bytes);
+    let touches = vec![(key::text(&layout.partition_key, values)?, entities)];
+    Ok(Step { class: None, reads: 0, writes: 1, entities, bytes, touches, ranges: Vec::new() })
+}
+
+fn asked(layout: &Layout, read: &Read, entities: u64, values: &BTreeMap<String, Drawn>) -> Result<Step> {
+    let class = key::class(layout, &read.given);
+    let looked_at = match class {
+        QueryClass::Point => 1,
+        QueryClass::Range => read.rows,
+        QueryClass::PartitionScan => layout.entities_a_partition.max(read.rows),
+        QueryClass::PartitionRange | QueryClass::FanOut(_) | QueryClass::TableScan => entities.max(read.rows),
+    };
+    let mut touches = Vec::new();
+    if class <= QueryClass::PartitionScan {
+        touches.push((key::text(&layout.partition_key, values)?, load(pages(looked_at))));
+    }
+    let bytes = read.rows.saturating_mul(read.bytes);
+    let (reads, entities) = (pages(looked_at), looked_at);
+    Ok(Step { class: Some(class), reads, writes: 0, entities, bytes, touches, ranges: Vec::new() })
+}

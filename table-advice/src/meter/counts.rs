@@ -1,0 +1,183 @@
+//! Counts: sums, by table, by partition.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{AddAssign, Deref};
+
+use table_core::query::QueryClass;
+
+/// Sums over some requests.
+///
+/// ```
+/// use table_advice::meter::Counts;
+///
+/// /// Requests that read.
+/// fn reads(counts: &Counts) -> u64 {
+///     counts.points + counts.ranges + counts.partition_scans + counts.partition_ranges + counts.table_scans
+/// }
+/// assert_eq!(reads(&Counts { points: 2, ranges: 1, ..Counts::default() }), 3);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Calls of the store, each page one: round trips to a service.
+    pub requests: u64,
+    /// Those that looked up one entity (DQ-2).
+    pub points: u64,
+    /// Those that read a range of rows of one partition (DQ-3).
+    pub ranges: u64,
+    /// Those that read one whole partition (DQ-4).
+    pub partition_scans: u64,
+    /// Those that read a range of partitions (CLS-1).
+    pub partition_ranges: u64,
+    /// Those that read the whole table (DQ-5).
+    pub table_scans: u64,
+    /// Those that went on where a page ended; each is counted under its class too.
+    pub further_pages: u64,
+    /// Queries that were asked of several partitions, one after another in key order; their requests are counted under their classes.
+    pub fan_outs: u64,
+    /// Those that wrote: one operation is a transaction of one.
+    pub transactions: u64,
+    /// Operations in those.
+    pub operations: u64,
+    /// Those that created, deleted or listed tables.
+    pub table_requests: u64,
+    /// Entities that the store looked at, those that a filter refused included; those returned if the store does not tell.
+    pub rows_read: u64,
+    /// Entities that came back.
+    pub rows_returned: u64,
+    /// Bytes of the entities sent, by the published formula (SIZE-2).
+    pub bytes_written: u64,
+    /// Bytes of the entities that came back, by the same formula.
+    pub bytes_returned: u64,
+}
+
+impl Counts {
+    /// One query or look-up of this class.
+    pub(super) fn one(class: QueryClass, further: bool) -> Self {
+        let mut counts = Self { requests: 1, further_pages: u64::from(further), ..Self::default() };
+        match class {
+            QueryClass::Point => counts.points = 1,
+            QueryClass::Range => counts.ranges = 1,
+            QueryClass::PartitionScan => counts.partition_scans = 1,
+            QueryClass::PartitionRange | QueryClass::FanOut(_) => counts.partition_ranges = 1,
+            QueryClass::TableScan => counts.table_scans = 1,
+        }
+        counts
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.points += other.points;
+        self.ranges += other.ranges;
+        self.partition_scans += other.partition_scans;
+        self.partition_ranges += other.partition_ranges;
+        self.table_scans += other.table_scans;
+        self.further_pages += other.further_pages;
+        self.fan_outs += other.fan_outs;
+        self.transactions += other.transactions;
+        self.operations += other.operations;
+        self.table_requests += other.table_requests;
+        self.rows_read += other.rows_read;
+        self.rows_returned += other.rows_returned;
+        self.bytes_written += other.bytes_written;
+        self.bytes_returned += other.bytes_returned;
+    }
+}
+
+/// What is not nought, on one line.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "requests {}", self.requests)?;
+        for (name, count) in [
+            ("points", self.points),
+            ("ranges", self.ranges),
+            ("partition scans", self.partition_scans),
+            ("partition ranges", self.partition_ranges),
+            ("table scans", self.table_scans),
+            ("further pages", self.further_pages),
+            ("fan-outs", self.fan_outs),
+            ("transactions", self.transactions),
+            ("operations", self.operations),
+            ("of tables", self.table_requests),
+            ("rows read", self.rows_read),
+            ("rows returned", self.rows_returned),
+            ("bytes written", self.bytes_written),
+            ("bytes returned", self.bytes_returned),
+        ] {
+            if count > 0 {
+                write!(f, ", {name} {count}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a [`Meter`](crate::meter::Meter) has counted since the last reading. It is read like its [`Counts`] in all.
+///
+/// ```
+/// use table_advice::meter::Reading;
+///
+/// /// How many requests one answer took, on the average.
+/// fn requests_an_answer(reading: &Reading, answers: u64) -> u64 {
+///     reading.requests.checked_div(answers).unwrap_or_default()
+/// }
+/// assert_eq!(requests_an_answer(&Reading::default(), 10), 0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    pub(super) total: Counts,
+    pub(super) tables: BTreeMap<String, Counts>,
+    /// Those that name one partition.
+    pub(super) partitions: BTreeMap<(String, String), Counts>,
+}
+
+impl Reading {
+    /// Of one table; nothing for one that was not asked.
+    #[must_use]
+    pub fn of_table(&self, table: &str) -> Counts {
+        self.tables.get(table).copied().unwrap_or_default()
+    }
+
+    /// Of one partition: what named it alone. A scan of many is not among it.
+    #[must_use]
+    pub fn of_partition(&self, table: &str, partition_key: &str) -> Counts {
+        self.partitions.get(&(table.to_owned(), partition_key.to_owned())).copied().unwrap_or_default()
+    }
+
+    /// The tables that were asked, in order.
+    pub fn tables(&self) -> impl Iterator<Item = (&str, &Counts)> {
+        self.tables.iter().map(|(table, counts)| (table.as_str(), counts))
+    }
+
+    /// Table and `PartitionKey` of the partitions that were asked, in order.
+    pub fn partitions(&self) -> impl Iterator<Item = ((&str, &str), &Counts)> {
+        self.partitions.iter().map(|((table, key), counts)| ((table.as_str(), key.as_str()), counts))
+    }
+
+    pub(super) fn add(&mut self, table: Option<&str>, partition_key: Option<&str>, counts: Counts) {
+        self.total += counts;
+        let Some(table) = table else { return };
+        *self.tables.entry(table.to_owned()).or_default() += counts;
+        if let Some(key) = partition_key {
+            *self.partitions.entry((table.to_owned(), key.to_owned())).or_default() += counts;
+        }
+    }
+}
+
+impl Deref for Reading {
+    type Target = Counts;
+
+    fn deref(&self) -> &Counts {
+        &self.total
+    }
+}
+
+/// In all, then a line for each table.
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.total)?;
+        self.tables.iter().try_for_each(|(table, counts)| write!(f, "\n  {table}: {counts}"))
+    }
+}

@@ -1,0 +1,59 @@
+//! Prices of requests and bytes, at rates that the user gives.
+
+use serde::Deserialize;
+use table_core::error::{Error, Result};
+
+use crate::fault::WorkloadFault;
+
+/// Rates of a service. None are built in: they differ by region and year.
+///
+/// ```
+/// use table_advice::Prices;
+///
+/// let prices = Prices::from_json(r#"{ "currency": "USD", "per_10k_reads": 0.00036, "per_10k_writes": 0.00036 }"#)?;
+/// assert_eq!(prices.of(0.0, 10_000_000.0, 0.0), 0.36);
+/// assert!(Prices::from_json(r#"{ "currency": "USD", "per_10k_reads": -1, "per_10k_writes": 0 }"#).is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// The name of the money.
+    pub currency: String,
+    /// For 10,000 requests that read.
+    pub per_10k_reads: f64,
+    /// For 10,000 requests that write.
+    pub per_10k_writes: f64,
+    /// For a GiB of entities that is sent back.
+    #[serde(default)]
+    pub per_gib_read: f64,
+}
+
+impl Prices {
+    /// Reads a file's text.
+    ///
+    /// # Errors
+    /// `InvalidWorkload` if it is not JSON of these fields, or a rate is negative or no number.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let prices: Self =
+            serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Prices(error)))?;
+        prices.check()?;
+        Ok(prices)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        for rate in [self.per_10k_reads, self.per_10k_writes, self.per_gib_read] {
+            if !(rate.is_finite() && rate >= 0.0) {
+                return Err(Error::of(WorkloadFault::Price(rate)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What so many requests cost, and so many bytes sent back.
+    #[must_use]
+    pub fn of(&self, reads: f64, writes: f64, bytes_read: f64) -> f64 {
+        (reads * self.per_10k_reads + writes * self.per_10k_writes) / 10_000.0
+            + bytes_read / (1024.0 * 1024.0 * 1024.0) * self.per_gib_read
+    }
+}

@@ -1,0 +1,162 @@
+//! One run of a workload: every operation at its time, its requests counted.
+
+use std::collections::BTreeMap;
+
+use table_core::error::{Error, Result};
+
+use crate::asked::Asked;
+use crate::draw::Draw;
+use crate::fault::WorkloadFault;
+use crate::heat_map::{HeatMap, Touch};
+use crate::random::{Random, real};
+use crate::report::{ACCOUNT_TARGET, PatternCost, Report, Throttling};
+use crate::spread::{Heat, PARTITION_TARGET};
+use crate::step::{Step, load};
+use crate::workload::{MOST_OPERATIONS, Pattern, Workload};
+
+/// Below this many requests chance alone makes a partition look hot.
+const SHORTEST_RUN: usize = 1_000;
+
+/// One pattern under way.
+struct Turn {
+    random: Random,
+    number: u64,
+    cost: PatternCost,
+}
+
+impl Turn {
+    /// When its next operation comes: in the middle of its share of time.
+    fn due(&self) -> f64 {
+        (real(self.number) + 0.5) / self.cost.per_second
+    }
+}
+
+impl Workload {
+    /// Runs it, without I/O.
+    ///
+    /// # Errors
+    /// `InvalidWorkload`: no patterns, or two of one name; a rate that is negative or no number; no operations, over
+    /// [`MOST_OPERATIONS`], or over [`MOST_SECONDS`](crate::workload::MOST_SECONDS); a negative price. Those of the steps.
+    pub fn run(&self) -> Result<Report> {
+        self.check()?;
+        run(self)
+    }
+}
+
+fn run(workload: &Workload) -> Result<Report> {
+    let new_turn = |pattern: &Pattern| Turn {
+        random: Random::new(workload.seed, &pattern.name),
+        number: 0,
+        cost: PatternCost::new(&pattern.name, pattern.per_second),
+    };
+    let mut turns: Vec<Turn> = workload.patterns.iter().map(new_turn).collect();
+    let mut tally = Tally::new(workload.seconds);
+    let end = f64::from(workload.seconds);
+    loop {
+        let due = turns.iter().enumerate().map(|(place, turn)| (turn.due(), place));
+        // A rate of 0 is never due.
+        let next = due.filter(|(due, _)| *due < end).min_by(|left, right| left.0.total_cmp(&right.0));
+        let Some((seconds, place)) = next else { break };
+        let (Some(turn), Some(pattern)) = (turns.get_mut(place), workload.patterns.get(place)) else { break };
+        let mut draw = Draw { random: &mut turn.random, number: turn.number, seconds, start: workload.start };
+        let step = (pattern.next)(&mut draw)?;
+        turn.number += 1;
+        turn.cost.add(&step);
+        tally.add(seconds, step)?;
+    }
+    let patterns = turns.into_iter().map(|turn| turn.cost).collect();
+    Ok(tally.finish(workload, patterns))
+}
+
+/// What is known of all patterns together.
+struct Tally {
+    numbers: BTreeMap<String, usize>,
+    touches: Vec<Touch>,
+    /// Requests of each second.
+    requests: Vec<u64>,
+    asked: Asked,
+}
+
+impl Tally {
+    fn new(seconds: u32) -> Self {
+        let requests = vec![0; usize::try_from(seconds).unwrap_or_default()];
+        Self { numbers: BTreeMap::new(), touches: Vec::new(), requests, asked: Asked::default() }
+    }
+
+    fn add(&mut self, seconds: f64, step: Step) -> Result<()> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and below the seconds of the run"
+        )]
+        let second = seconds as u32;
+        if let Some(requests) = usize::try_from(second).ok().and_then(|place| self.requests.get_mut(place)) {
+            *requests = requests.saturating_add(step.writes).saturating_add(load(step.reads));
+        }
+        // A fan-out is one operation that touches many.
+        if (self.touches.len() + step.touches.len()) as u64 > 4 * MOST_OPERATIONS {
+            return Err(Error::of(WorkloadFault::Partitions));
+        }
+        self.asked.add(&step);
+        for (name, load) in step.touches {
+            let next = self.numbers.len();
+            let partition = *self.numbers.entry(name).or_insert(next);
+            self.touches.push(Touch { second, partition, load });
+        }
+        Ok(())
+    }
+
+    fn finish(self, workload: &Workload, patterns: Vec<PatternCost>) -> Report {
+        let mut names = vec![String::new(); self.numbers.len()];
+        for (name, number) in self.numbers {
+            if let Some(place) = names.get_mut(number) {
+                *place = name;
+            }
+        }
+        let a_second = self.touches.len() / usize::try_from(workload.seconds).unwrap_or(1).max(1);
+        let mut heat = Heat::of_runs(a_second.max(SHORTEST_RUN));
+        for touch in &self.touches {
+            heat.write_to(names.get(touch.partition).map_or("", String::as_str));
+        }
+        let mut throttling = throttled(&self.touches, &names);
+        let over = |requests: &u64| requests.saturating_sub(ACCOUNT_TARGET);
+        throttling.refused_requests = self.requests.iter().map(over).fold(0, u64::saturating_add);
+        let map = HeatMap::new(&names, &self.touches, workload.seconds);
+        Report {
+            name: workload.name.clone(),
+            seed: workload.seed,
+            seconds: workload.seconds,
+            patterns,
+            heat,
+            map,
+            throttling,
+            busiest_second: self.requests.iter().copied().max().unwrap_or_default(),
+            prices: workload.prices.clone(),
+            asked: self.asked,
+        }
+    }
+}
+
+/// What is over the target of one partition in one second (SCL-1). Touches come in order of time.
+fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
+    let target = PARTITION_TARGET as u64;
+    let mut throttling = Throttling::default();
+    for second in touches.chunk_by(|left, right| left.second == right.second) {
+        let mut loads: BTreeMap<usize, u64> = BTreeMap::new();
+        for touch in second {
+            let load = loads.entry(touch.partition).or_default();
+            *load = load.saturating_add(touch.load);
+        }
+        let hottest = loads.iter().max_by_key(|(number, load)| (**load, std::cmp::Reverse(**number)));
+        if let Some((partition, load)) = hottest
+            && *load > throttling.hottest_second
+        {
+            throttling.hottest_second = *load;
+            throttling.hottest_partition = names.get(*partition).cloned().unwrap_or_default();
+        }
+        let over = loads.values().map(|load| load.saturating_sub(target));
+        throttling.refused_load = over.fold(throttling.refused_load, u64::saturating_add);
+    }
+    throttling
+}

@@ -1,0 +1,281 @@
+//! Distribution of writes over partitions, measured on keys before anything is stored (PAT-ANTI-1).
+//!
+//! # Context
+//! A partition is served by one server at a time. A PartitionKey that follows time (`2014042315`, the present hour) sends every
+//! insert of the hour to one of them, however many there are: prepend and append are one anti-pattern. Over a day such keys look
+//! evenly spread; at any moment they are not. So what counts is not how many writes a partition takes in all, but its share of
+//! the writes that come one after another.
+//!
+//! # Key layout
+//! | | PartitionKey | RowKey |
+//! |---|---|---|
+//! | hot | `2014042315`, the hour | department, employee, event |
+//! | spread | `Sales_000123`, department and employee | time and event |
+//! | spread, one log | `log_03`, by `bucket(stamp, 8)` | time and event |
+//!
+//! # Guarantee
+//! [`Heat`] measures exactly, over every run of consecutive writes of the length it is given. A key of nothing but time does not
+//! compile at all, unless allowed openly.
+//!
+//! # Cost
+//! No requests. Memory for each partition's key, and for those of one run.
+//!
+//! # Bounds
+//! It says what the keys do, not what a server does: partitions next to each other can share one.
+//!
+//! # When not to
+//! For reads: what they cost is in the type of their selection, and [`plan`](table_core::Table::plan) shows it.
+//!
+//! ```
+//! use chrono::{DateTime, Utc};
+//! use table_advice::spread::Heat;
+//! use table_core::Entity;
+//!
+//! #[derive(Entity)]
+//! #[partition_key(department, "_", employee)]
+//! #[row_key(at)]
+//! struct Event { #[without('_')] department: String, #[digits(6)] employee: u32, at: DateTime<Utc> }
+//!
+//! let mut heat = Heat::of_runs(100);
+//! for number in 0..1_000 {
+//!     heat.write(&Event { department: "Sales".into(), employee: number % 50, at: DateTime::UNIX_EPOCH })?;
+//! }
+//! assert_eq!((heat.partitions(), heat.peak().share), (50, 0.02));
+//! assert_eq!(heat.writes_a_second(2_000.0), 100_000.0); // what all partitions take if one takes 2,000
+//! # Ok::<(), table_core::Error>(())
+//! ```
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+
+/// Writes a second that one partition of the service takes (SCL-1).
+pub const PARTITION_TARGET: f64 = 2_000.0;
+
+/// The partition that took the largest share of a run of writes.
+///
+/// ```
+/// use table_advice::spread::Peak;
+///
+/// /// Whether one partition takes more than its share of writes that are spread over so many.
+/// fn is_hot(peak: &Peak, partitions: u32) -> bool {
+///     peak.share > 2.0 / f64::from(partitions)
+/// }
+/// assert!(is_hot(&Peak { partition_key: "2024-01-01".to_owned(), share: 1.0 }, 16));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Peak {
+    /// Its PartitionKey.
+    pub partition_key: String,
+    /// Its share: 1 if it took all of them, 0 if nothing was written.
+    pub share: f64,
+}
+
+/// How a sequence of writes spreads over partitions.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    run: usize,
+    /// The numbers of the partitions of the last writes, the oldest first.
+    recent: VecDeque<usize>,
+    numbers: BTreeMap<String, usize>,
+    counts: Vec<Count>,
+    peak: Option<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    total: u64,
+    recent: usize,
+}
+
+impl Heat {
+    /// Measures over runs of so many consecutive writes, at least one: about as many as come in a second.
+    #[must_use]
+    pub fn of_runs(writes: usize) -> Self {
+        let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
+        Self { run: writes.max(1), recent, numbers, counts: Vec::new(), peak: None }
+    }
+
+    /// Counts the next write: of this entity.
+    ///
+    /// # Errors
+    /// Those of [`Entity::key_of`].
+    pub fn write<E: Entity>(&mut self, entity: &E) -> Result<()> {
+        let (mut partition_key, mut row_key) = (String::new(), String::new());
+        entity.encode_key(&mut partition_key, &mut row_key)?;
+        self.write_to(&partition_key);
+        Ok(())
+    }
+
+    /// Counts the next write: to this partition.
+    pub fn write_to(&mut self, partition_key: &str) {
+        let number = self.numbers.get(partition_key).copied().unwrap_or_else(|| {
+            self.counts.push(Count::default());
+            self.numbers.insert(partition_key.to_owned(), self.counts.len() - 1);
+            self.counts.len() - 1
+        });
+        if self.recent.len() == self.run
+            && let Some(count) = self.recent.pop_front().and_then(|oldest| self.counts.get_mut(oldest))
+        {
+            count.recent -= 1;
+        }
+        self.recent.push_back(number);
+        if let Some(count) = self.counts.get_mut(number) {
+            count.total += 1;
+            count.recent += 1;
+            // Only the partition just written can have become the hottest. A run that is not full yet is part of the first that is.
+            if self.peak.is_none_or(|(most, _)| count.recent > most) {
+                self.peak = Some((count.recent, number));
+            }
+        }
+    }
+
+    /// Writes in all.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.counts.iter().map(|count| count.total).sum()
+    }
+
+    /// Partitions in all.
+    #[must_use]
+    pub const fn partitions(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The partition with the largest share of any run, and that share. With fewer writes than a run has, of all of them.
+    #[must_use]
+    pub fn peak(&self) -> Peak {
+        let Some((most, number)) = self.peak else { return Peak::default() };
+        let name = self.numbers.iter().find(|(_, found)| **found == number);
+        let partition_key = name.map(|(name, _)| name.clone()).unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "a share needs no more digits than a float has")]
+        let share = most as f64 / self.recent.len().max(1) as f64;
+        Peak { partition_key, share }
+    }
+
+    /// How many writes a second such keys allow if one partition takes so many: [`PARTITION_TARGET`] at the service.
+    #[must_use]
+    pub fn writes_a_second(&self, partition: f64) -> f64 {
+        let share = self.peak().share;
+        if share > 0.0 { partition / share } else { f64::INFINITY }
+    }
+
+    /// The partitions with most writes in all, the hottest first; of as many writes in key order.
+    #[must_use]
+    pub fn hottest(&self, partitions: usize) -> Vec<(&str, u64)> {
+        let total = |number: &usize| self.counts.get(*number).map_or(0, |count| count.total);
+        let mut all: Vec<_> =
+            self.numbers.iter().map(|(name, number)| (name.as_str(), total(number))).collect();
+        all.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
+        all.truncate(partitions);
+        all
+    }
+}
+
+/// A few lines for people: the sums, the peak, the ten hottest.
+impl fmt::Display for Heat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Peak { partition_key, share } = self.peak();
+        writeln!(f, "{} writes over {} partitions", self.writes(), self.partitions())?;
+        writeln!(
+            f,
+            "peak: '{partition_key}' took {:.1} % of {} writes in a row; {:.0} writes/s fit at {PARTITION_TARGET:.0} a partition",
+            share * 100.0,
+            self.recent.len(),
+            self.writes_a_second(PARTITION_TARGET)
+        )?;
+        for (name, total) in self.hottest(10) {
+            writeln!(f, "{total:>10}  {name}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, TimeDelta, Utc};
+    use proptest::prelude::*;
+    use table_core::{Entity, KeyPart};
+
+    use super::*;
+
+    /// The better layout of the catalogue.
+    #[derive(Entity)]
+    #[partition_key(department, "_", employee)]
+    #[row_key(at, "_", event)]
+    struct Logged {
+        #[without('_')]
+        department: String,
+        #[digits(6)]
+        employee: u32,
+        at: DateTime<Utc>,
+        event: String,
+    }
+
+    fn event(number: u32) -> Logged {
+        let at: DateTime<Utc> = "2014-04-23T15:00:00Z".parse().unwrap();
+        Logged {
+            department: "Sales".into(),
+            employee: 123 + number % 40,
+            at: at + TimeDelta::seconds(number.into()),
+            event: "login".into(),
+        }
+    }
+
+    #[test]
+    fn pat_anti_1_the_layout_is_the_catalogues() {
+        let key = event(0).key_of().unwrap();
+        insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
+    }
+
+    /// SCL-4: keys that follow each other go to one server.
+    #[test]
+    fn pat_anti_1_a_key_of_time_is_hot_at_every_moment() {
+        let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
+        for number in 0..24 * 3_600 {
+            let event = event(number);
+            by_hour.write_to(&event.at.format("%Y%m%d%H").to_string());
+            by_employee.write(&event).unwrap();
+        }
+        // By the sums alone the hours look well spread.
+        assert_eq!((by_hour.partitions(), by_hour.hottest(1)), (24, vec![("2014042315", 3_600)]));
+        assert!((by_hour.peak().share - 1.0).abs() < 1e-9 && by_employee.peak().share < 0.03);
+        insta::assert_snapshot!(by_hour.to_string().lines().take(2).collect::<Vec<_>>().join("\n"), @r"
+        86400 writes over 24 partitions
+        peak: '2014042315' took 100.0 % of 500 writes in a row; 2000 writes/s fit at 2000 a partition
+        ");
+    }
+
+    #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
+    enum Color {
+        Red,
+        Green,
+        Blue,
+    }
+
+    proptest! {
+        /// The model counts every run anew.
+        #[test]
+        fn pat_anti_1_the_peak_is_that_of_all_runs(
+            writes in prop::collection::vec(prop_oneof![Just(Color::Red), Just(Color::Green), Just(Color::Blue)], 0..60),
+            run in 1_usize..20,
+        ) {
+            let mut heat = Heat::of_runs(run);
+            for color in &writes {
+                heat.write_to(&format!("{color:?}"));
+            }
+            let length = run.min(writes.len()).max(1);
+            let most = writes
+                .windows(length)
+                .flat_map(|window| window.iter().map(|color| window.iter().filter(|other| *other == color).count()))
+                .max()
+                .unwrap_or_default();
+            let share = f64::from(u32::try_from(most).unwrap()) / f64::from(u32::try_from(length).unwrap());
+            prop_assert!((heat.peak().share - share).abs() < 1e-9);
+            let counted: u64 = heat.hottest(9).iter().map(|(_, total)| total).sum();
+            prop_assert_eq!((counted, heat.writes()), (writes.len() as u64, writes.len() as u64));
+        }
+    }
+}

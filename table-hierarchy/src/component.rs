@@ -1,0 +1,73 @@
+//! The value of one level of a partition key.
+
+use std::borrow::Cow;
+
+/// The value of one level, as the service tells values apart (EPK-3): the text `1`, the number 1 and a missing value are three keys.
+///
+/// ```
+/// use table_hierarchy::{Component, Epk};
+///
+/// assert_ne!(Epk::of(&[Component::text("1")]), Epk::of(&[Component::number(1.0).unwrap()]));
+/// assert_eq!(Component::number(f64::NAN), None);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Component<'a>(Value<'a>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Value<'a> {
+    Undefined,
+    Null,
+    Boolean(bool),
+    Number(f64),
+    Text(Cow<'a, str>),
+}
+
+impl<'a> Component<'a> {
+    /// The property is missing.
+    pub const UNDEFINED: Self = Self(Value::Undefined);
+    /// The property is null.
+    pub const NULL: Self = Self(Value::Null);
+
+    /// A text: its bytes as they are, without folding or trimming (EPK-4).
+    #[must_use]
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self(Value::Text(text.into()))
+    }
+
+    /// A truth value.
+    #[must_use]
+    pub const fn boolean(value: bool) -> Self {
+        Self(Value::Boolean(value))
+    }
+
+    /// A number; `None` for NaN and the infinities, which are not keys (EPK-1). The negative zero is the positive one (EPK-2).
+    #[must_use]
+    pub fn number(value: f64) -> Option<Self> {
+        value.is_finite().then_some(Self(Value::Number(value + 0.0)))
+    }
+
+    /// The bytes that are hashed.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match &self.0 {
+            Value::Undefined => out.push(0x00),
+            Value::Null => out.push(0x01),
+            Value::Boolean(false) => out.push(0x02),
+            Value::Boolean(true) => out.push(0x03),
+            Value::Number(number) => {
+                out.push(0x05);
+                out.extend(number.to_le_bytes());
+            }
+            Value::Text(text) => {
+                out.push(0x08);
+                out.extend(text.as_bytes());
+                out.push(0xFF);
+            }
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Component<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::text(text)
+    }
+}

@@ -1,0 +1,71 @@
+//! Levels in the text of a PartitionKey: each ends with `!`.
+
+use std::ops::Bound;
+
+use table_core::key::order;
+use table_core::query::TextRange;
+use table_core::schema::{EntitySchema, KeyPiece};
+
+/// Ends a level of a PartitionKey.
+const END: char = '!';
+
+/// The fields that are levels of an entity's partition key, in their order; none where the PartitionKey is a single level (HPK-42).
+///
+/// ```
+/// use table_core::Entity;
+/// use table_hierarchy::level_names;
+///
+/// #[derive(Entity)]
+/// #[partition_key(tenant, user)]
+/// #[row_key(number)]
+/// struct Event { tenant: String, user: String, #[digits(6)] number: u32 }
+///
+/// assert_eq!(level_names(Event::SCHEMA), ["tenant", "user"]);
+/// ```
+#[must_use]
+pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
+    let pieces = schema.partition_key;
+    let fields = pieces.iter().filter_map(|piece| match piece {
+        KeyPiece::Field { field, .. } => Some(*field),
+        KeyPiece::Literal(_) => None,
+    });
+    let fields: Vec<&'static str> = fields.collect();
+    let ended = matches!(pieces.last(), Some(KeyPiece::Literal("!")));
+    if ended && fields.len() > 1 { fields } else { Vec::new() }
+}
+
+/// The first levels that are common to a range over PartitionKey.
+///
+/// ```
+/// use table_hierarchy::common_levels;
+/// use table_core::query::TextRange;
+///
+/// assert_eq!(common_levels(&TextRange::prefix("contoso!ada!")), ["contoso", "ada"]);
+/// assert_eq!(common_levels(&TextRange::prefix("contoso!a")), ["contoso"]);
+/// assert!(common_levels(&TextRange::ALL).is_empty());
+/// ```
+#[must_use]
+pub fn common_levels(range: &TextRange) -> Vec<String> {
+    let (Bound::Included(lower) | Bound::Excluded(lower)) = &range.lower else { return Vec::new() };
+    let mut prefix = "";
+    for (at, _) in lower.match_indices(END) {
+        let longer = lower.get(..=at).unwrap_or_default();
+        if !lies_below(&range.upper, longer) {
+            break;
+        }
+        prefix = longer;
+    }
+    prefix.split_terminator(END).map(str::to_owned).collect()
+}
+
+/// Whether all that a range with this end holds, above a lower bound that begins with `prefix`, begins with it, too.
+fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
+    match upper {
+        Bound::Unbounded => false,
+        Bound::Included(upper) => upper.starts_with(prefix),
+        Bound::Excluded(upper) => {
+            upper.starts_with(prefix)
+                || order::after_prefix(prefix).is_some_and(|after| order::compare(upper, &after).is_le())
+        }
+    }
+}

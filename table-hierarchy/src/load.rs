@@ -1,0 +1,324 @@
+//! The load of physical partitions: heat, shares of the throughput, the next split.
+//!
+//! The service divides the throughput of a container evenly over its physical partitions, whatever their load. It splits a partition that
+//! holds too much, and adds partitions when the requested throughput needs them. A hot key causes no split and stays hot (HPK-12, HPK-14).
+
+mod orders;
+
+pub use orders::Order;
+
+use std::collections::BTreeMap;
+
+use crate::{Component, Epk, EpkRange, PartitionMap};
+use table_core::error::Result;
+
+/// The bytes of a gigabyte, as the service counts them.
+const GB: f64 = 1_000_000_000.0;
+
+/// The limits of partitions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Bounds {
+    /// The most bytes of one partition key. Writes beyond are refused (LIM-1, HPK-17).
+    pub logical_bytes: f64,
+    /// The most request units a second of one partition key (LIM-1).
+    pub logical_ru: f64,
+    /// The most bytes of a physical partition. One with more is split (HPK-24).
+    pub physical_bytes: f64,
+    /// The most request units a second of a physical partition (LIM-2).
+    pub physical_ru: f64,
+}
+
+impl Bounds {
+    /// The documented limits: 20 GB and 50 GB, and 10,000 request units a second for both.
+    pub const SERVICE: Self = Self {
+        logical_bytes: 20.0 * GB,
+        logical_ru: 10_000.0,
+        physical_bytes: 50.0 * GB,
+        physical_ru: 10_000.0,
+    };
+
+    /// Returns limits with other sizes and the documented throughput, for pictures and tests of small data.
+    #[must_use]
+    pub const fn of_bytes(logical: f64, physical: f64) -> Self {
+        Self { logical_bytes: logical, physical_bytes: physical, ..Self::SERVICE }
+    }
+}
+
+/// The load of one partition key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyLoad {
+    /// The values of the levels.
+    pub levels: Vec<String>,
+    /// Bytes stored.
+    pub bytes: f64,
+    /// Bytes added each second.
+    pub growth: f64,
+    /// Request units a second.
+    pub ru: f64,
+}
+
+/// The load of one physical partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat {
+    /// The number of the partition.
+    pub id: u32,
+    /// The effective partition keys of the partition.
+    pub range: EpkRange,
+    /// The number of partition keys in it.
+    pub keys: usize,
+    /// Bytes stored.
+    pub bytes: f64,
+    /// Bytes added each second.
+    pub growth: f64,
+    /// Request units a second that are asked of it.
+    pub ru: f64,
+    /// Request units a second that it has: an even share of the container's throughput.
+    pub share: f64,
+    /// The used part of its storage or of its share, whichever is greater. Above 1 it is throttled, or split.
+    pub full: f64,
+}
+
+/// The cause of a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The partition holds too many bytes.
+    Storage,
+    /// The requested throughput needs more partitions. Load alone causes no split.
+    Throughput,
+}
+
+/// The next split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NextSplit {
+    /// The partition.
+    pub id: u32,
+    /// The cause.
+    pub cause: Cause,
+    /// The seconds until it is due; 0 if it is due.
+    pub seconds: f64,
+    /// The bound between both halves; `None` for a single partition key, which no split divides (LIM-11).
+    pub at: Option<Epk>,
+}
+
+/// The partition keys of a container with their load, on a map of physical partitions.
+///
+/// ```
+/// use table_hierarchy::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, PartitionMap};
+///
+/// let key = |tenant: &str, user: u32, gigabytes: f64| KeyLoad {
+///     levels: vec![tenant.to_owned(), format!("u{user}")],
+///     bytes: gigabytes * 1e9,
+///     growth: 1e5,
+///     ru: 40.0,
+/// };
+/// // One tenant of a hundred users is beyond 20 GB, and no user is.
+/// let keys = (0..100).map(|user| key("Microsoft", user, 0.6)).collect();
+/// let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE);
+/// let next: NextSplit = load.next_split().expect("60 GB are beyond 50");
+/// assert_eq!((next.cause, next.seconds), (Cause::Storage, 0.0));
+///
+/// load.settle()?; // splits until nothing is due
+/// assert_eq!(load.map().partitions().len(), 2);
+/// assert!(load.heat().iter().all(|heat: &Heat| heat.full < 1.0));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Load {
+    map: PartitionMap,
+    /// In the order of their effective partition keys.
+    keys: BTreeMap<Epk, KeyLoad>,
+    bounds: Bounds,
+    /// The throughput of the container; `None` gives each partition the most that one can have.
+    throughput: Option<f64>,
+}
+
+impl Load {
+    /// Returns the load of partition keys on a map. Loads of the same key are added up.
+    #[must_use]
+    pub fn new(map: PartitionMap, loads: Vec<KeyLoad>, bounds: Bounds) -> Self {
+        let mut keys: BTreeMap<Epk, KeyLoad> = BTreeMap::new();
+        for load in loads {
+            let epk = Epk::of(&components(&load.levels));
+            match keys.get_mut(&epk) {
+                Some(there) => {
+                    there.bytes += load.bytes;
+                    there.growth += load.growth;
+                    there.ru += load.ru;
+                }
+                None => {
+                    keys.insert(epk, load);
+                }
+            }
+        }
+        Self { map, keys, bounds, throughput: None }
+    }
+
+    /// Sets the request units a second of the container.
+    ///
+    /// Each physical partition has an even share. Without a throughput each is assumed to have the most that one can have.
+    #[must_use]
+    pub fn with_throughput(self, ru: f64) -> Self {
+        Self { throughput: Some(ru), ..self }
+    }
+
+    /// Returns the request units a second that each partition has.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        let partitions = f64::from(u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX));
+        let even = self.throughput.map(|ru| ru / partitions);
+        even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
+    }
+
+    /// Returns by how much longer than planned the work takes: 1 if no partition is asked for more than its share.
+    ///
+    /// ```
+    /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
+    ///
+    /// // 1,000 request units a second of one tenant, in a container that has 3,200 on eight partitions.
+    /// let key = KeyLoad { levels: vec!["contoso".to_owned()], bytes: 0.0, growth: 0.0, ru: 1_000.0 };
+    /// let load = Load::new(PartitionMap::even(8), vec![key], Bounds::SERVICE).with_throughput(3_200.0);
+    /// assert_eq!((load.share(), load.slowdown()), (400.0, 2.5));
+    /// ```
+    #[must_use]
+    pub fn slowdown(&self) -> f64 {
+        let most = self.heat().into_iter().map(|heat| heat.ru).fold(0.0, f64::max);
+        (most / self.share()).max(1.0)
+    }
+
+    /// Returns the request units a second that the container serves if the load grows in its present proportions: the ceiling of
+    /// HPK-12.
+    #[must_use]
+    pub fn ceiling(&self) -> f64 {
+        let heat = self.heat();
+        let most = heat.iter().map(|heat| heat.ru).fold(0.0, f64::max);
+        let whole = heat.iter().map(|heat| heat.ru).fold(0.0, |sum, ru| sum + ru);
+        if most > 0.0 { self.share() * whole / most } else { 0.0 }
+    }
+
+    /// Returns the number of values of the first level.
+    #[must_use]
+    pub fn first_values(&self) -> usize {
+        let mut first: Vec<&String> = self.keys.values().filter_map(|load| load.levels.first()).collect();
+        first.sort_unstable();
+        first.dedup();
+        first.len()
+    }
+
+    /// Returns the partitions.
+    #[must_use]
+    pub const fn map(&self) -> &PartitionMap {
+        &self.map
+    }
+
+    /// Returns the load of each partition, in their order.
+    #[must_use]
+    pub fn heat(&self) -> Vec<Heat> {
+        self.map.partitions().iter().map(|partition| self.heat_of(partition.id, &partition.range)).collect()
+    }
+
+    fn inside<'a>(&'a self, range: &'a EpkRange) -> impl Iterator<Item = (&'a Epk, &'a KeyLoad)> {
+        self.keys.range(range.start()..).take_while(|(epk, _)| *epk < range.end())
+    }
+
+    fn heat_of(&self, id: u32, range: &EpkRange) -> Heat {
+        let (mut keys, mut bytes, mut growth, mut ru) = (0, 0.0, 0.0, 0.0);
+        for (_, load) in self.inside(range) {
+            keys += 1;
+            bytes += load.bytes;
+            growth += load.growth;
+            ru += load.ru;
+        }
+        let share = self.share();
+        let full = f64::max(bytes / self.bounds.physical_bytes, ru / share);
+        Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
+    }
+
+    /// Returns the partition keys that use at least this part of their limits, the fullest first. At 1 their writes are refused. No
+    /// split helps; another level does (HPK-26).
+    #[must_use]
+    pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
+        let mut near: Vec<(&KeyLoad, f64)> = self
+            .keys
+            .values()
+            .map(|load| (load, self.full(load)))
+            .filter(|(_, full)| *full >= part)
+            .collect();
+        near.sort_by(|left, right| right.1.total_cmp(&left.1));
+        near
+    }
+
+    fn full(&self, load: &KeyLoad) -> f64 {
+        f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
+    }
+
+    /// Returns the first split, partitions that can be divided before others; `None` if nothing grows.
+    #[must_use]
+    pub fn next_split(&self) -> Option<NextSplit> {
+        let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));
+        splits.min_by(|left, right| {
+            (left.at.is_none().cmp(&right.at.is_none())).then(left.seconds.total_cmp(&right.seconds))
+        })
+    }
+
+    fn split_of(&self, heat: &Heat) -> Option<NextSplit> {
+        let (cause, seconds) = if heat.bytes > self.bounds.physical_bytes {
+            (Cause::Storage, 0.0)
+        } else if self.needs_partitions() {
+            (Cause::Throughput, 0.0)
+        } else if heat.growth > 0.0 {
+            (Cause::Storage, (self.bounds.physical_bytes - heat.bytes) / heat.growth)
+        } else {
+            return None;
+        };
+        Some(NextSplit { id: heat.id, cause, seconds, at: self.middle(&heat.range, |load| load.bytes) })
+    }
+
+    /// Returns `true` if the requested throughput is more than the partitions can have.
+    fn needs_partitions(&self) -> bool {
+        let partitions = f64::from(u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX));
+        self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
+    }
+
+    /// Returns the key with nearly half the weight before it, among those with some weight on both sides.
+    fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
+        let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
+        let half = whole / 2.0;
+        let mut before = 0.0;
+        let mut best: Option<(f64, &Epk)> = None;
+        for (epk, load) in self.inside(range) {
+            let off = f64::abs(before - half);
+            if epk > range.start()
+                && 0.0 < before
+                && before < whole
+                && best.is_none_or(|(least, _)| off < least)
+            {
+                best = Some((off, epk));
+            }
+            before += weight(load);
+        }
+        best.map(|(_, epk)| epk.clone())
+    }
+
+    /// Makes all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such
+    /// keys.
+    ///
+    /// # Errors
+    /// `InvalidInput` if a bound lies outside of its partition, which does not happen.
+    pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
+        let mut made = Vec::new();
+        while let Some(split) = self.next_split() {
+            let Some(at) = split.at.as_ref().filter(|_| split.seconds <= 0.0) else { break };
+            self.map.split(split.id, at)?;
+            made.push(split);
+        }
+        Ok(made)
+    }
+}
+
+fn components(levels: &[String]) -> Vec<Component<'_>> {
+    levels.iter().map(|level| Component::text(level.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests;

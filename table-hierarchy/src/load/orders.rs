@@ -1,0 +1,107 @@
+//! Comparison of the orders of levels.
+
+use crate::load::{KeyLoad, Load};
+use crate::{Component, Fixed, PartitionMap, Route};
+use table_core::error::Result;
+
+/// An order of levels with its consequences.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// The levels in this order, as positions in the present order, counted from 0.
+    pub levels: Vec<usize>,
+    /// The number of values of the first level.
+    pub first_values: usize,
+    /// The used part of the fullest partition.
+    pub fullest: f64,
+    /// The used part of the fullest partition key.
+    pub fullest_key: f64,
+    /// For each query, the mean number of partitions it touches over the present keys.
+    pub touched: Vec<f64>,
+}
+
+impl Load {
+    /// Returns every order of the levels with the same keys, on the same number of even partitions, after the splits that are due. A
+    /// query is given by the levels that it fixes.
+    ///
+    /// The best order comes first. An order whose first level has fewer values than there are partitions leaves partitions idle (HPK-9),
+    /// and one with an overloaded partition is throttled; both come after the others. Among the rest the fewest touched partitions win.
+    ///
+    /// # Errors
+    /// `InvalidInput` as for [`settle`](Self::settle).
+    pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
+        let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
+        let mut orders = Vec::new();
+        for levels in permutations(depth) {
+            orders.push(self.in_order(levels, questions)?);
+        }
+        let partitions = self.map.partitions().len();
+        let sum = |order: &Order| order.touched.iter().sum::<f64>();
+        let is_narrow = |order: &Order| order.first_values < partitions;
+        orders.sort_by(|left, right| {
+            is_narrow(left)
+                .cmp(&is_narrow(right))
+                .then((left.fullest > 1.0).cmp(&(right.fullest > 1.0)))
+                .then(sum(left).total_cmp(&sum(right)))
+                .then(left.fullest.total_cmp(&right.fullest))
+        });
+        Ok(orders)
+    }
+
+    fn in_order(&self, levels: Vec<usize>, questions: &[Vec<bool>]) -> Result<Order> {
+        let reordered = |load: &KeyLoad| KeyLoad {
+            levels: levels.iter().filter_map(|at| load.levels.get(*at).cloned()).collect(),
+            ..load.clone()
+        };
+        let count = u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX);
+        let keys = self.keys.values().map(reordered).collect();
+        let mut other =
+            Self { throughput: self.throughput, ..Self::new(PartitionMap::even(count), keys, self.bounds) };
+        other.settle()?;
+        let first_values = other.first_values();
+        let mut touched = Vec::new();
+        for question in questions {
+            let fixes: Vec<bool> =
+                levels.iter().map(|at| question.get(*at).copied().unwrap_or_default()).collect();
+            touched.push(other.touched(&fixes)?);
+        }
+        let fullest = other.heat().iter().map(|heat| heat.full).fold(0.0, f64::max);
+        let fullest_key = other.keys.values().map(|load| other.full(load)).fold(0.0, f64::max);
+        Ok(Order { levels, first_values, fullest, fullest_key, touched })
+    }
+
+    /// Returns the mean number of partitions that a query touches which fixes these levels.
+    fn touched(&self, fixes: &[bool]) -> Result<f64> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for load in self.keys.values() {
+            let question: Vec<Fixed<'_>> = load
+                .levels
+                .iter()
+                .zip(fixes)
+                .map(
+                    |(text, fixed)| {
+                        if *fixed { Fixed::To(vec![Component::text(text.as_str())]) } else { Fixed::Not }
+                    },
+                )
+                .collect();
+            let route = Route::new(&question, &self.map)?;
+            sum += f64::from(u32::try_from(route.partitions()).unwrap_or(u32::MAX));
+            count += 1.0;
+        }
+        Ok(if count > 0.0 { sum / count } else { 0.0 })
+    }
+}
+
+/// Returns every order of `0..count`, at most six: a key has at most three levels (HPK-2).
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..count.min(3) {
+        all = all
+            .iter()
+            .flat_map(|order: &Vec<usize>| {
+                let left = (0..count).filter(|at| !order.contains(at)).collect::<Vec<_>>();
+                left.into_iter().map(|at| [order.as_slice(), &[at]].concat()).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    all
+}

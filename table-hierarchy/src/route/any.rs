@@ -1,0 +1,58 @@
+//! Routes of alternatives joined by `OR`.
+
+use crate::route::{Fixed, Route, RouteClass, touched};
+use crate::{EpkRange, PartitionMap};
+use table_core::error::Result;
+
+impl Route {
+    /// The route of alternatives joined by `OR`, each given as its levels: the union of what they touch. One alternative that does not
+    /// fix the first level makes the whole question ask every partition (RT-10).
+    ///
+    /// ```
+    /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
+    ///
+    /// let one = |text| Fixed::To(vec![Component::text(text)]);
+    /// let map = PartitionMap::even(4);
+    /// let tenants = Route::any(&[vec![one("contoso"), Fixed::Not], vec![one("fabrikam"), Fixed::Not]], &map)?;
+    /// assert_eq!((tenants.class, tenants.ranges.len()), (RouteClass::Targeted, 2));
+    /// let or_a_user = Route::any(&[vec![one("contoso"), Fixed::Not], vec![Fixed::Not, one("ada")]], &map)?;
+    /// assert_eq!((or_a_user.class, or_a_user.touched.len()), (RouteClass::FanOut, 4));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn any(branches: &[Vec<Fixed<'_>>], map: &PartitionMap) -> Result<Self> {
+        let mut routes = Vec::new();
+        for branch in branches {
+            routes.push(Self::new(branch, map)?);
+        }
+        routes.retain(|route| route.class != RouteClass::Empty);
+        let mut reasons: Vec<String> = routes.iter().flat_map(|route| route.reasons.clone()).collect();
+        reasons.dedup();
+        let worst = routes.iter().map(|route| route.class).max().unwrap_or(RouteClass::Empty);
+        if worst == RouteClass::FanOut && routes.len() > 1 {
+            reasons.push("one alternative does not fix level 1: every partition is asked".to_owned());
+        }
+        let depth = routes.iter().map(|route| route.depth).min().unwrap_or_default();
+        let ranges = apart(routes.into_iter().flat_map(|route| route.ranges).collect());
+        let class = match worst {
+            RouteClass::SinglePartition if ranges.len() > 1 => RouteClass::MultiPoint,
+            class => class,
+        };
+        let touched = touched(&ranges, map)?;
+        Ok(Self { class, depth, ranges, touched, total: map.partitions().len(), reasons })
+    }
+}
+
+/// The same keys as ranges in order, none of which lies in another. Two ranges of prefixes or keys are nested or disjoint.
+fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
+    ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
+    let mut apart: Vec<EpkRange> = Vec::new();
+    for range in ranges {
+        if apart.last().is_none_or(|last| range.start() >= last.end()) {
+            apart.push(range);
+        }
+    }
+    apart
+}
