@@ -1,8 +1,8 @@
-//! Azure Cosmos DB for NoSQL as a backend of [`table_core`]: hierarchical partition keys on the service they were made for.
+//! Azure Cosmos DB for NoSQL as a backend of [`table_core`], with hierarchical partition keys.
 //!
-//! A table is a container, an entity an item. The levels of a partition key ([`table_core::schema`] says how they are declared) are the
-//! paths `/l1`, `/l2` and `/l3` of the container, so that `Event::within("contoso")` is asked of the physical partitions that hold
-//! contoso and of no other. Programs run unchanged; what differs is a [capability](table_core::store::Capabilities), checked before a
+//! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are
+//! the paths `/l1`, `/l2` and `/l3` of the container. A query like `Event::within("contoso")` therefore uses only the physical partitions
+//! that hold contoso. Programs run unchanged; differences are [capabilities](table_core::store::Capabilities), which are checked before a
 //! request is sent.
 //!
 //! ```no_run
@@ -24,27 +24,27 @@
 //! # }
 //! ```
 //!
-//! # What differs
+//! # Differences from the Table service
 //!
 //! | | here |
 //! | --- | --- |
-//! | order | within one whole key by RowKey; answers over several keys come partition by partition, each page in key order |
+//! | order | within one partition key by RowKey; over several keys, only each page is in key order |
 //! | Timestamp | whole seconds |
-//! | `ETag` | of another form, opaque as ever |
-//! | merges | read, merged and replaced under the `ETag`, repeated if another writer was faster |
-//! | transactions | 2 MB of JSON together |
-//! | `RowKey` | not `.` or `..`, no blank at its end, 1,023 bytes: the client or the gateway would take it for another |
-//! | levels | 2,048 bytes each |
+//! | `ETag` | of another form |
+//! | writes | at most once: unconditional changes and merges read the entity and are sent under its `ETag` ([`Options::exact`]) |
+//! | transactions | 2 MB of JSON in all |
+//! | `RowKey` | not `.` or `..`, no blank at the end, at most 1,023 bytes |
+//! | levels | at most 2,048 bytes each |
 //! | scans | of more than [`Options::fan_out`] physical partitions are refused |
-//! | `top` | a hint: a page may hold fewer |
-//! | tables | created, deleted and listed with an account key alone |
-//! | consistency | the account's |
+//! | `top` | a hint: a page may have fewer rows |
+//! | tables | created, deleted and listed only with an account key |
+//! | consistency | that of the account |
 //!
-//! # What was never seen on an account
+//! # Not tested on an account
 //!
-//! The tests run on the vendor's in-memory emulator, and on recorded answers where that is not the service. The status of a prefix in a
-//! point read, the bound of 20 GB, real splits of hours and the price of a request are known from documents only. `tests/live.rs` runs the
-//! behaviour suite and a check of placement on an account that is given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
+//! The tests run on the vendor's in-memory emulator, with given answers where the service differs from it. The status of a point read with
+//! a prefix, the limit of 20 GB, splits that take hours, and request charges are known only from documents. `tests/live.rs` runs the
+//! behaviour suite and a check of placement on the account of `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
 
 mod client;
 mod container;
