@@ -103,7 +103,7 @@ fn bound(random: &mut StdRng, text: String) -> Bound<String> {
 }
 
 fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
-    let mut text = |levels: usize, random: &mut StdRng| -> String {
+    let text = |levels: usize, random: &mut StdRng| -> String {
         (0..levels).map(|_| format!("{}!", pick(&TEXTS, random))).collect()
     };
     let levels = random.random_range(0..=depth);
@@ -119,10 +119,10 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
                 upper: bound(random, format!("{prefix}{upper}!")),
             }
         }
-        _ => TextRange {
-            lower: bound(random, text(levels, random)),
-            upper: bound(random, text(depth, random)),
-        },
+        _ => {
+            let (lower, upper) = (text(levels, random), text(depth, random));
+            TextRange { lower: bound(random, lower), upper: bound(random, upper) }
+        }
     };
     let row_key = match random.random_range(0..4_u32) {
         0 => TextRange::exactly(pick(&ROW_KEYS, random)),
