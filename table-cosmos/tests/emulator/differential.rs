@@ -126,10 +126,10 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     };
     let row_key = match random.random_range(0..4_u32) {
         0 => TextRange::exactly(pick(&ROW_KEYS, random)),
-        1 => TextRange {
-            lower: bound(random, pick(&ROW_KEYS, random).to_owned()),
-            upper: bound(random, pick(&ROW_KEYS, random).to_owned()),
-        },
+        1 => {
+            let (lower, upper) = (pick(&ROW_KEYS, random), pick(&ROW_KEYS, random));
+            TextRange { lower: bound(random, lower.to_owned()), upper: bound(random, upper.to_owned()) }
+        }
         _ => TextRange::ALL,
     };
     KeyRange { partition_key, row_key }
