@@ -12,7 +12,7 @@ pub(crate) fn tables(entities: usize) -> String {
              #[partition_key(department)]\n\
              #[row_key(\"empid_\", digits(6, id))]\n\
              #[index(ByEmail, unique, row_key(\"email_\", email))]\n\
-             #[index(ByLastName, row_key(\"name_\", escaped(last_name), \"!\", digits(6, id)), keep(email, phone))]\n"
+             #[index(ByLastName, row_key(\"name_\", escaped(last_name), \"!\", digits(6, id)), include(email, phone))]\n"
         )
     })
 }

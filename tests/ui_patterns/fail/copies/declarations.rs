@@ -66,7 +66,7 @@ mod none {
     }
 
     #[derive(Entity)]
-    #[entity(table = "Desk", copies_from(Assignee), gives())] //~ T004
+    #[entity(table = "Desk", copies_from(Assignee), copied_by())] //~ T004
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     pub struct Ticket {
