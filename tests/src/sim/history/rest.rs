@@ -23,14 +23,14 @@ impl History {
     /// Lets the engine finish all its work, and looks at everything.
     pub(super) fn rest(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.hear_all()?;
-        if self.has_failed() || self.is_full() || self.disk.has_lost_power() {
+        if self.is_in_trouble() {
             return Ok(());
         }
         let sleep = || Shared(Arc::clone(&self.schedule)).sleep(REST);
         sleep();
         let changes = self.disk.changes();
         sleep();
-        if self.has_failed() || self.is_full() || self.disk.has_lost_power() {
+        if self.is_in_trouble() {
             return Ok(());
         }
         if self.disk.changes() != changes {
@@ -40,6 +40,11 @@ impl History {
         self.seen.rests += 1;
         self.check_bounds(engine, LAYERS)?;
         self.look_at_everything(engine)
+    }
+
+    /// Returns `true` if something went wrong that may keep the engine from resting.
+    fn is_in_trouble(&self) -> bool {
+        self.has_failed() || self.is_full() || self.lacks_descriptors() || self.disk.has_lost_power()
     }
 
     /// Checks the bounds that `docs/decisions/engine.md` states for layers and, at rest, for waste. A base with damage has none.
