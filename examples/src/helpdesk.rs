@@ -15,9 +15,9 @@ use table_core::queue::DynQueueStore;
 use table_core::{Clock, ErrorCode, TableStoreExt, ticks};
 use table_patterns::large::{LargeTable, whole};
 use table_patterns::outbox::Outbox;
+use table_patterns::participant::WithParticipants;
 use table_patterns::periods::PeriodTables;
 use table_patterns::view::ViewTable;
-use table_patterns::participant::WithParticipants;
 use table_patterns::work::Worker;
 use table_patterns::{Entities, EntityStore};
 

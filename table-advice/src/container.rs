@@ -185,7 +185,7 @@ impl Container {
     pub fn max_full(&self, most: f64) -> Result<()> {
         if let Some((key, share)) = self.before.near(most).into_iter().find(|(_, share)| *share > most) {
             let (key, share, most) = (text_of(key), share * 100.0, most * 100.0);
-            return Err(Error::of(BudgetFault::WholeKey { key, share, most }));
+            return Err(Error::of(BudgetFault::PointKey { key, share, most }));
         }
         match self.after.heat().into_iter().find(|heat| heat.full > most) {
             Some(heat) => {

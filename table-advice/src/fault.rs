@@ -97,7 +97,7 @@ pub(super) enum BudgetFault {
         "the whole key `{key}` uses {share:.0} % of what one may hold or take, at most {most:.0} % are allowed, and no split divides it: \
          add a level, such as the entity's own id (HPK-26)"
     )]
-    WholeKey { key: String, share: f64, most: f64 },
+    PointKey { key: String, share: f64, most: f64 },
     #[error(
         "physical partition {id} uses {share:.0} % of what one may hold or take, at most {most:.0} % are allowed: begin with a level of \
          more values, or add a level that divides the largest"
@@ -111,7 +111,7 @@ impl Fault for BudgetFault {
             Self::Share { .. } => "PAT-ANTI-1",
             Self::Requests { .. } => "CLS-1",
             Self::Partition { .. } | Self::Account { .. } => "SCL-1",
-            Self::WholeKey { .. } => "HPK-17",
+            Self::PointKey { .. } => "HPK-17",
             Self::PhysicalPartition { .. } => "HPK-16",
         };
         (ErrorCode::OverBudget, Some(rule))

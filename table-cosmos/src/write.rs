@@ -37,7 +37,7 @@ struct Target<'a> {
 enum Settled {
     Committed(Committed),
     /// Another writer changed an entity after it was read. Nothing was written.
-    Race(Error),
+    RetryLoop(Error),
 }
 
 /// A plan that was not committed.
@@ -73,7 +73,7 @@ impl CosmosTables {
             let planned = self.plan(&target, transaction.operations()).await?;
             match self.settle(&target, &transaction, &planned).await {
                 Ok(Settled::Committed(committed)) => return Ok(committed),
-                Ok(Settled::Race(error)) => race.lost(error).await?,
+                Ok(Settled::RetryLoop(error)) => race.lost(error).await?,
                 Err(Failed::Refused(error)) => return Err(error),
                 Err(Failed::InDoubt(last)) => return Err(AmbiguousWrite::new(transaction, last).into_error()),
             }
@@ -105,7 +105,11 @@ impl CosmosTables {
                     let error = refusal(transaction, at, status, cause);
                     if !repeated && unanswered == 0 {
                         let is_race = planned.get(at).is_some_and(|planned| planned.lost_a_race(status));
-                        return if is_race { Ok(Settled::Race(error)) } else { Err(Failed::Refused(error)) };
+                        return if is_race {
+                            Ok(Settled::RetryLoop(error))
+                        } else {
+                            Err(Failed::Refused(error))
+                        };
                     }
                     (error, true)
                 }

@@ -10,8 +10,8 @@ use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::Entity;
 use table_core::embedded::{Durability, Engine};
-use table_patterns::EntityStore;
 use table_patterns::Entities;
+use table_patterns::EntityStore;
 use table_patterns::index::IndexState;
 
 use crate::Outcome;

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::{Entity, Versioned};
-use table_patterns::EntityStore;
 use table_patterns::Entities;
+use table_patterns::EntityStore;
 
 use crate::Outcome;
 use crate::data::Reading;

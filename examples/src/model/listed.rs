@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use table_core::{Engine, Entity, QueueName, TableName, TableStore};
+use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::blob::object_store::ObjectStore;
-use table_patterns::Entities;
 use table_patterns::index::ListBlobs;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;

@@ -4,9 +4,9 @@ use std::error::Error;
 
 use table_core::error::Result;
 use table_core::{Entity, TableStore, TableStoreExt};
+use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::feed::Feed;
-use table_patterns::Entities;
 use table_patterns::view::{Projection, View, ViewTable};
 
 use crate::model::routes::Route;

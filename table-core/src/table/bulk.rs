@@ -139,7 +139,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         entities: impl IntoIterator<Item = E>,
     ) -> Result<WrittenPositions, BulkError> {
         let target = self.target;
-        self.run(verb, stream::iter(entities.into_iter().map(|entity| target.item(verb, entity.borrow())))).await
+        self.run(verb, stream::iter(entities.into_iter().map(|entity| target.item(verb, entity.borrow()))))
+            .await
     }
 
     async fn run(

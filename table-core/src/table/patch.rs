@@ -9,7 +9,7 @@ use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::property::Property;
 use crate::row::{Row, RowWriter};
-use crate::selection::{Point, Primary, Selection, PointKey};
+use crate::selection::{Point, PointKey, Primary, Selection};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};

@@ -10,9 +10,9 @@ use table_core::{
     Entity, EntityKey, Error, ErrorCode, IfMatch, PartitionKey, QueueName, Result, TableName, TableStore,
     ValueRef,
 };
+use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::feed::Cursor;
-use table_patterns::Entities;
 use table_patterns::outbox::{Intent, Outbox, Step};
 use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::work::Worker;

@@ -79,11 +79,11 @@ impl<'a, T: BulkTarget> Window<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bag::TableEntity;
     use crate::embedded::Engine;
     use crate::key::EntityKey;
     use crate::operation::OperationKind;
     use crate::row::RowWriter;
-    use crate::bag::TableEntity;
     use crate::value::ValueRef;
     use crate::{Table, TableName};
 

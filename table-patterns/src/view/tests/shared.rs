@@ -17,9 +17,9 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
+use crate::Entities;
 use crate::EntityStore;
 use crate::faults::{Fault, FaultyStore};
-use crate::Entities;
 use crate::view::{CaughtUp, Projection, View, ViewState, ViewTable};
 use crate::work::Runtime;
 

@@ -12,16 +12,16 @@ use examples::model::helpdesk::{
 use futures_util::TryStreamExt;
 use table_core::embedded::{Clock, Engine};
 use table_core::{Error, ErrorCode, Result, TableStoreExt};
+use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::blob::BlobRef;
 use table_patterns::blob::object_store::ObjectStore;
-use table_patterns::Entities;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
+use table_patterns::participant::WithParticipants;
 use table_patterns::periods::PeriodTables;
 use table_patterns::sequence::GaplessSequence;
 use table_patterns::view::{View, ViewTable};
-use table_patterns::participant::WithParticipants;
 use table_patterns::work::Worker;
 
 use super::ledger::Values;

@@ -9,9 +9,9 @@ use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::{PartitionKey, QueueName, TableName, TableStore, TableStoreExt};
+use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::feed::Cursor;
-use table_patterns::Entities;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::participant::WithParticipants;
@@ -106,7 +106,9 @@ impl World {
 
     pub fn before(&self, control: &Control) -> Entities<before::Ticket, Desk, Work> {
         let outbox = self.outbox(control);
-        Desk::from(outbox.store().clone()).entities_through::<before::Ticket, _>(outbox).with_runtime(self.runtime())
+        Desk::from(outbox.store().clone())
+            .entities_through::<before::Ticket, _>(outbox)
+            .with_runtime(self.runtime())
     }
 
     pub fn owners(&self, control: &Control) -> OwnerTable<Ticket, TicketWithComments, Desk, Work> {

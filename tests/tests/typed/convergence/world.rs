@@ -18,8 +18,8 @@ use table_core::{
     Entity, EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, QueueName, Result, Selection,
     TableName, TableStore, TableStoreExt, Transaction,
 };
-use table_patterns::denormal::{Denormal, OnDelete};
 use table_patterns::Entities;
+use table_patterns::denormal::{Denormal, OnDelete};
 use table_patterns::outbox::Outbox;
 use table_patterns::outbox::guard::GUARD_PREFIX;
 use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
