@@ -30,7 +30,7 @@ pub(crate) fn join(levels: &[String]) -> String {
     }
 }
 
-/// Returns the text that the PartitionKeys with these first levels begin with.
+/// Returns the text that the `PartitionKeys` with these first levels begin with.
 pub(crate) fn join_prefix(levels: &[String]) -> String {
     levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
 }
@@ -54,10 +54,10 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
     Ok(levels)
 }
 
-/// Returns the id of an entity's item. Ids have the order of RowKeys.
+/// Returns the id of an entity's item. Ids have the order of `RowKeys`.
 ///
-/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and the RowKeys that
-/// begin with a blank or `!`, get `!` in front. All other RowKeys begin with a greater character.
+/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and the `RowKeys` that
+/// begin with a blank or `!`, get `!` in front. All other `RowKeys` begin with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with([' ', END]) {
         Cow::Owned(format!("{END}{row_key}"))

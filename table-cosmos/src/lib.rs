@@ -66,5 +66,5 @@ mod write;
 
 pub use client::CosmosTables;
 pub use container::{Difference, Throughput};
-pub use explain::{Explain, ReadableAs};
+pub use explain::{Explain, Reads};
 pub use options::Options;

@@ -166,7 +166,7 @@ impl CosmosTables {
             let row_key = operation.row_key.as_str();
             let stored = found.remove(row_key);
             let limits = self.known_capabilities().limits;
-            let plan = Planned::new(target.levels, operation, stored, &target.write, exact, &limits);
+            let plan = Planned::new(target.levels, operation, stored.as_ref(), &target.write, exact, &limits);
             let plan =
                 plan.map_err(|error| error.with_operation(at).with_key(key::join(target.levels), row_key))?;
             bytes += plan.body.as_ref().map_or(0, |body: &Json| body.to_string().len());

@@ -107,7 +107,7 @@ use act::Act;
 use change::Rewrite;
 use complete::Completion;
 use fault::UnitFault;
-use reads::ReadableAs;
+use reads::Reads;
 pub use transaction::Committed;
 
 /// Writes of entities of one partition with the rows of their patterns, applied all or none: see [the module](self).

@@ -65,18 +65,14 @@ impl Open {
     fn evict(&mut self) -> bool {
         let most = self.guests.iter().max_by_key(|(_, own)| own.len()).map(|(network, _)| *network);
         let oldest = most.and_then(|network| Some((network, *self.guests.get(&network)?.keys().next()?)));
-        match oldest {
-            Some((network, number)) => {
-                if let Some(evicted) = self.remove(network, number) {
-                    evicted.notify_one();
-                }
-                true
-            }
-            None => {
-                self.count = 0;
-                false
-            }
+        let Some((network, number)) = oldest else {
+            self.count = 0;
+            return false;
+        };
+        if let Some(evicted) = self.remove(network, number) {
+            evicted.notify_one();
         }
+        true
     }
 
     fn remove(&mut self, network: IpAddr, number: u64) -> Option<Arc<Notify>> {
@@ -137,7 +133,7 @@ impl Guest {
             () = tokio::time::sleep(first_request) => {}
         }
         if self.is_known.load(Ordering::Relaxed) {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -189,6 +189,7 @@ fn root(text: &str) -> Option<Element> {
 }
 
 /// Reads an element if it is there; `None` if it cannot be read.
+#[expect(clippy::option_option, reason = "missing is no failure")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {
         Some(element) => read(element).map(Some),
@@ -210,6 +211,7 @@ fn boolean(text: &str) -> Option<bool> {
 }
 
 /// Returns the days of a retention policy that is enabled; `None` if they cannot be read.
+#[expect(clippy::option_option, reason = "disabled is no failure")]
 fn days(element: &Element) -> Option<Option<u32>> {
     let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };
     if !flag(policy, "Enabled")? {

@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn texts_are_joined_and_cut_at_the_end() {
         const MESSAGE: Message = Message::new().with("entity `").with("Employee").with("`");
-        assert_eq!(MESSAGE.as_str(), "entity `Employee`");
         const FORM: Message = Message::new().with_field("write `digits(6{, field})`", "id");
+        assert_eq!(MESSAGE.as_str(), "entity `Employee`");
         assert_eq!(FORM.as_str(), "write `digits(6, id)`");
         assert_eq!(Message::new().with(&"x".repeat(600)).as_str().len(), 512);
     }

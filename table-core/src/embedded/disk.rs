@@ -153,7 +153,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
 
     /// Writes so many bytes of zeros from an offset on.
     fn write_zeros(&self, offset: u64, bytes: u64) -> io::Result<()> {
-        let zeros = [0; 1 << 16];
+        let zeros = [0; 1 << 14];
         let mut written = 0;
         while written < bytes {
             let count = usize::try_from(bytes - written).unwrap_or(zeros.len()).min(zeros.len());

@@ -163,7 +163,7 @@ impl Members<'_> {
                 ("RowKey", _) => row_key = key_text(name, token, declared)?,
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
                 (_, Sender::Client | Sender::ClientByUrl) if matches!(token, Token::Null) => {
-                    check_property_name(name)?
+                    check_property_name(name)?;
                 }
                 _ => {
                     if let Some(value) = token.value(name, declared, &mut buffer)? {

@@ -12,7 +12,7 @@ use crate::key::{self, END};
 use crate::sql::{Sql, both, is_ordered};
 
 impl Sql {
-    /// Returns the bounds of the first level that a range of PartitionKeys does not fix.
+    /// Returns the bounds of the first level that a range of `PartitionKeys` does not fix.
     pub(super) fn next_level(&mut self, range: &TextRange, fixed: &[String], depth: usize) -> Option<String> {
         let name = NAMES.get(fixed.len()).filter(|_| fixed.len() < depth)?;
         let place = format!("c.{name}");

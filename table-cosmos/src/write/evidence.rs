@@ -13,7 +13,7 @@ use crate::write::planned::Planned;
 /// The state of a transaction whose answer was lost, as its entities show it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// It was applied; `None` if another writer has changed some of the entities since, so that their ETags are lost.
+    /// It was applied; `None` if another writer has changed some of the entities since, so that their `ETags` are lost.
     Applied(Option<Committed>),
     /// It has had no effect, and its conditions allow one effect at most: it can be sent again.
     NotApplied,

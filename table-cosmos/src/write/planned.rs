@@ -62,7 +62,7 @@ impl Planned {
     pub(crate) fn new(
         levels: &[String],
         operation: &Operation,
-        stored: Option<Found>,
+        stored: Option<&Found>,
         write: &str,
         exact: bool,
         limits: &Limits,
@@ -80,7 +80,7 @@ impl Planned {
         let (verb, body, if_match, races): Parts = match &operation.kind {
             OperationKind::Insert(row) => (Verb::Create, body(row)?, None, &[]),
             OperationKind::InsertOrReplace(row) if !exact => (Verb::Upsert, body(row)?, None, &[]),
-            OperationKind::InsertOrReplace(row) | OperationKind::InsertOrMerge(row) => match &stored {
+            OperationKind::InsertOrReplace(row) | OperationKind::InsertOrMerge(row) => match stored {
                 None => (Verb::Create, body(row)?, None, &[409]),
                 Some(stored) => {
                     let is_merge = matches!(operation.kind, OperationKind::InsertOrMerge(_));
@@ -89,16 +89,16 @@ impl Planned {
                 }
             },
             OperationKind::Replace(row, condition) => {
-                let (if_match, races) = conditioned(condition, stored.as_ref(), exact);
+                let (if_match, races) = conditioned(condition, stored, exact);
                 (Verb::Replace, body(row)?, if_match, races)
             }
             OperationKind::Delete(condition) => {
-                let (if_match, races) = conditioned(condition, stored.as_ref(), exact);
+                let (if_match, races) = conditioned(condition, stored, exact);
                 (Verb::Delete, None, if_match, races)
             }
             OperationKind::Merge(row, condition) => {
-                let (if_match, races) = conditioned(condition, stored.as_ref(), true);
-                let body = match &stored {
+                let (if_match, races) = conditioned(condition, stored, true);
+                let body = match stored {
                     Some(stored) if condition.accepts(&stored.etag) => merged(stored, row)?,
                     // The service refuses it, at its position among the operations (EGT-10).
                     _ => body(row)?,

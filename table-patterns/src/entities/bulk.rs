@@ -119,10 +119,10 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
                         siblings: Arc::default(),
                         context: self.context.clone(),
                     };
-                    let Some(completed) = completer.complete(self, pending) else { return Err(undecided()) };
-                    let completed = completed.await?;
-                    others.extend(completed.others);
-                    completed.own
+                    let Some(completion) = completer.complete(self, pending) else { return Err(undecided()) };
+                    let done = completion.await?;
+                    others.extend(done.others);
+                    done.own
                 }
             };
             batch.push(plan)?;

@@ -215,13 +215,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 siblings: Arc::default(),
                 context: self.context.clone(),
             };
-            let Some(completed) = completer.complete(self, pending) else { return Err(undecided()) };
-            let completed = completed.await?;
-            let is_alone = completed.others.is_empty();
-            let mut batch = Batch::of(completed.own)?;
-            completed.others.into_iter().try_for_each(|other| batch.push(other))?;
+            let Some(completion) = completer.complete(self, pending) else { return Err(undecided()) };
+            let done = completion.await?;
+            let is_alone = done.others.is_empty();
+            let mut batch = Batch::of(done.own)?;
+            done.others.into_iter().try_for_each(|other| batch.push(other))?;
             if is_alone || batch.operations() <= self.table.store().capabilities().limits.operations {
-                return Ok((batch, completed.row));
+                return Ok((batch, done.row));
             }
             *together = false;
         }
