@@ -1,4 +1,4 @@
-//! A differential run: random operations on an engine and on SQLite, with every answer and every page compared.
+//! A differential run: random operations on an engine and on `SQLite`, with every answer and every page compared.
 //!
 //! The engine is closed and opened with other options again and again, checkpointed, compacted, verified, backed up and restored. The
 //! shapes of keys and rows vary by table; the work changes between loading, deleting, queue-like and scattered writes.
@@ -83,7 +83,7 @@ enum Work {
 /// Runs the plan. Returns its counts.
 ///
 /// # Errors
-/// The first difference, or an error of the engine or of SQLite.
+/// The first difference, or an error of the engine or of `SQLite`.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     if plan.folder.exists() {
         std::fs::remove_dir_all(&plan.folder)?;
@@ -98,7 +98,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     };
     while begun.elapsed() < plan.time {
         run.life()?;
-        if told.elapsed() > Duration::from_secs(60) {
+        if told.elapsed() > Duration::from_mins(1) {
             told = Instant::now();
             progress(&run.counts);
         }
@@ -152,9 +152,9 @@ impl Run {
             return Err(damage.clone().into());
         }
         if self.random.random() {
-            engine.close().block_on()?
+            engine.close().block_on()?;
         } else {
-            drop(engine)
+            drop(engine);
         }
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Run {
         self.compare(engine, number, keys, from, within, pages)
     }
 
-    /// Compares pages of a query with SQLite, from a place on.
+    /// Compares pages of a query with `SQLite`, from a place on.
     fn compare(
         &mut self,
         engine: &Engine,

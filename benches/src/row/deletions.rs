@@ -111,7 +111,7 @@ fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
         let mut from = None;
         loop {
             let page = block_on(engine.query(table, &query, from.as_ref()))?;
-            if page.rows.len() > 0 {
+            if !page.rows.is_empty() {
                 break;
             }
             from = Some(page.continuation.ok_or("the first entity is gone")?);
@@ -127,7 +127,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
         let passed = if name == "used" { count / 2 } else { 0 };
         for number in 0..passed {
             block_on(engine.put(&queue, PutMessage::new(number.to_string())))?;
-            for lease in block_on(engine.receive(&queue, 1, Duration::from_secs(600)))? {
+            for lease in block_on(engine.receive(&queue, 1, Duration::from_mins(10)))? {
                 block_on(engine.delete(&queue, &lease.message.id, &lease.receipt))?;
             }
         }
@@ -135,7 +135,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
         let start = Instant::now();
         for number in 0..READS {
             block_on(engine.put(&queue, PutMessage::new(number.to_string())))?;
-            block_on(engine.receive(&queue, 1, Duration::from_secs(600)))?;
+            block_on(engine.receive(&queue, 1, Duration::from_mins(10)))?;
         }
         Ok(start.elapsed() / READS)
     });

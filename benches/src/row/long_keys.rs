@@ -1,4 +1,4 @@
-//! The bytes on the disk of entities with long keys, against SQLite.
+//! The bytes on the disk of entities with long keys, against `SQLite`.
 
 use pollster::block_on;
 use rusqlite::{Connection, params};

@@ -19,7 +19,7 @@ use crate::{runtime, store};
 const WORLDS: u64 = 9;
 const ROWS: usize = 60;
 const QUERIES: usize = 120;
-/// Levels and RowKeys around the end sign of levels, in its order.
+/// Levels and `RowKeys` around the end sign of levels, in its order.
 const TEXTS: [&str; 7] = ["a", "a b", "a\"", "ab", "b", " a", "é"];
 const ROW_KEYS: [&str; 8] = ["", " x", "!", "!x", "0", "a", "a b", "東"];
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -81,7 +81,7 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
             match random.random_range(0..8_u32) {
                 0 => format!("RowKey {operator} '{}'", pick(&ROW_KEYS, random)),
                 1 => format!("PartitionKey {operator} '{}!{}!'", pick(&TEXTS, random), pick(&TEXTS, random)),
-                2 => format!("{operator_time}", operator_time = timestamp(operator, random)),
+                2 => timestamp(operator, random).to_string(),
                 _ => format!("{} {operator} {}", pick(&NAMES, random), pick(&LITERALS, random)),
             }
         }
@@ -109,7 +109,7 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     let levels = random.random_range(0..=depth);
     let partition_key = match random.random_range(0..5_u32) {
         0 => TextRange::ALL,
-        1 => TextRange::exactly(&text(depth, random)),
+        1 => TextRange::exactly(text(depth, random)),
         2 => TextRange::prefix(&text(levels, random)),
         3 => {
             let prefix = text(levels.min(depth - 1), random);

@@ -2,8 +2,8 @@
 
 use table_core::row::RowWriter;
 use table_core::{
-    Engine, Entity, EntityKey, Error, ErrorCode, QueueName, Result, TableName, TableStore, TableStoreExt,
-    Transaction, ValueRef,
+    Engine, Entity, EntityKey, Error, ErrorCode, QueueName, Result, TableName, TableStore, Transaction,
+    ValueRef,
 };
 use table_cosmos::Options;
 use table_patterns::EntityStore;

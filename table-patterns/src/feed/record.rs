@@ -85,7 +85,7 @@ fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Submits a transaction with the entries of its changes. Errors and ETags are those of the given operations.
+    /// Submits a transaction with the entries of its changes. Errors and `ETags` are those of the given operations.
     pub(crate) async fn commit(
         &self,
         table: &TableName,
@@ -105,14 +105,15 @@ impl<S: TableStore> Feed<S> {
                 Some(known) => known,
                 None => match self.head(table, &partition_key).await? {
                     Some(known) => known,
-                    None => match self.create(table, &partition_key).await? {
-                        Some(known) => known,
-                        None => {
+                    None => {
+                        if let Some(known) = self.create(table, &partition_key).await? {
+                            known
+                        } else {
                             drop(turn);
                             race.lost(None).await?;
                             continue;
                         }
-                    },
+                    }
                 },
             };
             let (recorded, head) =

@@ -47,17 +47,16 @@ impl Turns {
     pub(super) async fn next(&self, table: &TableName, partition_key: &PartitionKey, pace: &Runtime) -> Turn {
         let line = self.line(table, partition_key);
         loop {
-            let guard = match line.head.try_lock_owned() {
-                Some(guard) => guard,
-                None => {
-                    let (alarm, before) = line.alarm(pace);
-                    match select(Arc::clone(&line.head).lock_owned(), alarm).await {
-                        Either::Left((guard, _)) => guard,
-                        Either::Right(_) if line.given.load(Ordering::Relaxed) == before => {
-                            return Turn(None);
-                        }
-                        Either::Right(_) => continue,
+            let guard = if let Some(guard) = line.head.try_lock_owned() {
+                guard
+            } else {
+                let (alarm, before) = line.alarm(pace);
+                match select(Arc::clone(&line.head).lock_owned(), alarm).await {
+                    Either::Left((guard, _)) => guard,
+                    Either::Right(_) if line.given.load(Ordering::Relaxed) == before => {
+                        return Turn(None);
                     }
+                    Either::Right(_) => continue,
                 }
             };
             line.given.fetch_add(1, Ordering::Relaxed);

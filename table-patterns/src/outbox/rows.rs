@@ -36,7 +36,7 @@ const ERROR: &str = "Error";
 /// The property of the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
 
-/// Prefix of the RowKeys of intents that were set aside. The rest of the key is that of the outbox row.
+/// Prefix of the `RowKeys` of intents that were set aside. The rest of the key is that of the outbox row.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// Where an outbox row lies.

@@ -17,7 +17,7 @@ use crate::outbox::rows::together;
 use crate::sequence::row;
 use crate::unit::partition_key as key_of;
 
-/// BlockSequence in hand, the first to be used first.
+/// `BlockSequence` in hand, the first to be used first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
 /// A sequence with gaps: a process takes blocks of numbers, and gives them out without a request. See [the module](crate::sequence) for its price.

@@ -78,15 +78,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
                 }
             }
         }
-        let found = match found {
-            Some(found) => found,
-            None => {
-                let found = self.store.get(&self.table, &key, &Select::All).await?;
-                if let Some(group) = &self.reads.group {
-                    group.remember(row_key, found.as_ref());
-                }
-                found
+        let found = if let Some(found) = found {
+            found
+        } else {
+            let found = self.store.get(&self.table, &key, &Select::All).await?;
+            if let Some(group) = &self.reads.group {
+                group.remember(row_key, found.as_ref());
             }
+            found
         };
         let version = found.as_ref().map(|found| found.etag.clone());
         self.reads.versions.entry(row_key.clone()).or_insert(version);

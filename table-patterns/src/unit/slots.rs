@@ -120,19 +120,16 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             return Ok(());
         }
         let found = self.read_row(&key.row_key).await?;
-        let after = match found {
-            Some(found) => {
-                let after = row::merge(found.row.view(), only.view())?;
-                let (old, new): (E, E) = (read_as(&key, &found.row)?, read_as(&key, &after)?);
-                let kind = OperationKind::Merge(only, IfMatch::ETag(found.etag));
-                self.write("change of slots", &key, kind, Some(&old), Some(&new))?;
-                after
-            }
-            None => {
-                let row = with_slots(entity, slots)?;
-                self.write("insert", &key, OperationKind::Insert(row.clone()), None, Some(entity))?;
-                row
-            }
+        let after = if let Some(found) = found {
+            let after = row::merge(found.row.view(), only.view())?;
+            let (old, new): (E, E) = (read_as(&key, &found.row)?, read_as(&key, &after)?);
+            let kind = OperationKind::Merge(only, IfMatch::ETag(found.etag));
+            self.write("change of slots", &key, kind, Some(&old), Some(&new))?;
+            after
+        } else {
+            let row = with_slots(entity, slots)?;
+            self.write("insert", &key, OperationKind::Insert(row.clone()), None, Some(entity))?;
+            row
         };
         self.slots.insert(key.row_key, after);
         Ok(())

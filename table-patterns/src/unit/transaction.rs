@@ -152,13 +152,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             }
             let value = match result {
                 Ok(value) => value,
-                Err(error) => match unit.is_settled(turn).await? {
-                    true => return Err(error),
-                    false => {
+                Err(error) => {
+                    if unit.is_settled(turn).await? {
+                        return Err(error);
+                    } else {
                         attempts.is_alone = true;
                         continue;
                     }
-                },
+                }
             };
             match unit.finish(turn, &mut attempts).await? {
                 Finished::Committed(versions) => return Ok(Committed { value, partition_key, versions }),
@@ -198,24 +199,23 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         }
         let group = turn.group();
         let is_contended = group.is_some() || turn.has_waiters();
-        if is_contended && !attempts.is_alone && self.completion.is_none() {
-            if let Some((operations, recorded)) = self.site().assume(&self.batch).await? {
-                let joined = match &group {
-                    Some(group) => group
-                        .join(&operations, self.batch.records())
-                        .map(|joined| (Arc::clone(group), joined)),
-                    None => {
-                        let group = Arc::new(self.new_group());
-                        group.join(&operations, self.batch.records()).map(|joined| {
-                            turn.open(&group);
-                            (group, joined)
-                        })
-                    }
-                };
-                if let Some((group, joined)) = joined {
-                    drop(turn);
-                    return self.finish_in(&group, joined, recorded, attempts).await;
-                }
+        if is_contended
+            && !attempts.is_alone
+            && self.completion.is_none()
+            && let Some((operations, recorded)) = self.site().assume(&self.batch).await?
+        {
+            let joined = if let Some(group) = &group {
+                group.join(&operations, self.batch.records()).map(|joined| (Arc::clone(group), joined))
+            } else {
+                let group = Arc::new(self.new_group());
+                group.join(&operations, self.batch.records()).map(|joined| {
+                    turn.open(&group);
+                    (group, joined)
+                })
+            };
+            if let Some((group, joined)) = joined {
+                drop(turn);
+                return self.finish_in(&group, joined, recorded, attempts).await;
             }
         }
         if group.is_some() {

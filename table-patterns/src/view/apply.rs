@@ -229,7 +229,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 Ok(true) => placed.extend(known),
                 Ok(false) => wanted.lost.extend(known.into_iter().map(|known| known.item)),
                 Err(error) => {
-                    wanted.failed.extend(known.into_iter().map(|known| (known.item, error.clone())))
+                    wanted.failed.extend(known.into_iter().map(|known| (known.item, error.clone())));
                 }
             }
         }

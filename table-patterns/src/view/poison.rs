@@ -55,12 +55,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let mut right = 0;
         for (row_key, poison) in self.poison_rows(usize::MAX).await? {
             let failed = self.apply_all([poison.source.clone().into()]).await?;
-            match failed.first() {
-                Some((_, error)) => self.set_aside(&poison.source, error).await?,
-                None => {
-                    self.take_back(&row_key).await?;
-                    right += 1;
-                }
+            if let Some((_, error)) = failed.first() {
+                self.set_aside(&poison.source, error).await?
+            } else {
+                self.take_back(&row_key).await?;
+                right += 1;
             }
         }
         Ok(right)

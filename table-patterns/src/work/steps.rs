@@ -72,13 +72,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         };
         let (end, attempts) = (self.failed(&error, attempts, until), self.counted(&error, attempts));
         let tried = Tried { attempts, error: Some(kept(&error)) };
-        match end {
-            Some(at) => Ok(Outcome::Again { at, text: Some(text(tried)?) }),
-            None => {
-                let entry = self.poisoned(text(Tried::default())?, tried.error, attempts);
-                self.put_aside(held, &entry).await?;
-                Ok(Outcome::Done)
-            }
+        if let Some(at) = end {
+            Ok(Outcome::Again { at, text: Some(text(tried)?) })
+        } else {
+            let entry = self.poisoned(text(Tried::default())?, tried.error, attempts);
+            self.put_aside(held, &entry).await?;
+            Ok(Outcome::Done)
         }
     }
 

@@ -1,4 +1,4 @@
-//! `torture`: kills a writing process again and again and checks the folder; or compares the engine with SQLite for a while.
+//! `torture`: kills a writing process again and again and checks the folder; or compares the engine with `SQLite` for a while.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -129,7 +129,7 @@ fn services(_: bool, _: &Path, _: &Plan, _: impl FnMut(usize)) -> Result<Kills, 
     Err("`--patterns` and `--server` need the feature `services`".into())
 }
 
-/// Compares the engine with SQLite for so many minutes.
+/// Compares the engine with `SQLite` for so many minutes.
 #[cfg(feature = "sqlite")]
 fn compare(minutes: u64, seed: u64, folder: PathBuf) -> Outcome {
     let plan = tests::sqlite::Plan { time: std::time::Duration::from_secs(60 * minutes), seed, folder };

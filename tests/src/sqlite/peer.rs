@@ -1,4 +1,4 @@
-//! SQLite as the other side: one table of rows, in memory.
+//! `SQLite` as the other side: one table of rows, in memory.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use table_core::ErrorCode;
@@ -9,7 +9,7 @@ type Result<T> = rusqlite::Result<T>;
 /// A row: its keys and its version.
 pub(super) type Row = (String, String, i64);
 
-/// The tables and rows in SQLite.
+/// The tables and rows in `SQLite`.
 pub(super) struct Peer(Connection);
 
 impl Peer {

@@ -279,7 +279,7 @@ fn a_lost_answer_is_an_error_of_every_unit_of_the_group() {
     };
     let outcomes = block_on(join_all([20, 21, 22].map(&insert)));
     assert!(
-        outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.is_ambiguous())),
+        outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(table_core::Error::is_ambiguous)),
         "{outcomes:?}"
     );
     store.heal();
