@@ -308,7 +308,7 @@ impl Run {
         };
         let within = (keys.partition_key.single().is_some()).then_some(partition_key);
         let pages = self.random.random_range(1..4);
-        self.compare(engine, number, keys, from, within, pages)
+        self.compare(engine, number, keys, from, within.as_deref(), pages)
     }
 
     /// Compares pages of a query with `SQLite`, from a place on.
@@ -318,7 +318,7 @@ impl Run {
         number: u8,
         keys: KeyRange,
         mut place: (String, String),
-        within: Option<String>,
+        within: Option<&str>,
         pages: usize,
     ) -> Outcome<()> {
         let (name, shape) = (table(number)?, Shape::of(number));
@@ -338,7 +338,7 @@ impl Run {
             }
             let next = page.continuation.as_ref().map(|next| next.position(&name, &query)).transpose()?;
             let end = next.map(|next| (next.partition_key.clone(), next.row_key.clone().unwrap_or_default()));
-            let expected = self.peer.page(number, &place, end.as_ref(), within.as_deref())?;
+            let expected = self.peer.page(number, &place, end.as_ref(), within)?;
             self.counts.pages += 1;
             self.counts.rows += found.len() as u64;
             if found != expected {

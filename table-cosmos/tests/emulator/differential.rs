@@ -104,7 +104,7 @@ fn bound(random: &mut StdRng, text: String) -> Bound<String> {
 
 fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     let text = |levels: usize, random: &mut StdRng| -> String {
-        (0..levels).map(|_| format!("{}!", pick(&TEXTS, random))).collect()
+        (0..levels).flat_map(|_| [pick(&TEXTS, random), "!"]).collect()
     };
     let levels = random.random_range(0..=depth);
     let partition_key = match random.random_range(0..5_u32) {
@@ -157,9 +157,11 @@ async fn answer(store: &impl TableStore, table: &TableName, query: &Query) -> (V
 
 async fn fill(stores: (&Partitioned, &Engine), table: &TableName, depth: usize, random: &mut StdRng) {
     for _ in 0..ROWS {
-        let partition_key: String = (0..depth).map(|_| format!("{}!", pick(&TEXTS, random))).collect();
+        let partition_key: String = (0..depth).flat_map(|_| [pick(&TEXTS, random), "!"]).collect();
         let mut row = RowWriter::new();
-        NAMES.iter().for_each(|name| value(&mut row, name, random));
+        for name in &NAMES {
+            value(&mut row, name, random);
+        }
         let (row, row_key) = (row.finish(), pick(&ROW_KEYS, random));
         write(stores.0, table, &partition_key, row_key, &row).await;
         write(stores.1, table, &partition_key, row_key, &row).await;

@@ -213,7 +213,7 @@ async fn history(seed: u64, exact: bool) -> Result<Tally, String> {
         let mut text = format!("seed {seed}: {report}");
         for (client, network) in networks.iter().enumerate() {
             let lines = network.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ");
-            text.push_str(&format!("\nclient {client} sent:\n  {lines}"));
+            text.extend(["\nclient ", &client.to_string(), " sent:\n  ", &lines]);
         }
         text
     })

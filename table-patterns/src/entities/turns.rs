@@ -90,16 +90,16 @@ impl Turns {
     }
 
     /// Passes a turn to its successor.
-    fn pass(&self, place: Place) {
+    fn pass(&self, place: &Place) {
         loop {
             let next = {
                 let mut lines = self.lock();
-                let Some(line) = lines.get_mut(&place) else { return };
+                let Some(line) = lines.get_mut(place) else { return };
                 match (line.waiters.pop_front(), line.group.is_some()) {
                     (Some(waiter), _) => Next::Waiter(waiter),
                     (None, true) => line.group.take().map_or(Next::Nobody, Next::Group),
                     (None, false) => {
-                        lines.remove(&place);
+                        lines.remove(place);
                         Next::Nobody
                     }
                 }
@@ -155,7 +155,7 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         if let Some(place) = self.place.take() {
-            self.turns.pass(place);
+            self.turns.pass(&place);
         }
     }
 }

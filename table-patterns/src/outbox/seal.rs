@@ -43,7 +43,8 @@ struct Key {
 impl Key {
     fn new(secret: &[u8]) -> Self {
         let hash = Sha256::digest(secret);
-        Self { id: hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect(), secret: secret.to_vec() }
+        let front = hash.first_chunk().map_or(0, |front| u32::from_be_bytes(*front));
+        Self { id: format!("{front:08x}"), secret: secret.to_vec() }
     }
 
     fn mac(&self, place: Place<'_>, text: &[u8]) -> Option<Hmac<Sha256>> {
@@ -82,7 +83,7 @@ impl Seals {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keys.clone()
     }
 
-    pub(crate) fn give(&self, secrets: Vec<Vec<u8>>) {
+    pub(crate) fn give(&self, secrets: &[Vec<u8>]) {
         let keys = secrets.iter().map(|secret| Key::new(secret)).collect();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Known { keys: Some(keys), are_given: true };
     }
@@ -190,7 +191,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// before the old one to all programs, and leave the old one out once its intents are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
-        self.seals().give(keys.into_iter().map(|key| key.as_ref().to_vec()).collect());
+        let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
+        self.seals().give(&secrets);
         self
     }
 

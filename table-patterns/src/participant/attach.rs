@@ -94,7 +94,9 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
         }
         let Changes { rows, steps, records, .. } = changes;
         out.records.extend(records);
-        rows.into_iter().for_each(|(by, operation)| out.write(by, operation));
+        for (by, operation) in rows {
+            out.write(by, operation);
+        }
         out.steps.extend(steps);
         Ok(())
     }

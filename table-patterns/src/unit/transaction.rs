@@ -155,10 +155,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
                 Err(error) => {
                     if unit.is_settled(turn).await? {
                         return Err(error);
-                    } else {
-                        attempts.is_alone = true;
-                        continue;
                     }
+                    attempts.is_alone = true;
+                    continue;
                 }
             };
             match unit.finish(turn, &mut attempts).await? {

@@ -41,11 +41,10 @@ impl Fault for ViewFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
             Self::EntitySum | Self::Sum | Self::RecordedSum => (ErrorCode::OutOfRangeInput, None),
-            Self::Twice => (ErrorCode::InvalidInput, Some("IMP-6")),
             Self::Key(_) => (ErrorCode::PropertyValueTooLarge, Some("KEY-8")),
             Self::Unwritable(_) => (ErrorCode::InternalError, None),
             Self::Record(_) => (ErrorCode::Corrupted, None),
-            Self::Poison { .. } => (ErrorCode::InvalidInput, Some("IMP-6")),
+            Self::Twice | Self::Poison { .. } => (ErrorCode::InvalidInput, Some("IMP-6")),
             Self::OtherOwner { .. } | Self::Superseded { .. } | Self::OtherView => {
                 (ErrorCode::LayoutMismatch, Some("IMP-6"))
             }

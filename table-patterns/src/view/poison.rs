@@ -56,7 +56,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         for (row_key, poison) in self.poison_rows(usize::MAX).await? {
             let failed = self.apply_all([poison.source.clone().into()]).await?;
             if let Some((_, error)) = failed.first() {
-                self.set_aside(&poison.source, error).await?
+                self.set_aside(&poison.source, error).await?;
             } else {
                 self.take_back(&row_key).await?;
                 right += 1;

@@ -16,6 +16,7 @@ use crate::work::claim::Claims;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::steps::kept;
+use crate::work::worker::Worker;
 
 /// The end of an attempt at a row.
 pub(super) enum End {
@@ -119,7 +120,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
             Err(error) => Err(error.into()),
         };
         let Err(StepError { error, until }) = taken else { return Ok(End::Done) };
-        let attempts = worker.counted(&error, pending.attempts);
+        let attempts = Worker::<S, Q>::counted(&error, pending.attempts);
         match worker.failed(&error, pending.attempts, until) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(until) => {

@@ -70,7 +70,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
         };
-        let (end, attempts) = (self.failed(&error, attempts, until), self.counted(&error, attempts));
+        let (end, attempts) = (self.failed(&error, attempts, until), Self::counted(&error, attempts));
         let tried = Tried { attempts, error: Some(kept(&error)) };
         if let Some(at) = end {
             Ok(Outcome::Again { at, text: Some(text(tried)?) })
@@ -170,11 +170,11 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Failure::Lasting => self.count(|metrics| metrics.failures += 1),
         }
         let is_final = is_unreadable(error);
-        (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(self.counted(error, attempts).max(1))))
+        (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(Self::counted(error, attempts).max(1))))
     }
 
     /// Returns the attempts that count for poison, of those that were begun.
-    pub(super) fn counted(&self, error: &Error, begun: u32) -> u32 {
+    pub(super) fn counted(error: &Error, begun: u32) -> u32 {
         match Failure::of(error) {
             Failure::Lasting => begun,
             Failure::Outage | Failure::Newer => begun.saturating_sub(1),

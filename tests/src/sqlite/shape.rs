@@ -92,6 +92,7 @@ impl Shape {
     }
 
     /// Returns the number in a row key.
+    #[expect(clippy::unused_self, reason = "the inverse of `row_key`")]
     pub(super) fn row_number(self, row_key: &str) -> u64 {
         row_key.trim_start_matches('0').parse().unwrap_or_default()
     }

@@ -63,7 +63,7 @@ type Accounts = Entities<Account, Store>;
 #[derive(Debug)]
 enum Refused {
     TooLittle,
-    Store(Error),
+    Store(#[expect(dead_code, reason = "shown by a failing test")] Error),
 }
 
 impl From<Error> for Refused {
@@ -279,7 +279,7 @@ fn a_lost_answer_is_an_error_of_every_unit_of_the_group() {
     };
     let outcomes = block_on(join_all([20, 21, 22].map(&insert)));
     assert!(
-        outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(table_core::Error::is_ambiguous)),
+        outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(Error::is_ambiguous)),
         "{outcomes:?}"
     );
     store.heal();

@@ -38,6 +38,7 @@ struct Member {
 #[entity(table = "Years")]
 #[partition_key(department)]
 #[row_key("sums")]
+#[expect(clippy::struct_field_names, reason = "the property is the sum of years")]
 struct Years {
     department: String,
     members: i64,
@@ -196,7 +197,9 @@ fn imp_6_a_feed_that_cannot_be_read_stops_no_other_partition() {
     let world = World::new();
     let (view, _) = world.follower::<ByDepartment>();
     block_on(view.rebuild().run()).unwrap();
-    ["A", "B"].into_iter().for_each(|department| world.hire(department, 1, 30));
+    for department in ["A", "B"] {
+        world.hire(department, 1, 30);
+    }
     let partition = PartitionKey::new("A").unwrap();
     let mut transaction = Transaction::new(partition, world.engine.capabilities().limits).unwrap();
     let kind = OperationKind::InsertOrReplace(RowWriter::new().finish());
@@ -287,7 +290,9 @@ fn imp_6_twenty_followers_share_the_work_of_one() {
             world.hire(["A", "B", "C", "D"][id as usize % 4], id, 1);
         }
         let stores: Vec<_> = (0..followers).map(|_| world.follower::<ByDepartment>()).collect();
-        stores.iter().for_each(|(_, store)| store.heal());
+        for (_, store) in &stores {
+            store.heal();
+        }
         std::thread::scope(|scope| {
             for (view, _) in &stores {
                 scope.spawn(|| while block_on(view.catch_up(50)).unwrap().changes > 0 {});

@@ -21,7 +21,7 @@ struct Line {
 /// Returns the part of the repository that a file counts for.
 fn part(path: &str) -> Option<String> {
     let folder = path.split('/').next().unwrap_or_default();
-    if path.ends_with(".rs") {
+    if std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs") {
         let is_source = folder.starts_with("table-")
             && path.contains("/src/")
             && !path.contains("/tests/")
@@ -88,7 +88,7 @@ fn corpus() -> BTreeMap<String, Vec<Line>> {
     let mut corpus: BTreeMap<String, Vec<Line>> = BTreeMap::new();
     for (path, text) in below("", &[".rs", ".md"]) {
         let Some(part) = part(&path) else { continue };
-        if path.ends_with(".md") {
+        if std::path::Path::new(&path).extension().is_some_and(|extension| extension == "md") {
             corpus.entry(part).or_default().extend(paragraphs(&text));
         } else {
             corpus.entry(format!("{part} messages")).or_default().extend(messages(&path, &text));

@@ -84,6 +84,7 @@ fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one attack after another on one store")]
 fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
     let store = Engine::in_memory();
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk").unwrap());

@@ -39,6 +39,19 @@ mod digits_of_alias {
     }
 }
 
+mod digits_of_signed {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub struct Employee {
+        department: String,
+        #[digits(11)]
+        id: i64, //~ T179
+    }
+}
+
 mod hash_too_long {
     use table_core::Entity;
 
