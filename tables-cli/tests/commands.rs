@@ -116,7 +116,7 @@ fn a_table_is_listed_described_and_queried_by_the_parts_of_its_keys() {
       $filter:      PartitionKey eq 'Sales' and RowKey ge 'empid_000002' and RowKey lt 'empid_000004'
       $select:      all properties
       index:        none, the primary key
-      requests:     at least 1, one for each page of at most 1000 entities; no bound: the pages depend on the data
+      requests:     at least 1, one for each page of at most 1000 entities; unbounded, since the pages depend on the data
     ");
     insta::assert_snapshot!(shown(at, "count Company --by-partition --store DB"), @r"
     partition  rows
@@ -171,7 +171,7 @@ fn lines_that_are_no_entities_are_set_aside_with_their_reasons() {
         refused(at, "import Things DIR/in.csv --store DB --types Age=Int32 --errors DIR/wrong");
     assert_eq!((exit, text.as_str()), (Exit::Refused, "2 rows rejected; DIR/wrong has the reasons"));
     insta::assert_snapshot!(std::fs::read_to_string(at.join("wrong")).unwrap(), @r"
-    line 3, column 1: OutOfRangeInput: the RowKey 'a/b' holds \u{2f}, which no key may hold: encode the value, for example with `escaped(…)` (rule KEY-3)
+    line 3, column 1: OutOfRangeInput: the RowKey 'a/b' contains \u{2f}, which keys cannot contain; encode the value, for example with `escaped(…)` (rule KEY-3)
     line 4, column 3: property `Age`: `old` is not Edm.Int32; expected a whole number from -2147483648 to 2147483647
     ");
     assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n2\n");

@@ -77,8 +77,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Those of [`next_in`](Self::next_in); `InvalidInput` for no number at all.
     pub async fn take_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>, count: u64) -> Result<Range<N>> {
         let found = unit.read_row(&self.row_key).await?;
-        let (numbers, operation) =
-            row::take(found, &self.row_key, count).map_err(|error| self.entities.in_table(error))?;
+        let (numbers, operation) = row::take(found, &self.row_key, count)
+            .map_err(|error| self.entities.in_table(unit.at_row(error, &self.row_key)))?;
         unit.add_rows("sequence", [operation])?;
         Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
     }

@@ -61,6 +61,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Ok(Some(Versioned::new(read, etag, row.view().timestamp())))
     }
 
+    /// Adds the key of a row of the partition to an error.
+    pub(crate) fn at_row(&self, error: Error, row_key: &RowKey) -> Error {
+        error.with_key(self.batch.partition_key().as_str(), row_key.as_str())
+    }
+
     /// Reads a row of the partition, and remembers its version.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
         let key = EntityKey { partition_key: self.batch.partition_key().clone(), row_key: row_key.clone() };

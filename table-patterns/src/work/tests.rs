@@ -11,6 +11,7 @@ use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
 use table_core::queue::{PutMessage, QueueName, QueueStore};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
@@ -257,14 +258,20 @@ fn pat_ec_7_a_row_claimed_by_a_clock_that_is_days_ahead_is_free() {
     let table = TableName::new("Company").unwrap();
     block_on(engine.create_table(&table)).unwrap();
     record(&outbox, &table, "Sales");
-    let rows = engine.untyped("Company").unwrap();
     let query = table_core::query::Query::new(table_core::query::KeyRange::ALL);
     let page = block_on(engine.query(&table, &query, None)).unwrap();
     let row_key = page.rows.iter().next().unwrap().row_key.to_owned();
     let ahead = i64::try_from(time.load(Ordering::SeqCst)).unwrap() + 3 * 864_000_000_000;
-    let claim =
-        TableEntity::new("Sales", row_key).unwrap().with("NotBefore", ahead).with("Claim", "a dead worker");
-    block_on(rows.merge(&claim, table_core::IfMatch::Any)).unwrap();
+    let claim = TableEntity::new("Sales", row_key.as_str())
+        .unwrap()
+        .with("NotBefore", ahead)
+        .with("Claim", "a dead worker");
+    // The verbs of a table refuse reserved rows.
+    let kind = OperationKind::Merge(claim.to_row().unwrap(), table_core::IfMatch::Any);
+    let limits = engine.capabilities().limits;
+    let mut merge = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();
+    merge.push(Operation { row_key: RowKey::new(row_key).unwrap(), kind }).unwrap();
+    block_on(engine.submit(&table, merge)).unwrap();
     let worker = Worker::new(outbox).handler(Nothing);
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(worker.metrics().done, 1);

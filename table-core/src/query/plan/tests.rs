@@ -36,7 +36,7 @@ fn dq_3_range() {
       $select:      FirstName, Age
       $top:         50
       index:        ByEmail
-      requests:     at least 1, one for each page of at most 50 entities; no bound: the pages depend on the data
+      requests:     at least 1, one for each page of at most 50 entities; unbounded, since the pages depend on the data
     ");
 }
 
@@ -49,7 +49,7 @@ fn dq_4_partition_scan() {
       $filter:      PartitionKey eq 'Sales' and LastName eq 'Smith'
       $select:      all properties
       index:        none, the primary key
-      requests:     at least 1, one for each page of at most 1000 entities; no bound: the pages depend on the data
+      requests:     at least 1, one for each page of at most 1000 entities; unbounded, since the pages depend on the data
     ");
 }
 
@@ -65,8 +65,8 @@ fn dq_5_table_scan() {
       $filter:      RowKey gt '3' and LastName eq 'Jones'
       $select:      all properties
       index:        none, the primary key
-      requests:     at least 1, one for each page of at most 1000 entities; no bound: the pages depend on the data
-      warning:      every partition of the table is read: the RowKey bounds nothing without the PartitionKey (DQ-5)
+      requests:     at least 1, one for each page of at most 1000 entities; unbounded, since the pages depend on the data
+      warning:      every partition of the table is read; the RowKey bounds nothing without the PartitionKey (DQ-5)
     ");
 }
 
@@ -79,8 +79,8 @@ fn cls_1_partition_range() {
       $filter:      PartitionKey ge 'S' and PartitionKey lt 'T'
       $select:      all properties
       index:        none, the primary key
-      requests:     at least 1, one for each page of at most 1000 entities; no bound: the pages depend on the data
-      warning:      a range of partitions is read, which may cross servers: pages may be short (CLS-1)
+      requests:     at least 1, one for each page of at most 1000 entities; unbounded, since the pages depend on the data
+      warning:      a range of partitions is read, which may span servers; pages may be short (CLS-1)
     ");
 }
 
@@ -98,7 +98,7 @@ fn fan_out() {
       $filter:      PartitionKey eq '1_Sales'
       $select:      all properties
       index:        none, the primary key
-      requests:     at least 2, one for each page of at most 1000 entities; no bound: the pages depend on the data
+      requests:     at least 2, one for each page of at most 1000 entities; unbounded, since the pages depend on the data
     ");
     let points = [Query::new(KeyRange::point("a", "1")), Query::new(KeyRange::point("b", "1"))];
     let plan = Plan::new(&TableName::new("Employee").unwrap(), QueryClass::FanOut(2), &points);
@@ -115,8 +115,8 @@ fn dq_7_or_between_row_keys() {
       $filter:      PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')
       $select:      all properties
       index:        none, the primary key
-      requests:     at least 1, one for each page of at most 1000 entities; no bound: the pages depend on the data
-      warning:      `or` between RowKeys is a partition scan, not several look-ups: get each key as a point, in parallel (DQ-7)
+      requests:     at least 1, one for each page of at most 1000 entities; unbounded, since the pages depend on the data
+      warning:      `or` between RowKeys is a partition scan, not several lookups; get each key as a point, in parallel (DQ-7)
     ");
 }
 

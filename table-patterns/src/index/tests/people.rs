@@ -113,7 +113,9 @@ impl Scene {
     pub(super) async fn named(&self) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for table in ["Company", "LastNames"] {
-            let rows = self.store.engine.untyped(table)?.query_text("PartitionKey ge ''")?.collect().await?;
+            let rows =
+                self.store.engine.untyped(table)?.scan("names of blobs in every row").max_rows(1_000_000);
+            let rows = rows.collect().await?;
             for row in rows {
                 for (name, value) in row.iter() {
                     if let (true, table_core::Value::String(text)) = (name.ends_with("Blob"), value) {

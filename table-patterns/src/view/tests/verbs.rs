@@ -206,7 +206,7 @@ fn bad_input_is_told_and_nothing_is_half_written() {
     company.hire("Sales", 3, "Ada", "London", 5);
     assert_eq!(block_on(view.catch_up(10)).unwrap().failed, 1);
     let error = block_on(view.apply(&EntityKey::new("Sales", "empid_000003").unwrap())).unwrap_err();
-    assert_eq!((error.code(), error.key()), (ErrorCode::OutOfRangeInput, Some(("x", "all"))));
+    assert_eq!((error.code(), error.key()), (ErrorCode::OutOfRangeInput, Some(("Sales", "empid_000003"))));
     assert_eq!(company.stored(), [(("x".to_owned(), "all".to_owned()), (i64::MAX - 1, 0))].into());
     company.fire("Sales", 2);
     block_on(view.catch_up(10)).unwrap();
