@@ -45,11 +45,14 @@ fn reads_name_it() {
 }
 
 #[test]
-fn a_check_and_a_rebuilt_view_name_it() {
+fn a_check_names_it_and_a_rebuilt_view_sets_it_aside() {
     let world = world();
     block_on(async {
         names(STRAY, world.tickets.check().run().await);
-        names(STRAY, world.view().rebuild().run().await);
+        let view = world.view();
+        view.rebuild().run().await.unwrap();
+        let aside = view.poison().await.unwrap();
+        assert_eq!(aside.iter().map(|poison| poison.source.row_key.as_str()).collect::<Vec<_>>(), [STRAY]);
     });
 }
 
@@ -73,13 +76,16 @@ pub struct Odd {
 }
 
 #[test]
-fn a_view_that_catches_up_names_it() {
+fn a_view_that_catches_up_sets_it_aside() {
     let world = World::filled();
     block_on(async {
         let odds = world.engine.entities::<Odd>().create_if_missing().await.unwrap();
         odds.insert(&Odd { tenant: TENANT.to_owned(), number: 7 }).await.unwrap();
         world.pass(60);
-        names("odd_007", world.view().catch_up(100).await);
+        let view = world.view();
+        assert_eq!(view.catch_up(100).await.unwrap().failed, 1);
+        let aside = view.poison().await.unwrap();
+        assert_eq!(aside.iter().map(|poison| poison.source.row_key.as_str()).collect::<Vec<_>>(), ["odd_007"]);
     });
 }
 
