@@ -85,7 +85,10 @@ fn a_view_that_catches_up_sets_it_aside() {
         let view = world.view();
         assert_eq!(view.catch_up(100).await.unwrap().failed, 1);
         let aside = view.poison().await.unwrap();
-        assert_eq!(aside.iter().map(|poison| poison.source.row_key.as_str()).collect::<Vec<_>>(), ["odd_007"]);
+        assert_eq!(
+            aside.iter().map(|poison| poison.source.row_key.as_str()).collect::<Vec<_>>(),
+            ["odd_007"]
+        );
     });
 }
 
