@@ -256,10 +256,9 @@ impl Run {
         self.counts.operations += writes.len() as u64;
         let expected = self.peer.submit(number, &partition_key, shape, &writes, version)?;
         let found = engine.submit(&table(number)?, transaction).block_on().map(drop);
-        let code = |outcome: &Result<(), Error>| {
-            outcome.as_ref().err().map(|error| (error.code(), error.operation()))
-        };
-        if code(&found) != expected {
+        let code = |error: &Error| if is_missing(error) { ErrorCode::TableNotFound } else { error.code() };
+        let refusal = found.as_ref().err().map(|error| (code(error), error.operation()));
+        if refusal != expected {
             return Err(differs(
                 &format!("transaction on {partition_key} of table {number}"),
                 found,

@@ -195,6 +195,26 @@ impl Base {
         Ok(())
     }
 
+    /// Records a version without some tables, and without any new rows. Returns `false` if the base has none of them. On a full disk
+    /// it makes the room that a flush needs.
+    ///
+    /// The start of the journal stays as it is. Replaying it changes nothing of a table that was dropped at its end: the record
+    /// of the drop must be durable.
+    pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
+        let mut meta = self.stored.meta.clone();
+        let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();
+        for id in &known {
+            meta.catalog.remove(*id);
+        }
+        if known.is_empty() {
+            return Ok(false);
+        }
+        meta.dropped.extend(known);
+        reach(self.hook.as_ref(), Step::CheckpointCommit)?;
+        self.record(Stored { meta, ..self.stored.clone() })?;
+        Ok(true)
+    }
+
     /// Records a version durably and uses it. Layers of dropped tables are left out.
     fn record(&mut self, mut stored: Stored) -> Result<()> {
         let version = Arc::make_mut(&mut stored.version);

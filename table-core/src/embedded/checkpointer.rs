@@ -28,6 +28,8 @@ pub(crate) enum Job {
     Checkpoint(Checkpoint),
     /// Free the memory of rows and of a view.
     Discard(Option<Recent>, Option<BaseView>),
+    /// Leave a table that was dropped out of the checkpoint that waits for room. The drop is durable.
+    Dropped(u32),
 }
 
 /// A checkpoint: rows to write, and the metadata to record with them. `meta.dropped` are the tables dropped since the last checkpoint.
@@ -104,6 +106,14 @@ impl Checkpointer {
                     waiting = still;
                     Ok(())
                 }
+                (Some(Job::Dropped(table)), still) => {
+                    waiting = still.map(|mut next| {
+                        next.meta.catalog.remove(table);
+                        next.meta.dropped.push(table);
+                        next
+                    });
+                    Ok(())
+                }
                 (None, Some(next)) => {
                     // A flush waits while merges are far behind. Memory fills meanwhile, which slows writers.
                     if self.base.debt() == Debt::Much && !self.resting {
@@ -168,6 +178,7 @@ impl Checkpointer {
         match flushed {
             Err(error) if is_shortage(&error) && Mend::RetryFlushes.is_in() => {
                 self.base.view().give_files_back();
+                self.forget_tables(&meta.dropped)?;
                 self.no_room = true;
                 self.tell(Done::NoRoom(error));
                 return Ok(Some(checkpoint));
@@ -189,7 +200,19 @@ impl Checkpointer {
         Ok(None)
     }
 
-    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files.
+    /// Frees the room of dropped tables before the checkpoint that waits for room.
+    fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
+        match self.base.forget_tables(dropped) {
+            // The committer releases its view, and with it the files of the tables.
+            Ok(true) => self.tell(Done::Merged(self.base.view())),
+            Err(error) if !is_shortage(&error) => return Err(error),
+            Ok(false) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files. On a full disk it
+    /// deletes all of them, for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);
@@ -198,8 +221,10 @@ impl Checkpointer {
         let is_covered = |name: &str| file::number(name).is_some_and(|number| number < end);
         let names = disk.list(folder).map_err(|error| Task::ReadFolder(folder.into()).failed(error))?;
         let last = names.iter().filter(|name| is_covered(name)).filter_map(|name| file::number(name)).max();
-        let next =
-            last.map(|last| reuse(disk, folder, (last, journal + 1), sequence, self.room)).transpose()?;
+        let next = last
+            .filter(|_| self.reserve.is_whole())
+            .map(|last| reuse(disk, folder, (last, journal + 1), sequence, self.room))
+            .transpose()?;
         folder::delete(disk, folder, is_covered)?;
         Ok(next)
     }

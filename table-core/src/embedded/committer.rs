@@ -284,14 +284,20 @@ impl Committer {
         Ok(())
     }
 
-    /// Rows of tables that are no more are taken out bit by bit.
-    fn give_up(&mut self) {
-        for id in self.dropped.drain(..) {
-            match &mut self.disk {
-                Some(disk) => disk.checkpoints.dropped(id, &self.state),
-                None => self.reclaim.push(id),
+    /// Lets the rows of the tables that the group dropped leave the base, or memory step by step.
+    fn give_up(&mut self) -> Result<()> {
+        for id in std::mem::take(&mut self.dropped) {
+            let Some(disk) = &mut self.disk else {
+                self.reclaim.push(id);
+                continue;
+            };
+            // The base may forget the table before the journal is synced the next time.
+            if disk.checkpoints.waits_for_room() {
+                disk.journal.sync()?;
             }
+            disk.checkpoints.dropped(id, &self.state)?;
         }
+        Ok(())
     }
 
     /// Forgets the group under way, which found no room.
@@ -346,7 +352,7 @@ impl Committer {
         reach(self.hook.as_ref(), Step::Publish)?;
         // IMPORTANT: visible before acknowledged. A read that begins after an acknowledged write sees it (CON-2).
         self.shared.publish(self.state.clone());
-        self.give_up();
+        self.give_up()?;
         reach(self.hook.as_ref(), Step::Acknowledge)
     }
 

@@ -192,8 +192,11 @@ impl Base {
         if found.is_none() && !matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError) {
             return Ok(Merged::Failed(error));
         }
-        self.set_apart(choice, found)?;
-        Ok(Merged::Apart(error))
+        match self.set_apart(choice, found) {
+            // A later merge finds the broken block again.
+            Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
+            outcome => outcome.map(|()| Merged::Apart(error)),
+        }
     }
 
     /// Returns the first segment of a choice that cannot be read, and its broken block.

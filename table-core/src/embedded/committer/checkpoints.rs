@@ -110,7 +110,7 @@ impl Checkpoints {
     }
 
     /// Registers a dropped table, whose rows leave the base after the next checkpoint. Only large tables start a checkpoint.
-    pub(super) fn dropped(&mut self, id: u32, state: &State) {
+    pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
         // The frozen rows may be in the base before the next checkpoint.
         if in_base || state.frozen.is_some() {
@@ -118,6 +118,12 @@ impl Checkpoints {
             self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
             self.request_reclaim(state);
         }
+        if self.waits_for_room() { self.send(Job::Dropped(id)) } else { Ok(()) }
+    }
+
+    /// Returns `true` if a checkpoint waits for room on the disk.
+    pub(super) fn waits_for_room(&self) -> bool {
+        self.disk_full.is_some()
     }
 
     /// Requests a checkpoint if it frees more than it writes, or if the disk is full.
