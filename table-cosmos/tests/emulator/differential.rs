@@ -81,7 +81,7 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
             match random.random_range(0..8_u32) {
                 0 => format!("RowKey {operator} '{}'", pick(&ROW_KEYS, random)),
                 1 => format!("PartitionKey {operator} '{}!{}!'", pick(&TEXTS, random), pick(&TEXTS, random)),
-                2 => timestamp(operator, random).to_string(),
+                2 => timestamp(operator, random),
                 _ => format!("{} {operator} {}", pick(&NAMES, random), pick(&LITERALS, random)),
             }
         }

@@ -206,7 +206,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
         // A feed with changes in two calls in a row would soon lose the mark.
-        if let Some(listed) = listed.filter(|_| !is_behind && !(is_active && known.was_active)) {
+        if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
             self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
         }
         let found = Found { cursor: reached, was_active: is_active, lease: None };

@@ -96,7 +96,7 @@ const ROWS: &[(&str, &str, Asked)] = &[
     ),
     (
         "Entra ID (`Bearer`)",
-        "where it is configured",
+        "where it is configured, signatures are not checked",
         By(&["azurite_refuses_a_bearer_where_none_is_configured"]),
     ),
     ("create, list with prefix and metadata, delete", "yes", By(&["que_3_"])),

@@ -58,8 +58,8 @@ impl ListChange {
         if after == before && !joins {
             return Ok(None);
         }
-        let kept = lists.write(&self.form, place.key, found, &before, &after).await?;
-        Ok(kept.map(|ListWrite { kind, upload }| {
+        let list_write = lists.write(&self.form, place.key, found, &before, &after).await?;
+        Ok(list_write.map(|ListWrite { kind, upload }| {
             let undo = upload.and_then(|upload| {
                 let (blobs, pace) = (self.blobs.clone()?, self.pace.clone());
                 Some(Arc::new(Uploaded { blobs, pace, upload }) as Arc<dyn UndoWrite>)
