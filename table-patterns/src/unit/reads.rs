@@ -20,12 +20,27 @@ use crate::unit::Unit;
 pub(super) struct Reads {
     /// The units before it in its turn, not yet committed.
     pub(super) group: Option<Arc<Group>>,
-    /// The version of each row; `None` if it did not exist.
-    pub(super) versions: HashMap<RowKey, Option<ETag>>,
+    /// The rows as they were first read; `None` for one that did not exist.
+    rows: HashMap<RowKey, Option<StoredRow>>,
     /// `true` if a read depended on the group.
     pub(super) used_group: bool,
     /// `true` if a row can only be read once the group is committed.
     pub(super) must_restart: bool,
+}
+
+impl Reads {
+    /// Returns the version of each row; `None` for one that did not exist.
+    pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
+        let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
+        self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
+    }
+
+    /// Shows a group the rows, so that it can tell the units that follow how these rows are after this one.
+    pub(super) fn show(&self, group: &Group) {
+        for (row_key, found) in &self.rows {
+            group.remember(row_key, found.as_ref());
+        }
+    }
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
@@ -66,8 +81,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         error.with_key(self.batch.partition_key().as_str(), row_key.as_str())
     }
 
-    /// Reads a row of the partition, and remembers its version.
+    /// Reads a row of the partition once: the next read finds the same.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
+        if let Some(found) = self.reads.rows.get(row_key) {
+            return Ok(found.clone());
+        }
         let key = EntityKey { partition_key: self.batch.partition_key().clone(), row_key: row_key.clone() };
         let mut found = None;
         if let Some(group) = &self.reads.group {
@@ -86,24 +104,19 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         let found = if let Some(found) = found {
             found
         } else {
-            let found = self.store.get(&self.table, &key, &Select::All).await?;
-            if let Some(group) = &self.reads.group {
-                group.remember(row_key, found.as_ref());
-            }
-            found
+            self.store.get(&self.table, &key, &Select::All).await?
         };
-        let version = found.as_ref().map(|found| found.etag.clone());
-        self.reads.versions.entry(row_key.clone()).or_insert(version);
+        self.reads.rows.insert(row_key.clone(), found.clone());
         Ok(found)
     }
 
     /// Adds the versions of rows that were read and not written as conditions.
     pub(super) fn require_reads(&mut self) -> Result<()> {
-        let is_open = |(row_key, version): (&RowKey, &Option<ETag>)| {
-            let version = version.clone().filter(|_| !self.batch.writes(row_key))?;
-            Some(Operation { row_key: row_key.clone(), kind: touch(IfMatch::ETag(version)) })
+        let is_open = |(row_key, version): (RowKey, Option<ETag>)| {
+            let version = version.filter(|_| !self.batch.writes(&row_key))?;
+            Some(Operation { row_key, kind: touch(IfMatch::ETag(version)) })
         };
-        let conditions: Vec<_> = self.reads.versions.iter().filter_map(is_open).collect();
+        let conditions: Vec<_> = self.reads.versions().into_iter().filter_map(is_open).collect();
         self.add_rows("reads", conditions).map(drop)
     }
 }

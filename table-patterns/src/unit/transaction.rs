@@ -192,7 +192,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         }
         self.prepare().await?;
         if let Some((reads, error)) = attempts.refused.take()
-            && reads == self.reads.versions
+            && reads == self.reads.versions()
         {
             return Err(error);
         }
@@ -204,9 +204,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             && let Some((operations, recorded)) = self.site().assume(&self.batch).await?
         {
             let joined = if let Some(group) = &group {
+                self.reads.show(group);
                 group.join(&operations, self.batch.records()).map(|joined| (Arc::clone(group), joined))
             } else {
                 let group = Arc::new(self.new_group());
+                self.reads.show(&group);
                 group.join(&operations, self.batch.records()).map(|joined| {
                     turn.open(&group);
                     (group, joined)
@@ -232,7 +234,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             // Perhaps a decision on rows that have changed since. If the rows that the next run reads are the same, the error is the unit's own.
             Err(error) if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 attempts.race.lost(error.clone()).await?;
-                attempts.refused = Some((std::mem::take(&mut self.reads.versions), error));
+                attempts.refused = Some((self.reads.versions(), error));
                 Ok(Finished::Again(Some(turn)))
             }
             Err(error) => Err(error),
