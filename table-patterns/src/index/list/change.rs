@@ -61,8 +61,8 @@ impl ListChange {
         let list_write = lists.write(&self.form, place.key, found, &before, &after).await?;
         Ok(list_write.map(|ListWrite { kind, upload }| {
             let undo = upload.and_then(|upload| {
-                let (blobs, pace) = (self.blobs.clone()?, self.pace.clone());
-                Some(Arc::new(Uploaded { blobs, pace, upload }) as Arc<dyn UndoWrite>)
+                let uploaded = Uploaded { blobs: self.blobs.clone()?, pace: self.pace.clone(), upload };
+                Some(Arc::new(uploaded) as Arc<dyn UndoWrite>)
             });
             PreparedRow { kind, undo }
         }))
