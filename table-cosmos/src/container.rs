@@ -71,7 +71,7 @@ impl CosmosTables {
         let depth = self.options().levels_in(table.as_str());
         compare(table, depth, &properties)?;
         let container = Container { client: self.current(client, &properties.id, depth).await?, depth };
-        // A token cannot read the throughput. A difference is no reason to refuse the container.
+        // A token cannot read the throughput. The container is used even if it differs from the model.
         for difference in self.compared(&container).await.unwrap_or_default() {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
         }

@@ -2,7 +2,7 @@
 //!
 //! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write that does not insert
 //! therefore reads the entity first and is sent under the ETag that was read, which no version of an item ever has again. The
-//! vendor's client is told not to repeat a write without an answer; [`settle`](CosmosTables::settle) decides instead.
+//! vendor's client is configured not to repeat a write without an answer; [`settle`](CosmosTables::settle) decides instead.
 
 mod evidence;
 mod planned;

@@ -2,9 +2,9 @@
 //!
 //! # Context
 //! The service has one index, on the two keys (DQ-9). Every other look-up is an entity more: a copy under another key, or a list of
-//! keys under a value. `#[index(…)]` and `#[index_entity(…)]` declare them; an [`Entities`] keeps them right through every
-//! insert, replace, merge, patch, upsert, delete, [update](Entities::update), [transaction](Entities::transaction) and
-//! [bulk load](Entities::bulk).
+//! keys under a value. `#[index(…)]` and `#[index_entity(…)]` declare them; an [`Entities`](crate::Entities) keeps them right through every
+//! insert, replace, merge, patch, upsert, delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and
+//! [bulk load](crate::Entities::bulk).
 //!
 //! # Key layout
 //! | where | PartitionKey | RowKey | properties |
@@ -29,17 +29,17 @@
 //!   growing waits and a bound ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - A value of a `unique` index in the partition belongs to one entity; the second gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
-//! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`StepRecorder`], and each
-//!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. What is written is what the recorded change left, under a
+//! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by a [`StepRecorder`](crate::entities::StepRecorder), and each
+//!   record ends in [`settle`](crate::Entities::settle), which asks the entity what is true now: late, twice and in any order. What is written is what the recorded change left, under a
 //!   guard that knows the newest change settled there: a worker that slept, or read an old answer, is refused (`docs/convergence.md`). Reads say
 //!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
 //!   value are found when the second is settled, and its record becomes poison for a person to decide.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the promise of its entity, which names the blob: in the partition it is in
 //!   step, elsewhere it is behind. The new blob is whole before the entity names it on the condition of its `ETag`; what is not
-//!   named, from before a change or after a crash, is [collected](Entities::collect_orphaned_lists) a grace period later. A
+//!   named, from before a change or after a crash, is [collected](crate::Entities::collect_orphaned_lists) a grace period later. A
 //!   reader that was overtaken by that begins again.
 //! - An index answers only when it is whole: [`IndexState`]. A new one over old rows is *building* until its
-//!   [backfill](Entities::backfill) is done. [`check`](Entities::check) finds what another tool broke.
+//!   [backfill](crate::Entities::backfill) is done. [`check`](crate::Entities::check) finds what another tool broke.
 //! - A backfill and a repair write together what entities of a partition lack, each entity under the version that it was found at.
 //!   Where a live writer was faster with one of them, that transaction is refused whole, and they are looked at one by one.
 //! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will find it.
@@ -51,7 +51,7 @@
 //! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 a copy that changes, the same for lists |
 //! | update of an entity read before | 1, and a get for each list that changes | the same |
 //! | get through an index | 1 | |
-//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](Entities::get_page_by_index) of them at a time if wanted; 1 for its blob | |
+//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](crate::Entities::get_page_by_index) of them at a time if wanted; 1 for its blob | |
 //! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
 //! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for those of one partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |

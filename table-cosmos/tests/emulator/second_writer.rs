@@ -191,7 +191,7 @@ fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     });
 }
 
-/// A connection that breaks does not cost an answer while nobody else writes: conditional writes are sent again.
+/// A connection that breaks does not cost an answer without concurrent writes: conditional writes are sent again.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     runtime().block_on(async {

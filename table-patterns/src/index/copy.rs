@@ -63,7 +63,7 @@ impl CopyChange {
         let owner = (self.owner_of)(self.index, key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
-        // A row that is no index row has no owner. It is overwritten unless it could hide the value of another entity.
+        // A row that is not an index row has no owner. It is overwritten unless it could hide the value of another entity.
         let is_free = owner.is_none() && !self.index.unique;
         Ok(match &self.after {
             Some((_, row)) if is_ours || is_free => Some(OperationKind::Replace(row.clone(), if_match)),

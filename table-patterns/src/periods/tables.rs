@@ -56,8 +56,9 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { store, clock: Clock::default(), keep: 30, ahead: 1, keeping: None, opened: Opened::default() }
     }
 
-    /// The same with handles that keep more than the struct declares: [participants](crate::Entities::taking_part), another
-    /// [retry policy](crate::Entities::with_retry). Every program that writes these entities is to name the participants.
+    /// Changes the handle of each table by `keeping`, for example to set another [retry policy](crate::Entities::with_retry).
+    ///
+    /// Participants are attached to the store: [`with_participant`](crate::EntityStore::with_participant).
     #[must_use]
     pub fn with_handles(
         self,
