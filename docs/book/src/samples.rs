@@ -9,13 +9,14 @@ use std::fs;
 use crate::pages::{docs, pages, read, root};
 
 /// Packages that a sample may use. "First steps" tells a reader to add them, and the page of the web API `axum`.
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 12] = [
     "axum",
     "chrono",
     "pollster",
     "serde",
     "serde_json",
     "std",
+    "table_advice",
     "table_azure",
     "table_patterns",
     "tokio",

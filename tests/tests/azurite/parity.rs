@@ -142,7 +142,11 @@ const ROWS: &[(&str, &str, Asked)] = &[
         Not("the server of these tests is in memory"),
     ),
     ("throttling at the published targets", "no", Not("its own rate is below the targets")),
-    ("health, readiness, metrics, scans in the log", "no", By(&["azurite_has_neither_health_nor_metrics"])),
+    (
+        "health, readiness, metrics, scans in the log, reset",
+        "no",
+        By(&["azurite_has_no_health_metrics_or_reset"]),
+    ),
     ("the public key on this machine alone", "no such check", Not("it would listen to other machines")),
     ("the programs of the vendor: Python, JavaScript", "yes", Not("they are the vendor's own tests")),
 ];

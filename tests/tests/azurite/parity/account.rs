@@ -146,10 +146,11 @@ fn azurite_takes_no_body_above_four_mebibytes() {
 }
 
 #[test]
-fn azurite_has_neither_health_nor_metrics() {
-    for path in ["/health", "/ready", "/metrics"] {
-        let asked = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+fn azurite_has_no_health_metrics_or_reset() {
+    for request in ["GET /health", "GET /ready", "GET /metrics", "POST /reset"] {
+        let asked =
+            format!("{request} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
         let Some(answer) = plain(&asked) else { return };
-        assert!(!answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        assert!(!answer.starts_with(b"HTTP/1.1 2"), "{request}: {}", String::from_utf8_lossy(&answer));
     }
 }
