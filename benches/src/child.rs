@@ -9,10 +9,10 @@ use table_core::embedded::Engine;
 
 use crate::Outcome;
 use crate::data::{self, Random, Reading};
+use crate::folder;
 use crate::peer::Peer;
 use crate::peer::tables::Tables;
 use crate::stage::Stage;
-use crate::{folder, served, sustained};
 
 /// The first argument of a program that is such a process.
 pub const CHILD: &str = "--child";
@@ -74,14 +74,6 @@ fn command(work: &str, folder: &Path, entities: u32) -> Outcome<Command> {
 
 /// The work of a child; the arguments are those after [`CHILD`].
 pub fn run(arguments: &[String]) -> Outcome<()> {
-    if let [work, argument] = arguments
-        && work == "sustained"
-    {
-        return sustained::run(argument);
-    }
-    if let [work] = arguments {
-        return served::child::run(work);
-    }
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);
     let (cache, recent) = (usize::try_from(CACHE)?, usize::try_from(RECENT)?);

@@ -10,6 +10,8 @@ pub mod seeded;
 
 use chrono::{DateTime, Duration, Utc};
 
+use crate::model::packages::{Build, FirstBuild};
+
 /// The most builds that can be asked for.
 pub const MOST: u64 = 10_000_000;
 const LANES: u64 = 16;
@@ -42,6 +44,29 @@ pub struct PackageBuild<'a> {
     pub built: DateTime<Utc>,
     /// Size when installed, in KiB; it grows with the builds.
     pub installed_size: i64,
+}
+
+impl From<PackageBuild<'_>> for Build {
+    fn from(build: PackageBuild<'_>) -> Self {
+        let package = build.package.clone();
+        Self {
+            section: package.section,
+            package: package.name,
+            number: build.number,
+            version: package.version,
+            architecture: package.architecture,
+            installed_size: build.installed_size,
+            maintainer: package.maintainer,
+            built: build.built,
+        }
+    }
+}
+
+impl From<PackageBuild<'_>> for FirstBuild {
+    fn from(build: PackageBuild<'_>) -> Self {
+        let package = build.package.clone();
+        Self { section: package.section, built: build.built, package: package.name, version: package.version }
+    }
 }
 
 /// A package index and how many builds to make of it.

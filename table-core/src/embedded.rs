@@ -21,6 +21,7 @@ mod engine;
 pub mod failpoint;
 mod fault;
 mod folder;
+mod front;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzz;

@@ -20,7 +20,6 @@ mod bulk;
 mod commit;
 mod contributor;
 mod fault;
-mod group;
 mod handle;
 mod outbox;
 mod patch;
@@ -38,7 +37,6 @@ pub(crate) use contributor::{
     Completed, Contribution, Contributor, EntityChange, PendingWrite, WriteContext,
 };
 pub(crate) use fault::EntityFault;
-pub(crate) use group::{Group, GroupRead, Joined, Recorder};
 pub use handle::Entities;
 pub use outbox::{NoOutbox, StepRecorder};
 pub(crate) use plan::{
@@ -48,3 +46,4 @@ pub(crate) use plan::{
 pub(crate) use read::{Current, RACE, read_as};
 pub(crate) use siblings::Siblings;
 pub(crate) use turns::Turn;
+pub(crate) use turns::group::{Group, GroupRead, Joined, Recorder};

@@ -85,7 +85,7 @@ mod check;
 mod contributor;
 mod copy;
 mod eventual;
-mod fault;
+pub(crate) mod fault;
 mod finding;
 #[cfg(test)]
 mod fixture;

@@ -63,6 +63,7 @@ pub mod relation;
 mod requests;
 pub mod sequence;
 pub mod series;
+mod settle;
 pub mod unit;
 pub mod view;
 pub mod wide;

@@ -46,6 +46,7 @@ pub(crate) mod record;
 pub(crate) mod registry;
 pub(crate) mod rows;
 pub(crate) mod seal;
+mod sealed;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;

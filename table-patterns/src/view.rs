@@ -115,6 +115,7 @@ mod apply;
 mod ends;
 mod fault;
 mod follow;
+mod following;
 mod operations;
 mod part;
 mod poison;

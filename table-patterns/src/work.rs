@@ -38,6 +38,7 @@ mod archive;
 mod attempt;
 mod circuit;
 mod claim;
+mod end;
 mod fault;
 pub(crate) mod handler;
 mod lease;

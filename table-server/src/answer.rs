@@ -71,7 +71,7 @@ impl Answer {
     /// XML (QUE-1).
     pub(crate) fn refused(refusal: Refusal, exchange: &Exchange) -> Self {
         let is_storage = exchange.service != Service::Tables || refusal.is_early;
-        let error = refusal.error(exchange);
+        let error = refusal.error(&exchange.id);
         let answer = Self::new(refusal.status).header("x-ms-error-code", refusal.code);
         let answer = if refusal.status == 503 { answer.header("Retry-After", "1") } else { answer };
         let answer = match exchange.level() {

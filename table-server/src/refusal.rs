@@ -6,8 +6,6 @@ use chrono::Utc;
 use table_core::{Error, ErrorCode};
 use table_wire::{NewError, sentence};
 
-use crate::exchange::Exchange;
-
 /// The reason why a request is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -58,14 +56,14 @@ impl Refusal {
         Self::new(405, "UnsupportedHttpVerb", "")
     }
 
-    /// Returns the error that the body of the answer tells.
-    pub(crate) fn error<'a>(&'a self, exchange: &'a Exchange) -> NewError<'a> {
+    /// Returns the error for the body of the answer to a request.
+    pub(crate) fn error<'a>(&'a self, request_id: &'a str) -> NewError<'a> {
         NewError {
             code: self.code,
             message: &self.message,
             help: &self.help,
             index: self.index,
-            request_id: &exchange.id,
+            request_id,
             time: Utc::now(),
         }
     }

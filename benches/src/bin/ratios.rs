@@ -13,6 +13,7 @@ use benches::report::Report;
 use benches::row::{LARGE_ROWS, ROWS};
 use benches::served;
 use benches::stage::Stage;
+use benches::sustained;
 
 fn main() -> ExitCode {
     match run() {
@@ -34,7 +35,12 @@ fn run() -> Outcome<usize> {
     if let [first, rest @ ..] = arguments.as_slice()
         && first == CHILD
     {
-        return child::run(rest).map(|()| 0);
+        match rest {
+            [work] => served::child::run(work)?,
+            [work, argument] if work == "sustained" => sustained::run(argument)?,
+            work => child::run(work)?,
+        }
+        return Ok(0);
     }
     let (options, mut report) = (Options::parse(arguments)?, Report::default());
     if options.subject != Subject::Engine {

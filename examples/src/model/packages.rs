@@ -3,8 +3,6 @@
 use chrono::{DateTime, Utc};
 use table_core::{Entity, Projection};
 
-use crate::large::PackageBuild;
-
 /// A build of a package: `libs` / `build_zlib1g_000007`. Sections such as `non-free/libs` are escaped.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageBuilds")]
@@ -65,29 +63,6 @@ pub struct FirstBuild {
     pub package: String,
     /// The version.
     pub version: String,
-}
-
-impl From<PackageBuild<'_>> for Build {
-    fn from(build: PackageBuild<'_>) -> Self {
-        let package = build.package.clone();
-        Self {
-            section: package.section,
-            package: package.name,
-            number: build.number,
-            version: package.version,
-            architecture: package.architecture,
-            installed_size: build.installed_size,
-            maintainer: package.maintainer,
-            built: build.built,
-        }
-    }
-}
-
-impl From<PackageBuild<'_>> for FirstBuild {
-    fn from(build: PackageBuild<'_>) -> Self {
-        let package = build.package.clone();
-        Self { section: package.section, built: build.built, package: package.name, version: package.version }
-    }
 }
 
 /// What was imported last into a table, and is complete.

@@ -8,6 +8,7 @@ use std::fmt;
 
 use futures_channel::oneshot::Sender;
 
+use crate::embedded::front::Front;
 use crate::embedded::journal::frame::Change;
 use crate::embedded::key::Key;
 use crate::embedded::state::State;
@@ -60,13 +61,6 @@ pub(crate) struct Decided {
     pub(crate) ticks: u64,
     pub(crate) changes: Vec<Change>,
     pub(crate) front: Front,
-}
-
-/// A place among rows that are ordered by an instant, then by the Timestamp of the transaction that put them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Front {
-    pub(crate) instant: u64,
-    pub(crate) ticks: u64,
 }
 
 /// The effect of a decision on the room of the disk.

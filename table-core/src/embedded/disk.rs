@@ -1,8 +1,6 @@
 //! The disk as the engine sees it: the few calls of journal and base, so that tests can simulate it.
 
 pub(crate) mod fault;
-#[cfg(unix)]
-mod held;
 mod real;
 
 use std::fmt::Debug;

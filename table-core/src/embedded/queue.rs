@@ -18,8 +18,9 @@ use std::time::Duration;
 
 use tracing::Instrument;
 
-use crate::embedded::decision::{Decide, Effect, Front, Ground};
+use crate::embedded::decision::{Decide, Effect, Ground};
 use crate::embedded::engine::Engine;
+use crate::embedded::front::Front;
 use crate::embedded::request::{Request, Write};
 use crate::error::{Error, ErrorCode, Result};
 use crate::name::TableName;

@@ -7,7 +7,7 @@ use imbl::OrdMap;
 
 use crate::embedded::base::{BaseCursor, BaseView};
 use crate::embedded::catalog::Catalog;
-use crate::embedded::decision::Front;
+use crate::embedded::front::Front;
 use crate::embedded::key::{Key, Span, SplitKey};
 use crate::embedded::recent::Recent;
 use crate::embedded::statistics::Statistics;

@@ -86,5 +86,5 @@ pub(super) fn plan_holder<H: Entity>(
     }
     let indexes = Indexes { blobs: holder.blobs.cloned(), ..Indexes::of::<H>() };
     Contributor::<H, ()>::contribute(&indexes, &change, &mut out)?;
-    Ok(EntityPlan::new(key.clone(), kind, out))
+    Ok(out.into_plan(key.clone(), kind))
 }

@@ -84,6 +84,12 @@ pub(crate) struct Contribution {
 }
 
 impl Contribution {
+    /// Returns the plan of a write with these additions.
+    pub(crate) fn into_plan(self, key: EntityKey, kind: OperationKind) -> EntityPlan {
+        let Self { rows, derived_steps, steps, records, recorder } = self;
+        EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }
+    }
+
     /// Adds a row whose operation does not depend on what is stored.
     pub(crate) fn write(&mut self, by: &'static str, operation: Operation) {
         let Operation { row_key, kind } = operation;

@@ -16,7 +16,6 @@ use table_core::row::{Row, RowWriter};
 use table_core::store::{Committed, StoredRow};
 use table_core::transaction::Transaction;
 
-use crate::entities::contributor::Contribution;
 use crate::outbox::Step;
 
 /// The write of one entity, with everything that contributors add to its transaction.
@@ -38,12 +37,6 @@ pub(crate) struct EntityPlan {
 }
 
 impl EntityPlan {
-    /// Creates the plan of a write with its contributions.
-    pub(crate) fn new(key: EntityKey, kind: OperationKind, contribution: Contribution) -> Self {
-        let Contribution { rows, derived_steps, steps, records, recorder } = contribution;
-        Self { rows, derived_steps, steps, records, recorder, ..Self::alone(key, kind) }
-    }
-
     /// Creates the plan of a write to which nothing is added.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
         Self {

@@ -3,6 +3,8 @@
 //! Writers that read, decide and write conflict if they run concurrently. They queue instead: each takes its turn, reads the rows of the writers
 //! before it, and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
 
+pub(crate) mod group;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +13,7 @@ use futures_channel::oneshot;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 
-use crate::entities::group::{Group, GroupOutcome};
+use crate::entities::turns::group::{Group, GroupOutcome};
 
 /// The queues of the partitions that a handle writes to. Clones share them.
 #[derive(Clone, Default)]

@@ -61,7 +61,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         let mut out = Contribution::default();
         let change = EntityChange { key: &key, kind: &kind, old, new, context, pace };
         self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out))?;
-        Ok(EntityPlan::new(key, kind, out))
+        Ok(out.into_plan(key, kind))
     }
 
     /// Plans a merge into the stored entity, or its insert.

@@ -153,7 +153,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let change = Change { index: self.schema(), key: entry.key, kind };
         let mut out = Contribution::default();
         indexes.add_row::<E>(change, (&key, self.table.retry.runtime()), &mut out)?;
-        Ok(EntityPlan::new(key, touch(IfMatch::ETag(etag)), out))
+        Ok(out.into_plan(key, touch(IfMatch::ETag(etag))))
     }
 
     /// As [`joining`](Self::joining), for an entity as it was found.

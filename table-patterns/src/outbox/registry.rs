@@ -24,7 +24,9 @@ use table_core::value::ValueRef;
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;
-use crate::outbox::seal::KEYS;
+
+/// The partition of the keys in the table of the registry. It is not the name of a table and a bucket.
+pub(crate) const KEYS: &str = "keys";
 
 /// The table of the registry: the `PartitionKey` is the table's name in lower case and one of 16 buckets, the `RowKey` the
 /// partition.

@@ -1,8 +1,7 @@
 //! Following of the feeds: applies their changes in order, and measures the lag.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use table_core::error::{Error, Result};
@@ -11,19 +10,16 @@ use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{Belonging, judge_key};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
-use uuid::Uuid;
 
 use crate::converge::{self, upsert};
 use crate::failure::Failure;
 use crate::feed::{Cursor, FEED_PREFIX, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
+use crate::view::following::Found;
 use crate::view::poison::Aside;
 use crate::view::record::{self, Position};
 use crate::view::table::ViewTable;
-
-/// Partitions whose cursors a follower remembers.
-const REMEMBERED: usize = 100_000;
 
 /// Pause of a call that found nothing but partitions that other followers apply.
 const BUSY: Duration = Duration::from_millis(50);
@@ -63,49 +59,6 @@ impl Freshness {
     pub fn lag(&self, now: u64) -> Duration {
         let waited = self.oldest.map_or(0, |oldest| now.saturating_sub(oldest));
         Duration::from_micros(waited / 10)
-    }
-}
-
-/// State of a follower between calls.
-#[derive(Debug)]
-pub(super) struct Following {
-    /// Identifies the follower in its leases.
-    id: String,
-    /// The partition that the next call begins with, so that a busy one does not starve the others.
-    turn: AtomicUsize,
-    /// Where each partition was found.
-    found: Mutex<HashMap<PartitionKey, Found>>,
-}
-
-impl Default for Following {
-    fn default() -> Self {
-        let id = Uuid::new_v4().simple().to_string();
-        Self { id, turn: AtomicUsize::default(), found: Mutex::default() }
-    }
-}
-
-/// A partition as the last call left it.
-#[derive(Clone, Debug, Default)]
-struct Found {
-    cursor: Cursor,
-    /// `true` if the last call found changes.
-    was_active: bool,
-    /// The lease of another follower, when it was first seen, and how often since.
-    lease: Option<(ETag, u64, u32)>,
-}
-
-impl Following {
-    fn get(&self, partition_key: &PartitionKey) -> Found {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.get(partition_key).cloned().unwrap_or_default()
-    }
-
-    fn set(&self, partition_key: &PartitionKey, found: Found) {
-        let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= REMEMBERED && !all.contains_key(partition_key) {
-            all.clear();
-        }
-        all.insert(partition_key.clone(), found);
     }
 }
 

@@ -21,7 +21,7 @@ use crate::converge::{self, upsert};
 use crate::feed::Feed;
 use crate::view::View;
 use crate::view::fault::ViewFault;
-use crate::view::follow::Following;
+use crate::view::following::Following;
 use crate::view::record;
 use crate::view::standing::Standing;
 

@@ -3,60 +3,20 @@
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
 use table_core::error::{Error, Result};
-use table_core::operation::Operation;
 use table_core::queue::QueueStore;
 use table_core::store::TableStore;
 
 use crate::failure::Failure;
-use crate::outbox::rows::{Note, Pending, Place};
+use crate::outbox::rows::{Pending, Place};
 use crate::outbox::work::Work;
 use crate::requests;
 use crate::work::circuit::StepError;
 use crate::work::claim::Claims;
+use crate::work::end::End;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::steps::kept;
 use crate::work::worker::Worker;
-
-/// The end of an attempt at a row.
-pub(super) enum End {
-    /// All steps were taken.
-    Done,
-    /// The row is set aside.
-    Poisoned,
-    /// The row waits for another attempt.
-    Failed {
-        error: String,
-        /// Attempts that count for poison.
-        attempts: u32,
-        /// The earliest instant of the next attempt by this worker.
-        until: u64,
-        /// `true` if another program may take the row up at once.
-        is_free: bool,
-    },
-}
-
-impl End {
-    /// Returns the operations that end the attempt.
-    pub(super) fn operations(&self, pending: &Pending) -> Result<Vec<Operation>> {
-        Ok(match self {
-            Self::Done => vec![pending.done()],
-            Self::Poisoned => pending.aside()?.into(),
-            Self::Failed { error, attempts, until, is_free } => {
-                let until = if *is_free { 0 } else { *until };
-                vec![pending.note(Note::Failed { error, attempts: *attempts, until })]
-            }
-        })
-    }
-
-    /// Returns the instant at which this worker looks at the row again.
-    pub(super) const fn again(&self) -> Option<u64> {
-        match self {
-            Self::Failed { until, .. } => Some(*until),
-            Self::Done | Self::Poisoned => None,
-        }
-    }
-}
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Makes one attempt at each of some rows that were begun. Returns them as they are now with their ends, and the first error that left a row as it was.

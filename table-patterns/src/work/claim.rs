@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
-use crate::work::attempt::End;
+use crate::work::end::End;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
 use crate::work::worker::{Outcome, Worker};

@@ -160,7 +160,7 @@ async fn point_query<S: TableStore>(
 }
 
 fn refused(refusal: &Refusal, exchange: &Exchange) -> NewResponse {
-    let error = refusal.error(exchange);
+    let error = refusal.error(&exchange.id);
     let media_type = MetadataLevel::Minimal.media_type().into();
     NewResponse { status: refusal.status, headers: vec![("Content-Type", media_type)], body: error.to_json() }
 }

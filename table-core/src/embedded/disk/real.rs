@@ -1,5 +1,8 @@
 //! The disk of this computer, through `std::fs`.
 
+#[cfg(unix)]
+mod held;
+
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
@@ -76,7 +79,7 @@ impl Disk for RealDisk {
 
     #[cfg(unix)]
     fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
-        Ok(Some(Arc::new(super::held::HeldFolder::open(folder)?)))
+        Ok(Some(Arc::new(held::HeldFolder::open(folder)?)))
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {

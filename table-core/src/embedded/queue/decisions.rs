@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::embedded::decision::{Front, Ground};
+use crate::embedded::decision::Ground;
+use crate::embedded::front::Front;
 use crate::embedded::key::Key;
 use crate::embedded::queue::fault::StoredQueueFault;
 use crate::embedded::queue::rows::{self, Shown};

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::embedded::decision::Front;
+use crate::embedded::front::Front;
 use crate::embedded::key::{self, Key, Span};
 use crate::embedded::queue::fault::StoredQueueFault;
 use crate::embedded::state::State;

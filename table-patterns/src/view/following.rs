@@ -1,0 +1,59 @@
+//! The memory of a follower between its calls.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Mutex, PoisonError};
+
+use table_core::etag::ETag;
+use table_core::key::PartitionKey;
+use uuid::Uuid;
+
+use crate::feed::Cursor;
+
+/// Partitions whose cursors a follower remembers.
+const REMEMBERED: usize = 100_000;
+
+/// State of a follower between calls.
+#[derive(Debug)]
+pub(super) struct Following {
+    /// Identifies the follower in its leases.
+    pub(super) id: String,
+    /// The partition that the next call begins with, so that a busy one does not starve the others.
+    pub(super) turn: AtomicUsize,
+    /// Where each partition was found.
+    found: Mutex<HashMap<PartitionKey, Found>>,
+}
+
+impl Default for Following {
+    fn default() -> Self {
+        let id = Uuid::new_v4().simple().to_string();
+        Self { id, turn: AtomicUsize::default(), found: Mutex::default() }
+    }
+}
+
+/// A partition as the last call left it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    pub(super) cursor: Cursor,
+    /// `true` if the last call found changes.
+    pub(super) was_active: bool,
+    /// The lease of another follower, when it was first seen, and how often since.
+    pub(super) lease: Option<(ETag, u64, u32)>,
+}
+
+impl Following {
+    /// Returns a partition as the last call left it.
+    pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.get(partition_key).cloned().unwrap_or_default()
+    }
+
+    /// Remembers a partition as a call leaves it.
+    pub(super) fn set(&self, partition_key: &PartitionKey, found: Found) {
+        let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= REMEMBERED && !all.contains_key(partition_key) {
+            all.clear();
+        }
+        all.insert(partition_key.clone(), found);
+    }
+}

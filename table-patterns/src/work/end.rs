@@ -1,0 +1,46 @@
+//! The ends of attempts at rows, and the operations that record them.
+
+use table_core::error::Result;
+use table_core::operation::Operation;
+
+use crate::outbox::rows::{Note, Pending};
+
+/// The end of an attempt at a row.
+pub(super) enum End {
+    /// All steps were taken.
+    Done,
+    /// The row is set aside.
+    Poisoned,
+    /// The row waits for another attempt.
+    Failed {
+        error: String,
+        /// Attempts that count for poison.
+        attempts: u32,
+        /// The earliest instant of the next attempt by this worker.
+        until: u64,
+        /// `true` if another program may take the row up at once.
+        is_free: bool,
+    },
+}
+
+impl End {
+    /// Returns the operations that end the attempt.
+    pub(super) fn operations(&self, pending: &Pending) -> Result<Vec<Operation>> {
+        Ok(match self {
+            Self::Done => vec![pending.done()],
+            Self::Poisoned => pending.aside()?.into(),
+            Self::Failed { error, attempts, until, is_free } => {
+                let until = if *is_free { 0 } else { *until };
+                vec![pending.note(Note::Failed { error, attempts: *attempts, until })]
+            }
+        })
+    }
+
+    /// Returns the instant at which this worker looks at the row again.
+    pub(super) const fn again(&self) -> Option<u64> {
+        match self {
+            Self::Failed { until, .. } => Some(*until),
+            Self::Done | Self::Poisoned => None,
+        }
+    }
+}
