@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The value of one level, as the service tells values apart (EPK-3): the text `1`, the number 1 and a missing value are three keys.
+/// The value of one level. Values of different types are different keys (EPK-3): the text `1`, the number 1 and a missing value are three
+/// keys.
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -23,30 +24,30 @@ enum Value<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// The property is missing.
+    /// The value of a missing property.
     pub const UNDEFINED: Self = Self(Value::Undefined);
-    /// The property is null.
+    /// The value null.
     pub const NULL: Self = Self(Value::Null);
 
-    /// A text: its bytes as they are, without folding or trimming (EPK-4).
+    /// Creates a text. Its bytes are not folded or trimmed (EPK-4).
     #[must_use]
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self(Value::Text(text.into()))
     }
 
-    /// A truth value.
+    /// Creates a boolean.
     #[must_use]
     pub const fn boolean(value: bool) -> Self {
         Self(Value::Boolean(value))
     }
 
-    /// A number; `None` for NaN and the infinities, which are not keys (EPK-1). The negative zero is the positive one (EPK-2).
+    /// Creates a number. Returns `None` for NaN and the infinities, which are not keys (EPK-1). Negative zero becomes zero (EPK-2).
     #[must_use]
     pub fn number(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// The bytes that are hashed.
+    /// Appends the bytes that are hashed.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

@@ -1,4 +1,4 @@
-//! The effective partition key: the hashes of a key's levels, which alone decide where it is placed.
+//! Effective partition keys: the hashes of the levels of a key, which determine its physical partition.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,12 +9,12 @@ use crate::Component;
 use crate::hash::murmur3_x64_128;
 use table_core::error::{Error, ErrorCode, Result};
 
-/// Bytes of one level.
+/// Bytes of the hash of one level.
 const WIDTH: usize = 16;
 
 /// The effective partition key of a key or a prefix, or a bound between partitions.
 ///
-/// Bounds come in different widths: zeros at the end count for nothing, in comparisons, equality and hash alike (MAP-6, MAP-7).
+/// Bounds have different widths. Trailing zeros are ignored by comparison, equality and hash (MAP-6, MAP-7).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -36,12 +36,14 @@ enum Bytes {
 }
 
 impl Epk {
-    /// Where the space begins, inclusive: no bytes at all.
+    /// The inclusive start of the space: no bytes.
     pub const START: Self = Self(Bytes::Start);
-    /// Where it ends, exclusive: `FF`, above every key, since each level begins with `3F` at most (EPK-6).
+    /// The exclusive end of the space: `FF`. It is above every key, because the first byte of a level is at most `3F` (EPK-6).
     pub const END: Self = Self(Bytes::End);
 
-    /// Of a whole key or of its first levels: one hash a level (EPK-11). No level at all is [`START`](Self::START) (EPK-12).
+    /// Returns the effective partition key of these levels, with one hash for each level (EPK-11). Without levels it is
+    /// [`START`](Self::START)
+    /// (EPK-12).
     #[must_use]
     pub fn of(levels: &[Component<'_>]) -> Self {
         let mut bytes = Vec::with_capacity(WIDTH * levels.len());
@@ -54,13 +56,13 @@ impl Epk {
         Self::from_bytes(bytes)
     }
 
-    /// Of these bytes.
+    /// Creates an effective partition key from its bytes.
     #[must_use]
     pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Self {
         Self(Bytes::Other(bytes.into()))
     }
 
-    /// The bytes, with zeros at the end where it was made with them.
+    /// Returns the bytes, including any trailing zeros that were passed in.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
@@ -70,15 +72,16 @@ impl Epk {
         }
     }
 
-    /// The bytes that count.
+    /// Returns the bytes without trailing zeros.
     fn significant(&self) -> &[u8] {
         let bytes = self.as_bytes();
         let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// The next one at this many levels: plus one at the full width (MAP-9). What has a byte beyond that width, or is the greatest of
-    /// its width, has none, and [`END`](Self::END) is its answer.
+    /// Returns the next effective partition key with this number of levels: this one plus one at the full width (MAP-9).
+    ///
+    /// Returns [`END`](Self::END) for the greatest key of that width, and for a key with more bytes.
     #[must_use]
     pub fn successor(&self, levels: usize) -> Self {
         let mut bytes = self.significant().to_vec();
@@ -96,7 +99,7 @@ impl Epk {
         Self::END
     }
 
-    /// The end of the keys below this prefix: `FF` after it, which no level begins with (RT-2).
+    /// Returns the exclusive end of the keys below this prefix: the prefix followed by `FF`, which no level starts with (RT-2).
     pub(super) fn end_of_prefix(&self) -> Self {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0xFF);
@@ -104,7 +107,7 @@ impl Epk {
     }
 }
 
-/// The hash of one encoded level: high word first, and its two highest bits cleared (EPK-6).
+/// Returns the hash of one encoded level: the high word first, with its two highest bits cleared (EPK-6).
 fn component(text: &[u8]) -> [u8; WIDTH] {
     let (low, high) = murmur3_x64_128(text);
     let word = (u128::from(high) << 64 | u128::from(low)) & (u128::MAX >> 2);
@@ -153,7 +156,7 @@ impl FromStr for Epk {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for what is not pairs of hexadecimal digits.
+    /// `InvalidInput` if the text does not consist of pairs of hexadecimal digits.
     fn from_str(text: &str) -> Result<Self> {
         let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let (pairs, rest) = text.as_bytes().as_chunks::<2>();
@@ -161,7 +164,8 @@ impl FromStr for Epk {
         if let (Some::<Vec<u8>>(bytes), []) = (bytes, rest) {
             return Ok(Self::from_bytes(bytes));
         }
-        let message = format!("`{text}` is no effective partition key: pairs of hexadecimal digits");
+        let message =
+            format!("`{text}` is not an effective partition key; write pairs of hexadecimal digits");
         Err(Error::new(ErrorCode::InvalidInput, message))
     }
 }

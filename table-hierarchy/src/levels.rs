@@ -1,4 +1,4 @@
-//! Levels in the text of a PartitionKey: each ends with `!`.
+//! Levels in the text of a PartitionKey. Each level ends with `!`.
 
 use std::ops::Bound;
 
@@ -6,10 +6,10 @@ use table_core::key::order;
 use table_core::query::TextRange;
 use table_core::schema::{EntitySchema, KeyPiece};
 
-/// Ends a level of a PartitionKey.
+/// The character that ends a level of a PartitionKey.
 const END: char = '!';
 
-/// The fields that are levels of an entity's partition key, in their order; none where the PartitionKey is a single level (HPK-42).
+/// Returns the fields that are levels of an entity's partition key, in order. Empty if the PartitionKey is a single level (HPK-42).
 ///
 /// ```
 /// use table_core::Entity;
@@ -34,7 +34,7 @@ pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
     if ended && fields.len() > 1 { fields } else { Vec::new() }
 }
 
-/// The first levels that are common to a range over PartitionKey.
+/// Returns the leading levels that all PartitionKeys of a range share.
 ///
 /// ```
 /// use table_hierarchy::common_levels;
@@ -58,7 +58,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Whether all that a range with this end holds, above a lower bound that begins with `prefix`, begins with it, too.
+/// Returns `true` if every key up to `upper` and above a lower bound with this prefix has the prefix too.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

@@ -1,9 +1,10 @@
-//! Hierarchical partition keys of Cosmos DB for NoSQL: the hash that places a key, and the physical partitions that keys fall into.
+//! Hierarchical partition keys of Cosmos DB for NoSQL: the hash that places a key, and the physical partitions.
 //!
-//! A container has one to three levels. The [`Epk`] of a key is the hash of each level, one after the other, so that the keys below a
-//! prefix are one range of hashes ([`EpkRange`]). Physical partitions are ranges that tile the space ([`PartitionMap`]). From both
-//! follows which partitions a question touches ([`Route`]); with the load of each key, which of them is hot and which splits next
-//! ([`Load`]). Nothing here speaks to a service: the package `table-cosmos` does, and gives the ranges of a live container.
+//! A container has one to three levels. The [`Epk`] of a key is the concatenation of the hashes of its levels. The keys below a prefix
+//! therefore form one range of hashes ([`EpkRange`]). Physical partitions are ranges that cover the space without gaps or overlaps
+//! ([`PartitionMap`]). A [`Route`] computes the partitions that a query touches. A [`Load`] computes from the load of each key which
+//! partition is hot and which splits next. This package does not connect to a service; `table-cosmos` does, and reads the ranges of a live
+//! container.
 //!
 //! ```
 //! use table_hierarchy::{Component, Epk, EpkRange, PartitionMap};
@@ -11,7 +12,7 @@
 //! let key = ["Microsoft", "u1", "s1"].map(Component::text);
 //! assert!(Epk::of(&key).to_string().starts_with("188C347FDB4ED0ECB72D5C45AC751981"));
 //!
-//! // The keys of one tenant are one range, and one of four even partitions holds it.
+//! // The keys of one tenant form one range, which lies in one of four even partitions.
 //! let tenant = EpkRange::of_prefix(&key[..1]);
 //! let map = PartitionMap::even(4);
 //! assert_eq!(map.overlaps(&tenant)?.len(), 1);

@@ -19,13 +19,13 @@ const GB: f64 = 1_000_000_000.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// The most bytes of one partition key. Writes beyond are refused (LIM-1, HPK-17).
+    /// The maximum bytes of one partition key. The service rejects writes above it (LIM-1, HPK-17).
     pub logical_bytes: f64,
-    /// The most request units a second of one partition key (LIM-1).
+    /// The maximum request units a second of one partition key (LIM-1).
     pub logical_ru: f64,
-    /// The most bytes of a physical partition. One with more is split (HPK-24).
+    /// The maximum bytes of a physical partition. The service splits a larger one (HPK-24).
     pub physical_bytes: f64,
-    /// The most request units a second of a physical partition (LIM-2).
+    /// The maximum request units a second of a physical partition (LIM-2).
     pub physical_ru: f64,
 }
 
@@ -71,11 +71,11 @@ pub struct Heat {
     pub bytes: f64,
     /// Bytes added each second.
     pub growth: f64,
-    /// Request units a second that are asked of it.
+    /// Requested request units a second.
     pub ru: f64,
-    /// Request units a second that it has: an even share of the container's throughput.
+    /// Available request units a second: an even share of the container's throughput.
     pub share: f64,
-    /// The used part of its storage or of its share, whichever is greater. Above 1 it is throttled, or split.
+    /// The used fraction of its storage or of its share, whichever is greater. Above 1 the partition is throttled or split.
     pub full: f64,
 }
 
@@ -95,9 +95,9 @@ pub struct NextSplit {
     pub id: u32,
     /// The cause.
     pub cause: Cause,
-    /// The seconds until it is due; 0 if it is due.
+    /// The seconds until the split is due; 0 if it is already due.
     pub seconds: f64,
-    /// The bound between both halves; `None` for a single partition key, which no split divides (LIM-11).
+    /// The bound between both halves, or `None` for a single partition key, which no split divides (LIM-11).
     pub at: Option<Epk>,
 }
 
@@ -118,7 +118,7 @@ pub struct NextSplit {
 /// let next: NextSplit = load.next_split().expect("60 GB are beyond 50");
 /// assert_eq!((next.cause, next.seconds), (Cause::Storage, 0.0));
 ///
-/// load.settle()?; // splits until nothing is due
+/// load.settle()?; // splits until no split is due
 /// assert_eq!(load.map().partitions().len(), 2);
 /// assert!(load.heat().iter().all(|heat: &Heat| heat.full < 1.0));
 /// # Ok::<(), table_core::Error>(())
@@ -126,10 +126,10 @@ pub struct NextSplit {
 #[derive(Clone, Debug)]
 pub struct Load {
     map: PartitionMap,
-    /// In the order of their effective partition keys.
+    /// Keys in the order of their effective partition keys.
     keys: BTreeMap<Epk, KeyLoad>,
     bounds: Bounds,
-    /// The throughput of the container; `None` gives each partition the most that one can have.
+    /// The throughput of the container. `None` gives each partition the maximum.
     throughput: Option<f64>,
 }
 
@@ -156,13 +156,13 @@ impl Load {
 
     /// Sets the request units a second of the container.
     ///
-    /// Each physical partition has an even share. Without a throughput each is assumed to have the most that one can have.
+    /// Each physical partition has an even share. Without a throughput, each partition is assumed to have the maximum.
     #[must_use]
     pub fn with_throughput(self, ru: f64) -> Self {
         Self { throughput: Some(ru), ..self }
     }
 
-    /// Returns the request units a second that each partition has.
+    /// Returns the request units a second of each partition.
     #[must_use]
     pub fn share(&self) -> f64 {
         let partitions = f64::from(u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX));
@@ -170,7 +170,7 @@ impl Load {
         even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
     }
 
-    /// Returns by how much longer than planned the work takes: 1 if no partition is asked for more than its share.
+    /// Returns the factor by which throttling extends the work. It is 1 if no partition exceeds its share.
     ///
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
@@ -186,8 +186,7 @@ impl Load {
         (most / self.share()).max(1.0)
     }
 
-    /// Returns the request units a second that the container serves if the load grows in its present proportions: the ceiling of
-    /// HPK-12.
+    /// Returns the request units a second that the container serves if the load grows in its current proportions: the ceiling of HPK-12.
     #[must_use]
     pub fn ceiling(&self) -> f64 {
         let heat = self.heat();
@@ -211,7 +210,7 @@ impl Load {
         &self.map
     }
 
-    /// Returns the load of each partition, in their order.
+    /// Returns the load of each partition, in order.
     #[must_use]
     pub fn heat(&self) -> Vec<Heat> {
         self.map.partitions().iter().map(|partition| self.heat_of(partition.id, &partition.range)).collect()
@@ -234,8 +233,8 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least this part of their limits, the fullest first. At 1 their writes are refused. No
-    /// split helps; another level does (HPK-26).
+    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1 the service rejects their writes. No
+    /// split helps; an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
@@ -252,7 +251,7 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the first split, partitions that can be divided before others; `None` if nothing grows.
+    /// Returns the first split, or `None` if nothing grows. Partitions that can be divided come before others.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));
@@ -274,13 +273,13 @@ impl Load {
         Some(NextSplit { id: heat.id, cause, seconds, at: self.middle(&heat.range, |load| load.bytes) })
     }
 
-    /// Returns `true` if the requested throughput is more than the partitions can have.
+    /// Returns `true` if the requested throughput exceeds the maximum of the current partitions.
     fn needs_partitions(&self) -> bool {
         let partitions = f64::from(u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX));
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key with nearly half the weight before it, among those with some weight on both sides.
+    /// Returns the key that divides the weight most evenly, with some weight on both sides.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;
@@ -300,11 +299,10 @@ impl Load {
         best.map(|(_, epk)| epk.clone())
     }
 
-    /// Makes all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such
-    /// keys.
+    /// Makes all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such keys.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound lies outside of its partition, which does not happen.
+    /// `InvalidInput` if a bound lies outside its partition, which does not happen.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         while let Some(split) = self.next_split() {

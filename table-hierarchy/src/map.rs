@@ -1,4 +1,4 @@
-//! Physical partitions: ranges that tile the space of effective partition keys.
+//! Physical partitions: ranges that cover the space of effective partition keys without gaps or overlaps.
 
 use crate::{Epk, EpkRange};
 use table_core::error::{Error, ErrorCode, Result};
@@ -14,15 +14,16 @@ use table_core::error::{Error, ErrorCode, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Its number, which no other ever has.
+    /// The number of the partition. Numbers are never reused.
     pub id: u32,
-    /// The keys it holds.
+    /// The effective partition keys in the partition.
     pub range: EpkRange,
-    /// All that it was split or merged from (MAP-4).
+    /// All partitions from which it was split or merged (MAP-4).
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order: the first begins where the space does, each where the one before it ends (MAP-1).
+/// The physical partitions of a container, in order. The first starts at the start of the space, each other at the end of its predecessor
+/// (MAP-1).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk, PartitionMap};
@@ -39,17 +40,17 @@ pub struct Partition {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionMap {
-    /// Never empty, and tiling.
+    /// Never empty, without gaps or overlaps.
     partitions: Vec<Partition>,
     next: u32,
 }
 
 impl PartitionMap {
-    /// So many partitions of the same width, at least one: how containers of one throughput begin.
+    /// Creates this number of partitions of equal width, at least one, as in a new container.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);
-        // Keys take the quarter below 40.
+        // All keys are below `40`, a quarter of the space.
         let bound = |at: u32| match at {
             0 => Epk::START,
             at if at == count => Epk::END,
@@ -65,17 +66,17 @@ impl PartitionMap {
         Self { partitions: (0..count).map(partition).collect(), next: count }
     }
 
-    /// The ranges of a live container, in any order.
+    /// Creates a map from the ranges of a live container, in any order.
     ///
     /// # Errors
-    /// `InvalidInput` where they do not tile the space: read them again (MAP-1).
+    /// `InvalidInput` if the ranges have a gap or overlap. Read them again (MAP-1).
     pub fn from_ranges(ranges: impl IntoIterator<Item = EpkRange>) -> Result<Self> {
         let mut ranges: Vec<EpkRange> = ranges.into_iter().collect();
         ranges.sort();
         let mut end = &Epk::START;
         for range in &ranges {
             if range.start() != end || range.is_empty() {
-                return Err(gap(&format!("{range} does not begin at {end}")));
+                return Err(gap(&format!("{range} does not start at {end}")));
             }
             end = range.end();
         }
@@ -88,32 +89,32 @@ impl PartitionMap {
         Ok(Self { partitions, next })
     }
 
-    /// All, in order.
+    /// Returns all partitions, in order.
     #[must_use]
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
     }
 
-    /// The one that holds a key: the rightmost that begins at it or before it (MAP-5). What is not a key lies in the last.
+    /// Returns the partition of a key: the last one that starts at or before the key (MAP-5). A value above every key belongs to the last
+    /// partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
         let after = self.partitions.partition_point(|partition| partition.range.start() <= epk);
-        // The first begins before every key.
+        // The first partition starts before every key.
         after.checked_sub(1).and_then(|at| self.partitions.get(at)).unwrap_or(&self.partitions[0])
     }
 
-    /// Those that a range touches.
+    /// Returns the partitions that a range touches.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty range, which is not the same as finding nothing (MAP-10).
+    /// `InvalidInput` if the range is empty. An empty range is a program error, not an empty result (MAP-10).
     pub fn overlaps(&self, range: &EpkRange) -> Result<&[Partition]> {
         let from = self.partitions.partition_point(|partition| partition.range.end() <= range.start());
         let to = self.partitions.partition_point(|partition| partition.range.start() < range.end());
         match self.partitions.get(from..to) {
             Some(touched) if !touched.is_empty() && !range.is_empty() => Ok(touched),
             _ => {
-                let message =
-                    format!("{range} touches no partition: a fault of the program, not an empty answer");
+                let message = format!("{range} is empty and touches no partition; pass a range with keys");
                 Err(Error::new(ErrorCode::InvalidInput, message).with_rule("MAP-10"))
             }
         }
@@ -121,7 +122,10 @@ impl PartitionMap {
 
     fn position(&self, id: u32) -> Result<usize> {
         self.partitions.iter().position(|partition| partition.id == id).ok_or_else(|| {
-            Error::new(ErrorCode::InvalidInput, format!("there is no partition {id}: it was split or merged"))
+            Error::new(
+                ErrorCode::InvalidInput,
+                format!("partition {id} does not exist; it may have been split or merged"),
+            )
         })
     }
 
@@ -131,15 +135,15 @@ impl PartitionMap {
         id
     }
 
-    /// Splits a partition in two, the second of which begins with this key.
+    /// Splits a partition in two. The second half starts at this key.
     ///
     /// # Errors
-    /// `InvalidInput` if there is no such partition, or the bound does not lie inside it.
+    /// `InvalidInput` if the partition does not exist, or if the key is not inside it.
     pub fn split(&mut self, id: u32, at: &Epk) -> Result<(u32, u32)> {
         let position = self.position(id)?;
         let Partition { range, mut parents, .. } = self.partitions[position].clone();
         if *range.start() >= *at || *at >= *range.end() {
-            let message = format!("the bound {at} does not divide {range}");
+            let message = format!("the bound {at} is not inside {range}");
             return Err(Error::new(ErrorCode::InvalidInput, message));
         }
         parents.push(id);
@@ -156,14 +160,14 @@ impl PartitionMap {
         Ok((left, right))
     }
 
-    /// Makes one of two neighbours, the first of which is on the left.
+    /// Merges two adjacent partitions. `left` must come first.
     ///
     /// # Errors
-    /// `InvalidInput` if one of them is not there, or they are not neighbours.
+    /// `InvalidInput` if a partition does not exist, or if they are not adjacent.
     pub fn merge(&mut self, left: u32, right: u32) -> Result<u32> {
         let (first, second) = (self.position(left)?, self.position(right)?);
         if second != first + 1 {
-            let message = format!("the partitions {left} and {right} are no neighbours");
+            let message = format!("the partitions {left} and {right} are not adjacent");
             return Err(Error::new(ErrorCode::InvalidInput, message));
         }
         let (one, other) = (&self.partitions[first], &self.partitions[second]);
@@ -178,7 +182,7 @@ impl PartitionMap {
 }
 
 fn gap(what: &str) -> Error {
-    let message = format!("the ranges of partitions have a gap or overlap: {what}: read them again");
+    let message = format!("the ranges of partitions have a gap or overlap: {what}; read them again");
     Error::new(ErrorCode::InvalidInput, message).with_rule("MAP-1")
 }
 

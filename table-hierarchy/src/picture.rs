@@ -1,4 +1,4 @@
-//! Physical partitions as a picture: one bar for each state, its ranges in order, coloured by how full they are.
+//! Pictures of physical partitions: one bar for each state, with ranges in order, coloured by the used fraction.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use crate::{Epk, Heat, Load};
 
 /// Width of a bar.
 const WIDTH: f64 = 960.0;
-/// Height of a bar, and of a bar with its line of text.
+/// Height of a bar, then of a bar with its line of text.
 const BAR: f64 = 48.0;
 const ROW: f64 = 88.0;
-/// Values that the first byte of a key has: each begins below `40`.
+/// The number of possible first bytes of a key: all are below `40`.
 const SPACE: f64 = 64.0;
 
-/// An SVG of states under their names, such as before and after a split. The place of a partition is that of its keys in the space of
-/// hashes, its colour how full it is: from green to red, grey where it has no keys.
+/// Returns an SVG of named states, for example before and after a split. The position of a partition is its range in the space of hashes.
+/// Its colour shows its used fraction, from green to red; a partition without keys is grey.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};
@@ -40,7 +40,7 @@ pub fn picture(states: &[(&str, &Load)]) -> String {
         let fullest = heat.iter().map(|heat| heat.full).fold(0.0, f64::max);
         let name = name.replace('&', "&amp;").replace('<', "&lt;");
         let partitions = heat.len();
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(
             svg,
             "<text x=\"0\" y=\"{:.0}\">{name}: {partitions} partitions, the fullest at {:.0} %</text>",
@@ -76,7 +76,7 @@ fn bar(svg: &mut String, heat: &Heat, top: f64) {
     );
 }
 
-/// Where a bound lies on the bar, by its first four bytes.
+/// Returns the position of a bound on the bar, computed from its first four bytes.
 fn place(epk: &Epk) -> f64 {
     let mut share = 0.0;
     let mut unit = 1.0 / SPACE;

@@ -1,12 +1,13 @@
 //! Published prices of requests, in request units.
 
-/// Kilobytes, request units of a read, of a write.
+/// Size in kilobytes, request units of a read, request units of a write.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
-/// Request units that each physical partition adds to a query, at least and at most (LIM-9).
+/// Minimum and maximum request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// What a point read of an item costs: between published sizes on a line, below the smallest its price.
+/// Returns the request units of a point read of an item. They are interpolated between published sizes; smaller items cost as much as the
+/// smallest published size.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::read_units(100), 1.0);
@@ -17,7 +18,7 @@ pub fn read_units(bytes: usize) -> f64 {
     along(bytes, |(size, read, _)| (size, read))
 }
 
-/// What a write of an item costs.
+/// Returns the request units of a write of an item.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::write_units(1 << 10), 4.95);
@@ -27,7 +28,7 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// What a query adds for so many physical partitions, at least and at most; what it reads comes on top (LIM-9).
+/// Returns the minimum and maximum request units that a query adds for this number of physical partitions. Its results cost extra (LIM-9).
 ///
 /// ```
 /// assert_eq!(table_hierarchy::query_units(64), (128.0, 192.0));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{Component, Epk};
 
-/// Effective partition keys from one on, below another.
+/// A range of effective partition keys with an inclusive start and an exclusive end.
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk, EpkRange};
@@ -24,13 +24,13 @@ impl EpkRange {
     /// The whole space (RT-3).
     pub const ALL: Self = Self { start: Epk::START, end: Epk::END };
 
-    /// From one on, below another.
+    /// Creates a range with an inclusive start and an exclusive end.
     #[must_use]
     pub const fn new(start: Epk, end: Epk) -> Self {
         Self { start, end }
     }
 
-    /// The keys below a prefix: `[E, E‖FF)` (RT-2); the whole space for none.
+    /// Returns the range of the keys below a prefix: `[E, E‖FF)` (RT-2). An empty prefix is the whole space.
     #[must_use]
     pub fn of_prefix(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -38,7 +38,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// One whole key: `[E, E+1)` at the width of its levels (RT-1, MAP-9).
+    /// Returns the range of one key: `[E, E+1)` at the width of its levels (RT-1, MAP-9).
     #[must_use]
     pub fn of_key(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -46,31 +46,31 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// The first key.
+    /// Returns the inclusive start.
     #[must_use]
     pub const fn start(&self) -> &Epk {
         &self.start
     }
 
-    /// The end, exclusive.
+    /// Returns the exclusive end.
     #[must_use]
     pub const fn end(&self) -> &Epk {
         &self.end
     }
 
-    /// Whether no key lies in it.
+    /// Returns `true` if the range contains no key.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.start >= self.end
     }
 
-    /// Whether a key lies in it.
+    /// Returns `true` if the range contains the key.
     #[must_use]
     pub fn contains(&self, epk: &Epk) -> bool {
         self.start <= *epk && *epk < self.end
     }
 
-    /// What lies in both; `None` if nothing does.
+    /// Returns the intersection of two ranges, or `None` if it is empty.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let both = Self {

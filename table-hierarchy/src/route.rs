@@ -1,4 +1,4 @@
-//! The physical partitions that a question touches, and why.
+//! Routes: the physical partitions that a query touches, and the reasons.
 
 mod any;
 
@@ -7,30 +7,30 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::error::Result;
 
-/// The most ranges that one question is made of: more, and its deepest level is looked at in the answer instead (RT-9).
+/// The maximum number of ranges of one query. Beyond it, the deepest level only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
-/// What a question says of one level.
+/// The condition of a query on one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
-    /// Nothing that narrows the ranges: no condition, or one that a hash does not keep, such as a range or a prefix of text (RT-11).
+    /// No condition that narrows the ranges. A range or a prefix of text does not narrow them, because a hash does not preserve it (RT-11).
     Not,
-    /// One of these values (RT-8).
+    /// The level equals one of these values (RT-8).
     To(Vec<Component<'a>>),
 }
 
-/// What a question costs, by the levels that it fixes and never by how many partitions there happen to be (HPK-39).
+/// The class of a query. It depends on the levels that the query fixes, not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
-    /// The conditions exclude each other: no partition.
+    /// No partition: the conditions exclude each other.
     Empty,
-    /// Every level has one value: one partition (RT-1).
+    /// One partition: every level has one value (RT-1).
     SinglePartition,
-    /// Every level has some values: one partition for each key at most.
+    /// At most one partition for each key: every level has a set of values.
     MultiPoint,
-    /// The first levels are fixed: the partitions that hold them (RT-2).
+    /// The partitions of a prefix: the first levels are fixed (RT-2).
     Targeted,
-    /// The first level is not fixed: every partition (RT-3).
+    /// Every partition: the first level is not fixed (RT-3).
     FanOut,
 }
 
@@ -39,14 +39,14 @@ impl fmt::Display for RouteClass {
         f.write_str(match self {
             Self::Empty => "empty",
             Self::SinglePartition => "single partition",
-            Self::MultiPoint => "some whole keys",
+            Self::MultiPoint => "several partition keys",
             Self::Targeted => "targeted cross-partition",
             Self::FanOut => "fan-out",
         })
     }
 }
 
-/// A partition that a question touches.
+/// A partition that a query touches.
 ///
 /// ```
 /// use table_hierarchy::{Fixed, PartitionMap, Route, Touched};
@@ -57,15 +57,15 @@ impl fmt::Display for RouteClass {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// Its number.
+    /// The number of the partition.
     pub id: u32,
-    /// What of it is asked for (RT-4).
+    /// The requested part of its range (RT-4).
     pub range: EpkRange,
-    /// All of it is, so that the request needs no bounds.
+    /// `true` if the whole partition is requested. The request then needs no bounds.
     pub whole: bool,
 }
 
-/// Where a question goes.
+/// The route of a query over the physical partitions.
 ///
 /// ```
 /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -77,30 +77,30 @@ pub struct Touched {
 ///
 /// let user = Route::new(&[Fixed::Not, one("u1"), Fixed::Not], &map)?;
 /// assert_eq!((user.class, user.touched.len()), (RouteClass::FanOut, 4));
-/// assert_eq!(user.reasons, ["level 2 is fixed but level 1 is not: every partition is asked"]);
+/// assert_eq!(user.reasons, ["level 2 is fixed but level 1 is not: the query goes to every partition"]);
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// What it costs.
+    /// The class of the query.
     pub class: RouteClass,
-    /// How many levels narrow it.
+    /// The number of levels that narrow the ranges.
     pub depth: usize,
-    /// The ranges asked for, in order and apart.
+    /// The requested ranges, in order and disjoint.
     pub ranges: Vec<EpkRange>,
-    /// The partitions, in order; one that two ranges touch is there twice.
+    /// The touched partitions, in order. A partition appears twice if two ranges touch it.
     pub touched: Vec<Touched>,
-    /// How many partitions there are.
+    /// The number of partitions of the container.
     pub total: usize,
-    /// What a reader should know, in words.
+    /// Remarks for people, such as a condition that does not narrow the query.
     pub reasons: Vec<String>,
 }
 
 impl Route {
-    /// Of a question that says this of each level, the first level first.
+    /// Returns the route of a query with these conditions, first level first.
     ///
     /// # Errors
-    /// None where the map tiles the space, as every map does.
+    /// `InvalidInput` if the map has gaps, which does not happen.
     pub fn new(levels: &[Fixed<'_>], map: &PartitionMap) -> Result<Self> {
         let mut reasons = Vec::new();
         let sets: Vec<&[Component<'_>]> = levels
@@ -114,8 +114,11 @@ impl Route {
         let skipped = levels.iter().enumerate().skip(sets.len()).filter(|(_, level)| **level != Fixed::Not);
         for (at, _) in skipped {
             let (level, missing) = (at + 1, sets.len() + 1);
-            let then =
-                if sets.is_empty() { "every partition is asked" } else { "it only filters what is found" };
+            let then = if sets.is_empty() {
+                "the query goes to every partition"
+            } else {
+                "it only filters the results"
+            };
             reasons.push(format!("level {level} is fixed but level {missing} is not: {then}"));
         }
         let (depth, keys) = if empty { (sets.len(), Vec::new()) } else { product(&sets, &mut reasons) };
@@ -138,7 +141,7 @@ impl Route {
         Ok(Self { class, depth, ranges, touched, total: map.partitions().len(), reasons })
     }
 
-    /// How many partitions are touched, each counted once.
+    /// Returns the number of touched partitions, each counted once.
     #[must_use]
     pub fn partitions(&self) -> usize {
         let mut ids: Vec<u32> = self.touched.iter().map(|touched| touched.id).collect();
@@ -148,7 +151,7 @@ impl Route {
     }
 }
 
-/// The parts of partitions that lie in the ranges.
+/// Returns the intersections of the partitions with the ranges.
 fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     let mut touched = Vec::new();
     for range in ranges {
@@ -162,13 +165,13 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Every choice of one value a level, of as many levels as give not too many.
+/// Returns every combination of one value for each level. Stops at the level that would exceed the limit of ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {
         if keys.len().saturating_mul(values.len()) > MOST_RANGES {
             reasons.push(format!(
-                "the values of level {} would make more than {MOST_RANGES} ranges: it only filters what is found",
+                "the values of level {} would make more than {MOST_RANGES} ranges: it only filters the results",
                 depth + 1
             ));
             return (depth, keys);

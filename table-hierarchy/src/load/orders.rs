@@ -7,27 +7,27 @@ use table_core::error::Result;
 /// An order of levels with its consequences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The levels in this order, as positions in the present order, counted from 0.
+    /// The levels in this order, as positions in the current order, counted from 0.
     pub levels: Vec<usize>,
     /// The number of values of the first level.
     pub first_values: usize,
-    /// The used part of the fullest partition.
+    /// The used fraction of the fullest partition.
     pub fullest: f64,
-    /// The used part of the fullest partition key.
+    /// The used fraction of the fullest partition key.
     pub fullest_key: f64,
-    /// For each query, the mean number of partitions it touches over the present keys.
+    /// For each query, the mean number of touched partitions over the current keys.
     pub touched: Vec<f64>,
 }
 
 impl Load {
-    /// Returns every order of the levels with the same keys, on the same number of even partitions, after the splits that are due. A
-    /// query is given by the levels that it fixes.
+    /// Returns every order of the levels for these keys, on the same number of even partitions, after the splits that are due. A query is
+    /// given by the levels that it fixes.
     ///
-    /// The best order comes first. An order whose first level has fewer values than there are partitions leaves partitions idle (HPK-9),
-    /// and one with an overloaded partition is throttled; both come after the others. Among the rest the fewest touched partitions win.
+    /// The best order comes first. An order with fewer values of its first level than partitions leaves partitions idle (HPK-9). An order
+    /// with an overloaded partition is throttled. Both come after the others. The rest is sorted by the number of touched partitions.
     ///
     /// # Errors
-    /// `InvalidInput` as for [`settle`](Self::settle).
+    /// `InvalidInput` if a bound lies outside its partition, which does not happen.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();
@@ -69,7 +69,7 @@ impl Load {
         Ok(Order { levels, first_values, fullest, fullest_key, touched })
     }
 
-    /// Returns the mean number of partitions that a query touches which fixes these levels.
+    /// Returns the mean number of partitions that a query with these fixed levels touches.
     fn touched(&self, fixes: &[bool]) -> Result<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
         for load in self.keys.values() {
@@ -91,7 +91,7 @@ impl Load {
     }
 }
 
-/// Returns every order of `0..count`, at most six: a key has at most three levels (HPK-2).
+/// Returns every order of `0..count`. A key has at most three levels (HPK-2), so the result has at most six orders.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count.min(3) {

@@ -1,4 +1,4 @@
-//! Splits of the service's examples, and laws of heat under random loads.
+//! Tests of splits with the examples of the service, and laws of heat under random loads.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn tenants(count: usize, users: usize, gigabytes: f64, ru: f64) -> Vec<KeyLoad> 
 
 #[test]
 fn hpk_24_and_hpk_4_a_tenant_beyond_both_bounds_is_spread_by_splits() {
-    // 120 GB and 15,000 RU/s of one tenant, whose users are far from any bound.
+    // 120 GB and 15,000 RU/s of one tenant. No user is near a limit.
     let mut load = Load::new(PartitionMap::even(1), tenants(1, 1000, 0.12, 15.0), Bounds::SERVICE);
     let made = load.settle().unwrap();
     assert!(made.len() >= 2 && load.map().partitions().len() == made.len() + 1);
@@ -87,7 +87,7 @@ fn hpk_12_and_lim_2_load_splits_nothing_and_requested_throughput_does() {
     assert!((more.share() - 10_000.0).abs() < 1e-9);
 }
 
-/// The throughput is divided evenly, so one tenant has the share of its partition and no more.
+/// The throughput is divided evenly, so one tenant gets at most the share of its partition.
 #[test]
 fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
     let one =

@@ -1,11 +1,11 @@
-//! Laws of the map: it tiles the space through any splits and merges, and routes as a look at every partition does.
+//! Tests of the map: it covers the space after any splits and merges, and lookups agree with a scan of all partitions.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::Component;
 
-/// A split or a merge, at chosen places.
+/// A split or a merge at random positions.
 #[derive(Clone, Debug)]
 enum Change {
     Split(String),
@@ -29,7 +29,7 @@ fn changed(count: u32, changes: &[Change]) -> PartitionMap {
         match change {
             Change::Split(key) => {
                 let id = map.locate(&epk(key)).id;
-                // A bound that is there already divides nothing.
+                // An existing bound divides nothing.
                 let _ = map.split(id, &epk(key));
             }
             Change::Merge(at) => {
@@ -58,7 +58,7 @@ fn map_1_a_gap_or_an_overlap_is_refused() {
     let range = |from: &str, to: &str| EpkRange::new(from.parse().unwrap(), to.parse().unwrap());
     let tile = |ranges: Vec<EpkRange>| PartitionMap::from_ranges(ranges);
     assert!(tile(vec![range("20", "FF"), range("", "20")]).is_ok());
-    // Bounds of other widths are the same bounds (MAP-6).
+    // Bounds of other widths are equal (MAP-6).
     assert!(tile(vec![range("20000000", "FF"), range("", "20")]).is_ok());
     for ranges in [
         vec![],

@@ -5,8 +5,8 @@ use crate::{EpkRange, PartitionMap};
 use table_core::error::Result;
 
 impl Route {
-    /// The route of alternatives joined by `OR`, each given as its levels: the union of what they touch. One alternative that does not
-    /// fix the first level makes the whole question ask every partition (RT-10).
+    /// Returns the route of alternatives joined by `OR`, each given by its levels. It is the union of their routes. If one alternative does
+    /// not fix the first level, the query goes to every partition (RT-10).
     ///
     /// ```
     /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -21,7 +21,7 @@ impl Route {
     /// ```
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// `InvalidInput` if the map has gaps, which does not happen.
     pub fn any(branches: &[Vec<Fixed<'_>>], map: &PartitionMap) -> Result<Self> {
         let mut routes = Vec::new();
         for branch in branches {
@@ -32,7 +32,8 @@ impl Route {
         reasons.dedup();
         let worst = routes.iter().map(|route| route.class).max().unwrap_or(RouteClass::Empty);
         if worst == RouteClass::FanOut && routes.len() > 1 {
-            reasons.push("one alternative does not fix level 1: every partition is asked".to_owned());
+            reasons
+                .push("one alternative does not fix level 1: the query goes to every partition".to_owned());
         }
         let depth = routes.iter().map(|route| route.depth).min().unwrap_or_default();
         let ranges = apart(routes.into_iter().flat_map(|route| route.ranges).collect());
@@ -45,7 +46,7 @@ impl Route {
     }
 }
 
-/// The same keys as ranges in order, none of which lies in another. Two ranges of prefixes or keys are nested or disjoint.
+/// Sorts the ranges, and removes those inside others. Two ranges of prefixes or keys are nested or disjoint.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

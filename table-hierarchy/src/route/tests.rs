@@ -1,4 +1,4 @@
-//! The routing table of the documentation, and 10,000 random designs against a look at every key.
+//! Tests of routes: the routing table of the documentation, and 10,000 random designs compared with a scan of all keys.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn count(levels: &[Fixed<'_>], map: &PartitionMap) -> (RouteClass, usize) {
     (route.class, route.partitions())
 }
 
-/// Four even partitions, then five: that of the tenant is split inside the tenant.
+/// Returns four even partitions, and the same map with a split inside the tenant.
 fn maps() -> [PartitionMap; 2] {
     let four = PartitionMap::even(4);
     let mut five = four.clone();
@@ -88,7 +88,7 @@ fn rt_9_too_many_values_are_looked_at_in_the_answer() {
     assert_eq!((none.class, none.touched.len()), (RouteClass::Empty, 0));
 }
 
-/// A design of one to three levels, keys in it, cuts between keys, and a question.
+/// A design of one to three levels with keys, bounds between keys, and a query.
 #[derive(Clone, Debug)]
 struct Design {
     depth: usize,
@@ -144,7 +144,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // A key that the fixed levels admit is read exactly once; one that they exclude, never.
+            // A key that matches the fixed levels is read exactly once; any other key, never.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {
@@ -170,7 +170,7 @@ fn rt_8_the_longest_run_of_fixed_levels_narrows_and_the_rest_is_looked_at_in_the
         assert_eq!(depth(&[two(), one("u1"), Fixed::Not]), 2);
         assert_eq!(depth(&[one(TENANT), Fixed::Not, one("s1")]), 1);
         assert_eq!(depth(&[Fixed::Not, one("u1"), one("s1")]), 0);
-        // Several values of a level are the union of what each touches.
+        // Several values of a level touch the union of their partitions.
         let ranges = Route::new(&[two(), one("u1"), Fixed::Not], &map).unwrap().ranges;
         let each = |tenant| EpkRange::of_prefix(&[Component::text(tenant), Component::text("u1")]);
         let mut expected = vec![each(TENANT), each("Contoso")];
@@ -196,7 +196,7 @@ fn rt_10_alternatives_narrow_only_if_each_of_them_fixes_the_first_level() {
         );
         let points = any(&[vec![one("a"), one("b"), one("c")], vec![one("a"), one("b"), one("d")]]);
         assert_eq!((points.class, points.ranges.len()), (RouteClass::MultiPoint, 2));
-        // What lies below a range that is asked for anyway is not asked for twice.
+        // A range inside another requested range is not requested twice.
         let nested = any(&[tenant(TENANT), vec![one(TENANT), one("u1"), one("s1")]]);
         assert_eq!((nested.class, nested.ranges.len()), (RouteClass::Targeted, 1));
         assert_eq!(any(&[]).class, RouteClass::Empty);
