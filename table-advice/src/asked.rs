@@ -1,4 +1,4 @@
-//! What the operations of a run ask of each whole key, and of each range of keys.
+//! Load of a run: bytes and request units of each partition key and of each range of keys.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,14 +8,14 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// The sums of a run. Keys are the partitions that steps name, after their table.
+/// The load of a run. A partition key is written as `table/PartitionKey`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     pub(super) keys: BTreeMap<String, OfKey>,
     pub(super) ranges: HashMap<(String, TextRange), OfRange>,
 }
 
-/// What is asked of one whole key.
+/// The load of one partition key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OfKey {
     /// Bytes written.
@@ -24,11 +24,11 @@ pub(super) struct OfKey {
     pub(super) units: f64,
 }
 
-/// What is asked of the keys of a range.
+/// The load of the queries over a range of partition keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OfRange {
     pub(super) queries: f64,
-    /// Request units of what is found, without those of each physical partition.
+    /// Request units of the returned entities, without the charge for each physical partition.
     pub(super) units: f64,
 }
 
@@ -40,7 +40,7 @@ impl Asked {
         }
     }
 
-    /// Each entity that is written is as large as the others of its step.
+    /// Adds a write. All entities of a step are assumed to have the same size.
     fn write(&mut self, step: &Step) {
         let each = step.bytes.checked_div(step.entities).unwrap_or_default();
         for (at, (name, load)) in step.touches.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Asked {
     }
 }
 
-/// What a query adds for so many physical partitions: the middle of what is published.
+/// Returns the request units that a query adds for this number of physical partitions: the middle of the published range.
 pub(super) fn middle(partitions: usize) -> f64 {
     let (least, most) = query_units(partitions);
     f64::midpoint(least, most)

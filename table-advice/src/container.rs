@@ -13,9 +13,9 @@ use crate::fault::BudgetFault;
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The number of partition keys that the text names.
+/// The number of partition keys near their limit that the text lists.
 const NAMED: usize = 5;
-/// The number of first values from which the documentation expects an even spread of writes (HPK-16).
+/// The number of values of the first level from which the documentation expects an even spread of writes (HPK-16).
 const FIRST_VALUES: usize = 1_000;
 
 /// The physical partitions of a container under a workload, before and after the splits that are due.
@@ -45,13 +45,13 @@ const FIRST_VALUES: usize = 1_000;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Container {
-    /// Before the splits that are due.
+    /// The partitions before any split.
     pub before: Load,
-    /// The splits that are due, in their order.
+    /// The splits that are due, in order.
     pub splits: Vec<NextSplit>,
-    /// After them.
+    /// The partitions after the splits.
     pub after: Load,
-    /// The orders that the levels can have, the one that the questions touch least first; none without questions.
+    /// The possible orders of the levels, fewest partitions touched by the queries first. Empty without queries.
     pub orders: Vec<Order>,
     design: Design,
 }
@@ -59,8 +59,10 @@ pub struct Container {
 impl Report {
     /// Returns the physical partitions of a container of this design, if the workload continues at its rates.
     ///
-    /// Every write is assumed to add an entity that stays. Sizes are those of the other figures of the report: two bytes a character. JSON
-    /// of plain ASCII has half of that, and the service's index adds to it. Reads and writes cost request units by the published prices. A
+    /// Every write is assumed to add an entity that stays. Sizes are computed as in the rest of the report, with two bytes a character.
+    /// JSON
+    /// of plain ASCII takes half of that, and the index of the service adds to it. Reads and writes cost request units at the published
+    /// prices. A
     /// query over several partition keys adds the same load to each of them.
     ///
     /// # Errors
@@ -93,7 +95,7 @@ impl Report {
     }
 }
 
-/// Adds the request units of a query over several whole keys to each of them.
+/// Adds the request units of a query over several partition keys, in equal shares.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -121,13 +123,13 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of values of the first level. Until a split, writes reach at most as many partitions (HPK-9, HPK-16).
+    /// Returns the number of values of the first level. Before any split, writes reach at most this number of partitions (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()
     }
 
-    /// Returns the warnings about this design, with the rules of the documentation.
+    /// Returns the warnings about this design. Each names a rule of the documentation.
     ///
     /// ```
     /// # use table_core::Entity;
@@ -178,7 +180,7 @@ impl Container {
         warnings
     }
 
-    /// Checks that no partition key, and no partition after the splits, uses more than this part of its storage or throughput.
+    /// Checks that no partition key, and no partition after the splits, uses more than this share of its storage or throughput.
     ///
     /// # Errors
     /// `OverBudget` for a partition key, which no split divides (HPK-17), or for a partition (HPK-16).
@@ -201,7 +203,7 @@ fn text_of(key: &KeyLoad) -> String {
     key.levels.join(" > ")
 }
 
-/// What a reader decides by: heat, splits, whole keys near their bound, orders.
+/// Writes a summary: heat, splits, warnings, partition keys near their limit, orders of levels.
 impl fmt::Display for Container {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Design { table, levels, days, questions, .. } = &self.design;
@@ -223,7 +225,7 @@ impl fmt::Display for Container {
         }
         for (key, full) in self.before.near(0.8).into_iter().take(NAMED) {
             let (key, full) = (text_of(key), full * 100.0);
-            writeln!(f, "near its bound: {key} at {full:.0} %, which no split divides: add a level")?;
+            writeln!(f, "near its limit: {key} at {full:.0} %, which no split divides; add a level")?;
         }
         for order in &self.orders {
             let names: Vec<&str> =
@@ -251,7 +253,7 @@ fn said(split: &NextSplit) -> String {
     match &split.at {
         Some(at) => format!("partition {} by {why}, {when}, at {at}", split.id),
         None => {
-            format!("partition {} by {why}, {when}, and holds a single key: nothing divides it", split.id)
+            format!("partition {} by {why}, {when}; it has a single key, which no split divides", split.id)
         }
     }
 }

@@ -74,20 +74,20 @@ impl Design {
 
     /// Sets the request units a second of the container. The service divides them evenly over the physical partitions.
     ///
-    /// Without it each partition is assumed to have the most that one can have.
+    /// Without it, each partition is assumed to have the highest throughput that a partition supports.
     #[must_use]
     pub fn throughput(self, ru: f64) -> Self {
         Self { throughput: Some(ru), ..self }
     }
 
-    /// Adds an ingest of request units that has to be done after a number of seconds (HPK-11).
+    /// Adds an ingest of this many request units that must finish within this number of seconds (HPK-11).
     #[must_use]
     pub fn ingest(self, ru: f64, seconds: f64) -> Self {
         Self { deadline: Some((ru, seconds)), ..self }
     }
 
-    /// Adds a query by the levels that it fixes. Orders of levels are compared by the partitions that all queries touch; a query that is
-    /// added twice counts twice.
+    /// Adds a query by the levels that it fixes. Orders of levels are compared by the number of partitions that all queries touch. A query
+    /// that is added twice counts twice.
     #[must_use]
     pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {
         let fixes = self.levels.iter().map(|level| levels.contains(&level.as_str())).collect();
@@ -95,7 +95,7 @@ impl Design {
         self
     }
 
-    /// Returns the levels of a PartitionKey; `None` for the key of another design.
+    /// Returns the levels of a PartitionKey, or `None` for a key of another design.
     pub(super) fn split(&self, partition_key: &str) -> Option<Vec<String>> {
         if self.levels.len() == 1 {
             return Some(vec![partition_key.to_owned()]);

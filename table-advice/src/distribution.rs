@@ -7,15 +7,15 @@ use table_core::error::{Error, Result};
 use crate::fault::WorkloadFault;
 use crate::random::{Random, real};
 
-/// The most values of a [`Distribution::zipf`]: each costs eight bytes.
+/// The largest number of values of a [`Distribution::zipf`]. Each costs eight bytes.
 pub(super) const MOST_ZIPF_VALUES: u64 = 1_000_000;
 
-/// How often which of the values 0, 1, 2 … comes. Cloning is cheap.
+/// A probability distribution over the values 0, 1, 2 … Cloning is cheap.
 ///
 /// ```
 /// use table_advice::Distribution;
 ///
-/// let zipf = Distribution::zipf(100, 1.0)?; // the second comes half as often as the first, the third a third
+/// let zipf = Distribution::zipf(100, 1.0)?; // the second value is half as frequent as the first, the third a third as frequent
 /// assert!((zipf.mass(0) / zipf.mass(1) - 2.0).abs() < 1e-9);
 /// assert_eq!(Distribution::uniform(4)?.mass(3), 0.25);
 /// # Ok::<(), table_core::Error>(())
@@ -28,21 +28,21 @@ enum Kind {
     Constant(u64),
     Uniform(u64),
     Sequence,
-    /// The sums of the masses up to each value; the last is 1.
+    /// The cumulative probabilities; the last is 1.
     Zipf(Arc<[f64]>),
 }
 
 impl Distribution {
-    /// Always this value.
+    /// Creates a distribution with a single value.
     #[must_use]
     pub const fn constant(value: u64) -> Self {
         Self(Kind::Constant(value))
     }
 
-    /// Each of so many values as often as the others.
+    /// Creates a distribution in which all values from 0 to `values - 1` are equally frequent.
     ///
     /// # Errors
-    /// `InvalidWorkload` for no values.
+    /// `InvalidWorkload` if `values` is 0.
     pub fn uniform(values: u64) -> Result<Self> {
         Self::try_uniform(values).map_err(Error::of)
     }
@@ -52,16 +52,18 @@ impl Distribution {
         Ok(Self(Kind::Uniform(values)))
     }
 
-    /// The number of the operation in its pattern: 0, 1, 2 …
+    /// Creates a sequence. Each operation gets its number within its pattern: 0, 1, 2 …
     #[must_use]
     pub const fn sequence() -> Self {
         Self(Kind::Sequence)
     }
 
-    /// The value `k` of so many as often as `1 / (k + 1) ^ exponent`: few take most, as among users, words, cities. 0 is uniform.
+    /// Creates a Zipf distribution. The frequency of value `k` is proportional to `1 / (k + 1) ^ exponent`.
+    ///
+    /// A few values are very frequent, as with users, words or cities. An exponent of 0 is the uniform distribution.
     ///
     /// # Errors
-    /// `InvalidWorkload` for no values, over 1,000,000 of them, or an exponent that is negative or no number.
+    /// `InvalidWorkload` if `values` is 0 or over 1,000,000, or if the exponent is negative or not a number.
     pub fn zipf(values: u64, exponent: f64) -> Result<Self> {
         Self::try_zipf(values, exponent).map_err(Error::of)
     }
@@ -83,7 +85,7 @@ impl Distribution {
         Ok(Self(Kind::Zipf(sums.into())))
     }
 
-    /// The probability of a value; of a sequence, in which each comes once, 0.
+    /// Returns the probability of a value. It is 0 for every value of a sequence.
     #[must_use]
     pub fn mass(&self, value: u64) -> f64 {
         match &self.0 {

@@ -5,12 +5,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::distribution::Distribution;
 use crate::random::Random;
 
-/// Where one operation gets its values from.
+/// A source of the random values of one operation.
 ///
 /// ```
 /// use table_advice::{Distribution, Draw};
 ///
-/// /// The customer of an operation: few take most.
+/// /// Returns the customer of an operation; a few customers are very frequent.
 /// fn customer(draw: &mut Draw<'_>, customers: &Distribution) -> String {
 ///     format!("customer{:05}", draw.of(customers))
 /// }
@@ -24,19 +24,19 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// A value of a distribution.
-    #[must_use = "each draw is another value"]
+    /// Returns a random value of a distribution.
+    #[must_use = "each draw returns another value"]
     pub fn of(&mut self, distribution: &Distribution) -> u64 {
         distribution.draw(self.random, self.number)
     }
 
-    /// The number of the operation in its pattern, from 0 on.
+    /// Returns the number of the operation within its pattern. The first is 0.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number
     }
 
-    /// The moment of the operation, by the workload's clock.
+    /// Returns the time of the operation on the clock of the workload.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         #[expect(

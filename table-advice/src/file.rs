@@ -1,4 +1,4 @@
-//! Workloads from a file: fields with distributions, layouts of keys over them, questions by what they give.
+//! Workloads from a file: fields with distributions, key layouts over the fields, and access patterns.
 
 mod described;
 mod key;
@@ -10,15 +10,15 @@ use crate::fault::WorkloadFault;
 use crate::file::described::Described;
 use crate::workload::Workload;
 
-/// A workload in JSON, with the layouts it can be run against: designs are compared before there is a type for any of them.
+/// A workload in JSON with several key layouts. It compares designs before any of them is written as a type.
 ///
-/// - `fields`: where values come from. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are
-///   numbers, `{"texts": [..]}` one of these texts, `"time"` the moment.
-/// - `layouts`: the pieces of both keys. A text stands for itself; `{"field": f}` is a field, `"digits": n` pads it; `{"hour": f}`,
-///   `{"day": f}`, `{"ticks": f}`, `{"inverted_ticks": f}` are forms of a time.
-/// - `patterns`: `write` or `read`, with the bytes of an entity. A read says which fields it is `given` and how many `rows` its answer
-///   has; its class follows from the layout (CLS-1). Looked at are the answer's rows in a point or range, `entities_a_partition` of the
-///   layout in a partition scan, and all `entities` where partitions are not known.
+/// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are
+///   numbers, `{"texts": [..]}` is one of the listed texts, `"time"` is the time of the operation.
+/// - `layouts`: the pieces of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads. `{"hour": f}`,
+///   `{"day": f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
+/// - `patterns`: each is a `write` or a `read`, with the bytes of an entity. A read lists its `given` fields and the number of `rows` of
+///   its result. Its class follows from the layout (CLS-1). A point or range query examines the rows of its result, a partition scan
+///   `entities_a_partition` of the layout, and a query without a known partition all `entities`.
 ///
 /// ```
 /// use table_advice::WorkloadFile;
@@ -51,10 +51,10 @@ use crate::workload::Workload;
 pub struct WorkloadFile(Described);
 
 impl WorkloadFile {
-    /// Reads a file's text.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// `InvalidWorkload` if it is not JSON of these fields, or names a field that it does not describe.
+    /// `InvalidWorkload` if the text is not JSON with these fields, or names an undescribed field.
     pub fn parse(text: &str) -> Result<Self> {
         let described: Described =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Workload(error)))?;
@@ -62,15 +62,15 @@ impl WorkloadFile {
         Ok(Self(described))
     }
 
-    /// The names of the layouts.
+    /// Returns the names of the layouts.
     pub fn layouts(&self) -> impl Iterator<Item = &str> {
         self.0.layouts.iter().map(|layout| layout.name.as_str())
     }
 
-    /// The workload on one of the layouts.
+    /// Returns the workload on one of the layouts.
     ///
     /// # Errors
-    /// `InvalidWorkload` if no layout has this name, or a distribution has no values.
+    /// `InvalidWorkload` if no layout has this name, or if a distribution has no values.
     pub fn workload(&self, layout: &str) -> Result<Workload> {
         let found = self.0.layouts.iter().find(|found| found.name == layout).ok_or_else(|| {
             let known: Vec<_> = self.layouts().map(|name| format!("`{name}`")).collect();

@@ -2,12 +2,12 @@
 
 use crate::random::real;
 
-/// The most partitions that have a row of their own.
+/// The maximum number of partitions with their own row.
 const ROWS: usize = 16;
-/// The most columns.
+/// The maximum number of columns.
 const COLUMNS: u32 = 60;
 
-/// What one operation asks of one partition: entities written, pages read.
+/// The load of one operation on one partition: entities written or pages read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) second: u32,
@@ -15,12 +15,12 @@ pub(super) struct Touch {
     pub(super) load: u64,
 }
 
-/// Entities written and pages read a second, by partition and time: the sixteen hottest partitions, in key order.
-///
+/// A heat map: entities written and pages read a second, by partition and time. It has rows for the sixteen hottest partitions, in key
+/// order.
 /// ```
 /// use table_advice::HeatMap;
 ///
-/// /// The hottest cell of all.
+/// /// Returns the highest value of all cells.
 /// fn hottest(map: &HeatMap) -> f64 {
 ///     let shown = map.rows.iter().flat_map(|(_, cells)| cells).copied();
 ///     shown.fold(map.hottest_other, f64::max)
@@ -28,13 +28,13 @@ pub(super) struct Touch {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// Seconds in a column; the last can have fewer.
+    /// Seconds of a column. The last column can be shorter.
     pub seconds_a_column: u32,
-    /// The `PartitionKey`, after its table where that is known, and its cells.
+    /// Each partition with its cells. Its name is the PartitionKey, with the table in front if the table is known.
     pub rows: Vec<(String, Vec<f64>)>,
-    /// How many partitions have no row.
+    /// The number of partitions without a row.
     pub others: usize,
-    /// The hottest cell of those.
+    /// The highest cell of the partitions without a row.
     pub hottest_other: f64,
 }
 
@@ -85,7 +85,7 @@ impl HeatMap {
         }
     }
 
-    /// The hottest cell that is shown.
+    /// Returns the highest value of the shown cells.
     #[must_use]
     pub fn hottest(&self) -> f64 {
         self.rows.iter().flat_map(|(_, cells)| cells).copied().fold(0.0, f64::max)

@@ -1,26 +1,25 @@
-//! Meter: counts the requests of a program, so that a test can hold them to a number.
+//! Meter: counts the requests of a program. A test can then limit their number.
 //!
 //! # Context
-//! A store charges by the request and slows down by the partition. What a call of a program costs is not seen in its code: an
-//! index read may be one request or two, a page many. A test that counts sees it, and fails on the day it changes.
+//! A store charges by the request and limits throughput by the partition. The code of a program does not show the cost of a call: an
+//! index read may take one request or two, a page many. A test with a meter measures the cost, and fails on the day it changes.
 //!
 //! # Key layout
-//! None: any table, any keys.
+//! Any table and any keys.
 //!
 //! # Guarantee
-//! Every call that reaches the store is counted once, when it is made, whether it succeeds or not; rows and bytes when the answer is
-//! there. Clones share one count.
+//! Every call that reaches the store is counted once, at its start, whether it succeeds or not. Rows and bytes are counted when the
+//! response arrives. Clones share one count.
 //!
 //! # Cost
-//! No requests. A lock and two look-ups in a map for each call; the bytes of what came back are counted entity by entity.
+//! No requests. Each call takes a lock and two map lookups. The bytes of a response are computed entity by entity.
 //!
 //! # Bounds
-//! A fan-out is recognised by its traces: first pages of one query that follow each other in key order of their partitions. Two of them
-//! that run at the same time are counted as more.
-//! Memory for each partition that was named, until it is [taken](Meter::take).
+//! A fan-out is recognised by its requests: first pages of the same query, in key order of their partitions. Two concurrent fan-outs
+//! may be counted as more than two. Memory grows with each named partition until the reading is [taken](Meter::take).
 //!
 //! # When not to
-//! In production under load: there, traces and the service's own metrics cost less.
+//! In production under load. Traces and the metrics of the service cost less there.
 //!
 //! ```
 //! use table_advice::meter::Meter;
@@ -35,7 +34,7 @@
 //! let meter = Meter::new(Engine::in_memory());
 //! let employees = meter.table::<Employee>().create_if_missing().await?;
 //! employees.insert(&Employee { department: "Sales".into(), id: 223, age: 34 }).await?;
-//! meter.take(); // what was only preparation
+//! meter.take(); // discards the counts of the preparation
 //!
 //! employees.query(Employee::rows("Sales").id(100..=299)).collect().await?;
 //! let reading = meter.take();

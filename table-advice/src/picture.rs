@@ -1,4 +1,4 @@
-//! A heat map as a picture: one SVG file, without scripts, fonts or links.
+//! Heat maps as SVG files without scripts, fonts or links.
 
 use std::fmt::Write;
 
@@ -6,12 +6,12 @@ use crate::heat_map::HeatMap;
 use crate::spread::PARTITION_TARGET;
 
 const CELL: usize = 12;
-/// Room for the names of partitions.
+/// Width for the names of partitions.
 const LEFT: usize = 240;
 const TOP: usize = 44;
-/// Room for the lines above the map.
+/// Minimum width, for the lines above the map.
 const NARROWEST: usize = 640;
-/// Characters of a name that fit.
+/// Maximum length of a shown name, in characters.
 const NAME: usize = 32;
 
 pub(super) fn svg(name: &str, map: &HeatMap) -> String {
@@ -19,7 +19,7 @@ pub(super) fn svg(name: &str, map: &HeatMap) -> String {
     let (width, height) = (NARROWEST.max(LEFT + columns * CELL + 20), TOP + map.rows.len() * CELL + 30);
     let hottest = map.hottest();
     let mut svg = String::new();
-    // Writing to a text cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
@@ -61,7 +61,7 @@ pub(super) fn svg(name: &str, map: &HeatMap) -> String {
     svg
 }
 
-/// From pale yellow to dark red.
+/// Returns a color between pale yellow and dark red.
 fn color(share: f64) -> String {
     let between = |cold: f64, hot: f64| cold + (hot - cold) * share.clamp(0.0, 1.0);
     let channel = |cold, hot| {
@@ -79,7 +79,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(NAME - 1).chain(['…']).collect()
 }
 
-/// A text that ends neither an element nor an attribute. Control characters have no place in XML.
+/// Escapes a text for XML elements and attributes. Control characters are replaced, because XML does not allow them.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

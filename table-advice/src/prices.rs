@@ -1,11 +1,11 @@
-//! Prices of requests and bytes, at rates that the user gives.
+//! Prices of requests and bytes at rates of the user.
 
 use serde::Deserialize;
 use table_core::error::{Error, Result};
 
 use crate::fault::WorkloadFault;
 
-/// Rates of a service. None are built in: they differ by region and year.
+/// Rates of a service. None are built in, because they differ by region and year.
 ///
 /// ```
 /// use table_advice::Prices;
@@ -18,22 +18,22 @@ use crate::fault::WorkloadFault;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// The name of the money.
+    /// The name of the currency.
     pub currency: String,
-    /// For 10,000 requests that read.
+    /// The price of 10,000 read requests.
     pub per_10k_reads: f64,
-    /// For 10,000 requests that write.
+    /// The price of 10,000 write requests.
     pub per_10k_writes: f64,
-    /// For a GiB of entities that is sent back.
+    /// The price of one GiB of returned entities.
     #[serde(default)]
     pub per_gib_read: f64,
 }
 
 impl Prices {
-    /// Reads a file's text.
+    /// Parses rates from JSON.
     ///
     /// # Errors
-    /// `InvalidWorkload` if it is not JSON of these fields, or a rate is negative or no number.
+    /// `InvalidWorkload` if the text is not JSON with these fields, or if a rate is negative or not a number.
     pub fn from_json(text: &str) -> Result<Self> {
         let prices: Self =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Prices(error)))?;
@@ -50,7 +50,7 @@ impl Prices {
         Ok(())
     }
 
-    /// What so many requests cost, and so many bytes sent back.
+    /// Returns the price of this many read and write requests and returned bytes.
     #[must_use]
     pub fn of(&self, reads: f64, writes: f64, bytes_read: f64) -> f64 {
         (reads * self.per_10k_reads + writes * self.per_10k_writes) / 10_000.0

@@ -1,11 +1,11 @@
-//! Pseudo-random numbers of a seed.
+//! Pseudo-random numbers from a seed.
 
-/// `SplitMix64`. Written out, so that no other version of a dependency gives other reports.
+/// The generator `SplitMix64`. It is implemented here because another version of a dependency could change the reports.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each pattern.
+    /// Creates a separate sequence for each pattern.
     pub(super) const fn new(seed: u64, pattern: &str) -> Self {
         let (bytes, mut hash) = (pattern.as_bytes(), 0xCBF2_9CE4_8422_2325_u64);
         let mut rest = bytes;
@@ -24,19 +24,19 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 on, below 1.
+    /// Returns a number in 0..1.
     pub(super) fn unit(&mut self) -> f64 {
         real(self.next() >> 11) / real(1 << 53)
     }
 
-    /// From 0 on, below this, which is not 0.
+    /// Returns a number in 0..`values`. `values` must not be 0.
     pub(super) fn below(&mut self, values: u64) -> u64 {
         let wide = u128::from(self.next()) * u128::from(values);
         u64::try_from(wide >> 64).unwrap_or_default()
     }
 }
 
-/// A count as a float.
+/// Converts a count to a float.
 #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more digits than a float has")]
 pub(super) const fn real(count: u64) -> f64 {
     count as f64

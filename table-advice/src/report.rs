@@ -12,33 +12,33 @@ use crate::random::real;
 use crate::spread::{Heat, PARTITION_TARGET, Peak};
 use crate::step::Step;
 
-/// Requests a second that one account of the service takes (SCL-1).
+/// Requests a second that one account of the service accepts (SCL-1).
 pub(super) const ACCOUNT_TARGET: u64 = 20_000;
 const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 
-/// What one pattern of access costs.
+/// The cost of one access pattern.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PatternCost {
-    /// Its name.
+    /// The name of the pattern.
     pub name: String,
     /// Operations a second.
     pub per_second: f64,
-    /// The dearest class of its reads; `None` if it only writes.
+    /// The most expensive class of its reads, or `None` if it only writes.
     pub class: Option<QueryClass>,
-    /// Operations of the run.
+    /// Operations in the run.
     pub operations: u64,
-    /// Requests of the run that read.
+    /// Read requests in the run.
     pub reads: u64,
-    /// Requests of the run that write.
+    /// Write requests in the run.
     pub writes: u64,
-    /// The most requests of one operation.
+    /// The maximum number of requests of one operation.
     pub max_requests: u64,
-    /// Entities written or looked at.
+    /// Entities written or examined.
     pub entities: u64,
-    /// Bytes of entities that are sent.
+    /// Bytes of the written entities.
     pub bytes_written: u64,
-    /// Bytes of entities that come back.
+    /// Bytes of the returned entities.
     pub bytes_read: u64,
 }
 
@@ -69,46 +69,46 @@ impl PatternCost {
         *bytes = bytes.saturating_add(step.bytes);
     }
 
-    /// What is the sum of the run, for one operation; 0 if there was none.
+    /// Divides a sum over the run by the number of operations. Returns 0 if the run had no operations.
     #[must_use]
     pub fn each(&self, sum: u64) -> f64 {
         real(sum) / real(self.operations.max(1))
     }
 
-    /// What is the sum of the run, for a month of 30 days.
+    /// Extrapolates a sum over the run to a month of 30 days.
     #[must_use]
     pub fn a_month(&self, sum: u64) -> f64 {
         self.each(sum) * self.per_second * SECONDS_A_MONTH
     }
 
-    /// The money for a month.
+    /// Returns the price of a month.
     #[must_use]
     pub fn price(&self, prices: &Prices) -> f64 {
         prices.of(self.a_month(self.reads), self.a_month(self.writes), self.a_month(self.bytes_read))
     }
 }
 
-/// What is over the published targets (SCL-1), second by second.
+/// The load above the published targets (SCL-1), computed for each second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Throttling {
-    /// Entities written and pages read over 2,000 a second in one partition.
+    /// Entities written and pages read above 2,000 a second in one partition.
     pub refused_load: u64,
-    /// Requests over 20,000 a second in the account.
+    /// Requests above 20,000 a second in the account.
     pub refused_requests: u64,
-    /// The most entities written and pages read of one partition in one second.
+    /// The highest number of entities written and pages read in one partition in one second.
     pub hottest_second: u64,
-    /// The partition that had them.
+    /// The partition with the hottest second.
     pub hottest_partition: String,
 }
 
-/// What a run found. Text by `Display`, a picture by [`svg`](Self::svg).
+/// The result of a run. `Display` writes it as text, [`svg`](Self::svg) draws it.
 ///
 /// ```
 /// use table_core::Result;
 /// use table_advice::Report;
 ///
-/// /// What the test of a design holds.
+/// /// Checks a design in a test.
 /// fn hold(report: &Report) -> Result<()> {
 ///     report.no_throttling()?;
 ///     report.max_requests("an order by its number", 1)
@@ -129,16 +129,16 @@ pub struct Report {
 }
 
 impl Report {
-    /// The costs of the patterns, in the order of the workload.
+    /// Returns the costs of the patterns, in the order of the workload.
     #[must_use]
     pub fn patterns(&self) -> &[PatternCost] {
         &self.patterns
     }
 
-    /// The costs of one pattern.
+    /// Returns the costs of one pattern.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the workload has none of this name.
+    /// `InvalidWorkload` if the workload has no pattern of this name.
     pub fn pattern(&self, name: &str) -> Result<&PatternCost> {
         self.patterns.iter().find(|pattern| pattern.name == name).ok_or_else(|| {
             let known: Vec<_> = self.patterns.iter().map(|pattern| format!("`{}`", pattern.name)).collect();
@@ -146,58 +146,58 @@ impl Report {
         })
     }
 
-    /// The most requests that one operation of a pattern took.
+    /// Returns the maximum number of requests of one operation of a pattern.
     ///
     /// # Errors
-    /// Those of [`pattern`](Self::pattern).
+    /// `InvalidWorkload` if the workload has no pattern of this name.
     pub fn requests(&self, pattern: &str) -> Result<u64> {
         Ok(self.pattern(pattern)?.max_requests)
     }
 
-    /// How the requests that name a partition spread.
+    /// Returns the spread over partitions of the requests that name a partition.
     #[must_use]
     pub const fn heat(&self) -> &Heat {
         &self.heat
     }
 
-    /// Each partition with its share of all requests that name one, the hottest first.
+    /// Returns each partition with its share of all requests that name a partition, hottest first.
     pub fn shares(&self) -> impl Iterator<Item = (&str, f64)> {
         let all = real(self.heat.writes());
         self.heat.hottest(usize::MAX).into_iter().map(move |(name, requests)| (name, real(requests) / all))
     }
 
-    /// The partition that took the largest share of the requests of any one second, or of 1,000 in a row where a second has fewer.
-    /// Sums over the whole run would hide a partition that is hot for an hour (PAT-ANTI-1).
+    /// Returns the partition with the largest share of the requests of any one second. Seconds with fewer than 1,000 requests are measured
+    /// over 1,000 consecutive requests instead. Sums over the whole run would hide a partition that is hot for an hour (PAT-ANTI-1).
     #[must_use]
     pub fn peak(&self) -> Peak {
         self.heat.peak()
     }
 
-    /// Partitions over time.
+    /// Returns the heat map of the partitions over time.
     #[must_use]
     pub const fn heat_map(&self) -> &HeatMap {
         &self.map
     }
 
-    /// What is over the published targets.
+    /// Returns the load above the published targets.
     #[must_use]
     pub const fn throttling(&self) -> &Throttling {
         &self.throttling
     }
 
-    /// The heat map as a picture: an SVG file that needs no other.
+    /// Returns the heat map as a self-contained SVG file.
     #[must_use]
     pub fn svg(&self) -> String {
         picture::svg(&self.name, &self.map)
     }
 
-    /// That no partition takes a larger share at any moment: 0.05 is a twentieth.
+    /// Checks that no partition takes a larger share of the requests at any moment. 0.05 is a twentieth.
     ///
     /// # Errors
-    /// `OverBudget` (PAT-ANTI-1), with what to do about it.
+    /// `OverBudget` (PAT-ANTI-1) if a partition takes more. The message names a remedy.
     pub fn max_partition_share(&self, most: f64) -> Result<()> {
         let Peak { partition_key, share } = self.peak();
-        // Not `share > most`: a bound that is not a number is held by nothing.
+        // Not `share > most`: a limit that is NaN must fail.
         if share <= most {
             return Ok(());
         }
@@ -205,28 +205,29 @@ impl Report {
         Err(Error::of(BudgetFault::Share { partition_key, share, most }))
     }
 
-    /// That no operation of a pattern takes more requests.
+    /// Checks that no operation of a pattern takes more requests.
     ///
     /// # Errors
-    /// `OverBudget` (CLS-1), with what to do about it; those of [`pattern`](Self::pattern).
+    /// - `OverBudget` (CLS-1) if an operation takes more. The message names a remedy.
+    /// - `InvalidWorkload` if the workload has no pattern of this name.
     pub fn max_requests(&self, pattern: &str, most: u64) -> Result<()> {
         let PatternCost { max_requests, class, .. } = self.pattern(pattern)?;
         if *max_requests <= most {
             return Ok(());
         }
         let remedy = match class {
-            None => "keep fewer copies in other partitions, or move those to the entity's own partition",
+            None => "keep fewer copies in other partitions, or move them to the partition of the entity",
             Some(QueryClass::Point | QueryClass::Range) => {
-                "ask for fewer entities, with `top` or a narrower range"
+                "read fewer entities, with `top` or a narrower range"
             }
             Some(QueryClass::PartitionScan) => {
-                "begin the RowKey with what the question gives, so that it is a range"
+                "start the RowKey with the fields that the query fixes, which makes it a range"
             }
             Some(QueryClass::FanOut(_)) => {
-                "ask fewer partitions: fewer buckets, or a copy by what the question gives"
+                "query fewer partitions, with fewer buckets or an index on the fields that the query fixes"
             }
             Some(QueryClass::PartitionRange | QueryClass::TableScan) => {
-                "begin the PartitionKey with what the question gives, or declare an index that does"
+                "start the PartitionKey with the fields that the query fixes, or declare an index that does"
             }
         };
         let kind = class.map_or_else(|| "write".to_owned(), |class| class.to_string());
@@ -234,15 +235,15 @@ impl Report {
         Err(Error::of(BudgetFault::Requests { pattern, kind, requests, most, remedy }))
     }
 
-    /// That nothing is over the published targets.
+    /// Checks that nothing exceeds the published targets.
     ///
     /// # Errors
-    /// `OverBudget` (SCL-1), with what to do about it.
+    /// `OverBudget` (SCL-1) if a partition or the account does. The message names a remedy.
     pub fn no_throttling(&self) -> Result<()> {
         self.over_target().map_or(Ok(()), |fault| Err(Error::of(fault)))
     }
 
-    /// What is over a target, and what to do about it.
+    /// Returns the fault of the exceeded target, with a remedy.
     pub(super) fn over_target(&self) -> Option<BudgetFault> {
         let Throttling { refused_load, refused_requests, hottest_second, hottest_partition } =
             &self.throttling;
@@ -254,7 +255,7 @@ impl Report {
         (*refused_requests > 0).then(account)
     }
 
-    /// The money for a month, of all patterns; `None` if the workload has no prices.
+    /// Returns the price of all patterns for a month, or `None` if the workload has no prices.
     #[must_use]
     pub fn price(&self) -> Option<f64> {
         let prices = self.prices.as_ref()?;

@@ -1,4 +1,4 @@
-//! One run of a workload: every operation at its time, its requests counted.
+//! Run of a workload: all operations in order of time, with their requests counted.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::spread::{Heat, PARTITION_TARGET};
 use crate::step::{Step, load};
 use crate::workload::{MOST_OPERATIONS, Pattern, Workload};
 
-/// Below this many requests chance alone makes a partition look hot.
+/// The minimum number of requests in a window. In shorter windows a partition can look hot by chance.
 const SHORTEST_RUN: usize = 1_000;
 
-/// One pattern under way.
+/// The state of one pattern during a run.
 struct Turn {
     random: Random,
     number: u64,
@@ -25,18 +25,20 @@ struct Turn {
 }
 
 impl Turn {
-    /// When its next operation comes: in the middle of its share of time.
+    /// Returns the time of its next operation, which is in the middle of its time slot.
     fn due(&self) -> f64 {
         (real(self.number) + 0.5) / self.cost.per_second
     }
 }
 
 impl Workload {
-    /// Runs it, without I/O.
+    /// Runs the workload without I/O.
     ///
     /// # Errors
-    /// `InvalidWorkload`: no patterns, or two of one name; a rate that is negative or no number; no operations, over
-    /// [`MOST_OPERATIONS`], or over [`MOST_SECONDS`](crate::workload::MOST_SECONDS); a negative price. Those of the steps.
+    /// - `InvalidWorkload` if no pattern has operations, or if two patterns have one name.
+    /// - `InvalidWorkload` if a rate or a price is negative or not a number.
+    /// - `InvalidWorkload` if the run exceeds [`MOST_OPERATIONS`] or [`MOST_SECONDS`](crate::workload::MOST_SECONDS).
+    /// - Any error of a pattern's closure, for example of [`Step::write`].
     pub fn run(&self) -> Result<Report> {
         self.check()?;
         run(self)
@@ -68,11 +70,11 @@ fn run(workload: &Workload) -> Result<Report> {
     Ok(tally.finish(workload, patterns))
 }
 
-/// What is known of all patterns together.
+/// The sums over all patterns.
 struct Tally {
     numbers: BTreeMap<String, usize>,
     touches: Vec<Touch>,
-    /// Requests of each second.
+    /// The number of requests in each second.
     requests: Vec<u64>,
     asked: Asked,
 }
@@ -93,7 +95,7 @@ impl Tally {
         if let Some(requests) = usize::try_from(second).ok().and_then(|place| self.requests.get_mut(place)) {
             *requests = requests.saturating_add(step.writes).saturating_add(load(step.reads));
         }
-        // A fan-out is one operation that touches many.
+        // One fan-out operation touches many partitions.
         if (self.touches.len() + step.touches.len()) as u64 > 4 * MOST_OPERATIONS {
             return Err(Error::of(WorkloadFault::Partitions));
         }
@@ -137,7 +139,7 @@ impl Tally {
     }
 }
 
-/// What is over the target of one partition in one second (SCL-1). Touches come in order of time.
+/// Returns the load above the target of a partition in one second (SCL-1). Touches must be in order of time.
 fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let target = PARTITION_TARGET as u64;

@@ -6,7 +6,7 @@ use crate::heat_map::HeatMap;
 use crate::report::{ACCOUNT_TARGET, PatternCost, Report};
 use crate::spread::{PARTITION_TARGET, Peak};
 
-/// From cold to the hottest cell of the map.
+/// Characters for cells, from cold to hot.
 const GLYPHS: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '%', '#', '@'];
 
 impl fmt::Display for Report {
@@ -18,13 +18,13 @@ impl fmt::Display for Report {
         lines.extend(self.patterns.iter().map(|pattern| self.line(pattern)));
         columns(f, &lines)?;
         if let (Some(price), Some(prices)) = (self.price(), &self.prices) {
-            writeln!(f, "  in all {price:.2} {} a month", prices.currency)?;
+            writeln!(f, "  total {price:.2} {} a month", prices.currency)?;
         }
         writeln!(f, "\n{}", self.map)?;
         let Peak { partition_key, share } = self.peak();
         writeln!(
             f,
-            "peak: `{partition_key}` takes {:.1} % of the requests of one moment; {} partitions in all",
+            "peak: `{partition_key}` takes {:.1} % of the requests at one moment; {} partitions in total",
             share * 100.0,
             self.heat.partitions()
         )?;
@@ -61,7 +61,7 @@ impl Report {
     }
 }
 
-/// Names to the left, numbers to the right.
+/// Writes a table with two left-aligned columns of names and right-aligned columns of numbers.
 fn columns(f: &mut fmt::Formatter<'_>, lines: &[Vec<String>]) -> fmt::Result {
     let count = lines.first().map_or(0, Vec::len);
     let width = |column: usize| {
@@ -82,7 +82,7 @@ fn columns(f: &mut fmt::Formatter<'_>, lines: &[Vec<String>]) -> fmt::Result {
     Ok(())
 }
 
-/// A line for each partition, a character for each column.
+/// Writes one line for each partition, with one character for each column.
 impl fmt::Display for HeatMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hottest = self.hottest();

@@ -1,10 +1,10 @@
 //! Distribution of writes over partitions, measured on keys before anything is stored (PAT-ANTI-1).
 //!
 //! # Context
-//! A partition is served by one server at a time. A PartitionKey that follows time (`2014042315`, the present hour) sends every
-//! insert of the hour to one of them, however many there are: prepend and append are one anti-pattern. Over a day such keys look
-//! evenly spread; at any moment they are not. So what counts is not how many writes a partition takes in all, but its share of
-//! the writes that come one after another.
+//! A partition is served by one server at a time. A PartitionKey that follows time (`2014042315`, the current hour) sends every insert of
+//! the hour to one partition, whatever their number. This is the anti-pattern of prepending and appending. Over a day such keys look
+//! evenly spread, but at any moment one partition is hot. The relevant figure is therefore not the total writes of a partition, but its
+//! share of consecutive writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |
@@ -14,17 +14,17 @@
 //! | spread, one log | `log_03`, by `bucket(stamp, 8)` | time and event |
 //!
 //! # Guarantee
-//! [`Heat`] measures exactly, over every run of consecutive writes of the length it is given. A key of nothing but time does not
-//! compile at all, unless allowed openly.
+//! [`Heat`] measures exactly, over every run of consecutive writes of the given length. A PartitionKey made only of time does not compile
+//! without an explicit permission.
 //!
 //! # Cost
-//! No requests. Memory for each partition's key, and for those of one run.
+//! No requests. Memory for the key of each partition, and for one number for each write of a run.
 //!
 //! # Bounds
-//! It says what the keys do, not what a server does: partitions next to each other can share one.
+//! Only the keys are measured, not the servers: several adjacent partitions can share a server.
 //!
 //! # When not to
-//! For reads: what they cost is in the type of their selection, and [`plan`](table_core::Table::plan) shows it.
+//! For reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
 //!
 //! ```
 //! use chrono::{DateTime, Utc};
@@ -41,7 +41,7 @@
 //!     heat.write(&Event { department: "Sales".into(), employee: number % 50, at: DateTime::UNIX_EPOCH })?;
 //! }
 //! assert_eq!((heat.partitions(), heat.peak().share), (50, 0.02));
-//! assert_eq!(heat.writes_a_second(2_000.0), 100_000.0); // what all partitions take if one takes 2,000
+//! assert_eq!(heat.writes_a_second(2_000.0), 100_000.0); // the throughput of all partitions if one accepts 2,000
 //! # Ok::<(), table_core::Error>(())
 //! ```
 
@@ -51,15 +51,15 @@ use std::fmt;
 use table_core::entity::Entity;
 use table_core::error::Result;
 
-/// Writes a second that one partition of the service takes (SCL-1).
+/// Writes a second that one partition of the service accepts (SCL-1).
 pub const PARTITION_TARGET: f64 = 2_000.0;
 
-/// The partition that took the largest share of a run of writes.
+/// The partition with the largest share of a run of writes.
 ///
 /// ```
 /// use table_advice::spread::Peak;
 ///
-/// /// Whether one partition takes more than its share of writes that are spread over so many.
+/// /// Returns `true` if one partition takes more than twice its fair share.
 /// fn is_hot(peak: &Peak, partitions: u32) -> bool {
 ///     peak.share > 2.0 / f64::from(partitions)
 /// }
@@ -67,17 +67,17 @@ pub const PARTITION_TARGET: f64 = 2_000.0;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Peak {
-    /// Its PartitionKey.
+    /// The PartitionKey.
     pub partition_key: String,
-    /// Its share: 1 if it took all of them, 0 if nothing was written.
+    /// The share of the writes: 1 if the partition took all of them, 0 if nothing was written.
     pub share: f64,
 }
 
-/// How a sequence of writes spreads over partitions.
+/// The spread of a sequence of writes over partitions.
 #[derive(Clone, Debug)]
 pub struct Heat {
     run: usize,
-    /// The numbers of the partitions of the last writes, the oldest first.
+    /// The partition numbers of the last writes, oldest first.
     recent: VecDeque<usize>,
     numbers: BTreeMap<String, usize>,
     counts: Vec<Count>,
@@ -91,17 +91,17 @@ struct Count {
 }
 
 impl Heat {
-    /// Measures over runs of so many consecutive writes, at least one: about as many as come in a second.
+    /// Creates a measurement over runs of this many consecutive writes, at least one. Use about the number of writes in a second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
         Self { run: writes.max(1), recent, numbers, counts: Vec::new(), peak: None }
     }
 
-    /// Counts the next write: of this entity.
+    /// Records a write of this entity.
     ///
     /// # Errors
-    /// Those of [`Entity::key_of`].
+    /// `KeyEncoding` if the entity has a value that its key cannot contain.
     pub fn write<E: Entity>(&mut self, entity: &E) -> Result<()> {
         let (mut partition_key, mut row_key) = (String::new(), String::new());
         entity.encode_key(&mut partition_key, &mut row_key)?;
@@ -109,7 +109,7 @@ impl Heat {
         Ok(())
     }
 
-    /// Counts the next write: to this partition.
+    /// Records a write to this partition.
     pub fn write_to(&mut self, partition_key: &str) {
         let number = self.numbers.get(partition_key).copied().unwrap_or_else(|| {
             self.counts.push(Count::default());
@@ -125,26 +125,26 @@ impl Heat {
         if let Some(count) = self.counts.get_mut(number) {
             count.total += 1;
             count.recent += 1;
-            // Only the partition just written can have become the hottest. A run that is not full yet is part of the first that is.
+            // Only the partition just written can have become the hottest. A shorter run is a prefix of the first full run.
             if self.peak.is_none_or(|(most, _)| count.recent > most) {
                 self.peak = Some((count.recent, number));
             }
         }
     }
 
-    /// Writes in all.
+    /// Returns the number of writes.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.counts.iter().map(|count| count.total).sum()
     }
 
-    /// Partitions in all.
+    /// Returns the number of partitions.
     #[must_use]
     pub const fn partitions(&self) -> usize {
         self.counts.len()
     }
 
-    /// The partition with the largest share of any run, and that share. With fewer writes than a run has, of all of them.
+    /// Returns the partition with the largest share of any run, and that share. With fewer writes than a run has, all writes are the run.
     #[must_use]
     pub fn peak(&self) -> Peak {
         let Some((most, number)) = self.peak else { return Peak::default() };
@@ -155,14 +155,14 @@ impl Heat {
         Peak { partition_key, share }
     }
 
-    /// How many writes a second such keys allow if one partition takes so many: [`PARTITION_TARGET`] at the service.
+    /// Returns the writes a second that these keys support if one partition accepts `partition` a second, such as [`PARTITION_TARGET`].
     #[must_use]
     pub fn writes_a_second(&self, partition: f64) -> f64 {
         let share = self.peak().share;
         if share > 0.0 { partition / share } else { f64::INFINITY }
     }
 
-    /// The partitions with most writes in all, the hottest first; of as many writes in key order.
+    /// Returns the partitions with the most writes, hottest first, and in key order if they have equally many.
     #[must_use]
     pub fn hottest(&self, partitions: usize) -> Vec<(&str, u64)> {
         let total = |number: &usize| self.counts.get(*number).map_or(0, |count| count.total);
@@ -174,7 +174,7 @@ impl Heat {
     }
 }
 
-/// A few lines for people: the sums, the peak, the ten hottest.
+/// Writes a short summary: totals, peak, and the ten hottest partitions.
 impl fmt::Display for Heat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Peak { partition_key, share } = self.peak();
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// The better layout of the catalogue.
+    /// The recommended layout of the catalogue.
     #[derive(Entity)]
     #[partition_key(department, "_", employee)]
     #[row_key(at, "_", event)]
@@ -239,7 +239,7 @@ mod tests {
             by_hour.write_to(&event.at.format("%Y%m%d%H").to_string());
             by_employee.write(&event).unwrap();
         }
-        // By the sums alone the hours look well spread.
+        // By the totals alone, the hours look well spread.
         assert_eq!((by_hour.partitions(), by_hour.hottest(1)), (24, vec![("2014042315", 3_600)]));
         assert!((by_hour.peak().share - 1.0).abs() < 1e-9 && by_employee.peak().share < 0.03);
         insta::assert_snapshot!(by_hour.to_string().lines().take(2).collect::<Vec<_>>().join("\n"), @r"
@@ -256,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model counts every run anew.
+        /// The model counts every run from scratch.
         #[test]
         fn pat_anti_1_the_peak_is_that_of_all_runs(
             writes in prop::collection::vec(prop_oneof![Just(Color::Red), Just(Color::Green), Just(Color::Blue)], 0..60),

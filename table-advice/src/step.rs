@@ -1,4 +1,4 @@
-//! One operation of a workload: the requests it takes and the partitions it goes to.
+//! Steps: the requests of one operation of a workload, and the partitions that they touch.
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -10,27 +10,29 @@ use table_core::selection::{Class, Selection, Source};
 
 use crate::meter::Recorded;
 
-/// What one operation asks of the store. A workload makes one for each.
+/// The requests of one operation. A pattern creates one step for each operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The class of a read.
+    /// The class of a read, or `None` for a write.
     pub(super) class: Option<QueryClass>,
     pub(super) reads: u64,
     pub(super) writes: u64,
-    /// Entities written or looked at, in all.
+    /// Entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The partitions that are named, with the load on each: entities written, pages read.
+    /// The named partitions with the load on each: entities written or pages read.
     pub(super) touches: Vec<(String, u64)>,
-    /// The ranges over several partitions that are read, each with its table.
+    /// The table and PartitionKey range of each read over several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
 }
 
 impl Step {
-    /// An insert of an entity with all that its indexes hold of it, at the worst of what the module `index` of `table-patterns` says it costs.
+    /// Creates an insert of an entity with its index rows, at the highest cost that the module `index` of `table-patterns` documents.
     ///
-    /// What is in the same partition is in the same transaction (PAT-INTRA-4, PAT-INTRA-8); a list is read before. For what is elsewhere
-    /// the transaction has a record more, and each such index is settled by three reads, a write, and the removal of the record.
+    /// Index rows of the same partition are in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. For index
+    /// rows
+    /// elsewhere, the transaction contains an additional record. Each such index then takes three reads, a write, and the removal of the
+    /// record.
     ///
     /// ```
     /// use table_core::Entity;
@@ -53,13 +55,13 @@ impl Step {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Entity::key_of`] and [`Entity::to_row`].
+    /// `KeyEncoding` if the entity has a value that its key cannot contain. Any error of [`Entity::to_row`].
     pub fn write<E: Entity>(entity: &E) -> Result<Self> {
         let (key, row) = (entity.key_of()?, entity.to_row()?);
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         let table = E::SCHEMA.table;
         let mut bytes = entity_bytes(partition_key, row_key, Some(&row));
-        // The entity's partition; what is elsewhere.
+        // Load on the partition of the entity, lists, and index rows elsewhere.
         let (mut load, mut lists, mut elsewhere) = (1, 0, Vec::new());
         for index in E::INDEXES {
             let Some(entry) = index.entry(entity)? else { continue };
@@ -70,13 +72,13 @@ impl Step {
                 lists += list;
                 load += 1 + list;
             } else {
-                // Read and written.
+                // It is read, then written.
                 elsewhere.push((partition_of(index.schema().table.unwrap_or(table), copy_key), 2));
                 load += 2;
             }
         }
         let settled = elsewhere.len() as u64;
-        // The record of what is elsewhere is written once, and removed.
+        // The record of the index rows elsewhere is written once, and removed for each.
         load += u64::from(settled > 0) + settled;
         let mut touches = vec![(partition_of(table, partition_key), load)];
         touches.append(&mut elsewhere);
@@ -85,11 +87,11 @@ impl Step {
         Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches, ranges: Vec::new() })
     }
 
-    /// A read of a selection, whose answer has about so many entities, of so many bytes together. A table scan looks at the whole
-    /// table: give what is in it.
+    /// Creates a read of a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the whole
+    /// table, so pass the totals of the table.
     ///
     /// # Errors
-    /// Those of [`Selection::ranges`].
+    /// `KeyEncoding` if the selection has a value that the key cannot contain.
     pub fn read<E: Entity, C: Class, F: Source>(
         selection: &Selection<E, C, F>,
         entities: u64,
@@ -129,15 +131,15 @@ impl Step {
     }
 }
 
-/// Pages of one read that follow each other in one second; those that come later are not in the heat.
+/// Consecutive pages of one read in one second. Later pages do not count towards the heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// The load of so many pages in the second in which the first is read.
+/// Returns the load of this many pages in the second in which the first is read.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }
 
-/// Requests for so many entities.
+/// Returns the number of requests for this many entities.
 pub(super) const fn pages(entities: u64) -> u64 {
     let pages = entities.div_ceil(PAGE_ENTITIES as u64);
     if pages == 0 { 1 } else { pages }

@@ -1,4 +1,4 @@
-//! Tests of the dry run: distributions, heat, targets, costs; files have theirs beside this one.
+//! Tests of workloads: distributions, heat, targets, costs. Workload files have their own tests.
 
 mod files;
 
@@ -21,7 +21,7 @@ struct Event {
     at: DateTime<Utc>,
 }
 
-/// Writes of events whose employees are drawn so.
+/// Creates writes of events with employees from this distribution.
 fn events(name: &str, per_second: f64, employees: &Distribution) -> Workload {
     let employees = employees.clone();
     Workload::new(name).seconds(4).pattern("log in", per_second, move |draw| {
@@ -37,8 +37,8 @@ fn scl_1_a_partition_is_throttled_above_2000_entities_a_second() {
     let report = events("over it", 2_500.0, &one).run().unwrap();
     let found = report.throttling();
     assert_eq!((found.refused_load, found.refused_requests, found.hottest_second), (2_000, 0, 2_500));
-    insta::assert_snapshot!(report.no_throttling().unwrap_err(), @"OverBudget: partition `Event/Sales_000007` gets 2500 entities and pages in one second, 2000 is its target: spread them over more partitions, keep fewer copies in it, or write less often (rule SCL-1)");
-    insta::assert_snapshot!(report.max_partition_share(0.05).unwrap_err(), @"OverBudget: partition `Event/Sales_000007` takes 100.0 % of the requests at one moment, at most 5.0 % are allowed: begin the PartitionKey with what differs between requests of the same moment, such as a user or a device, and move time and sequences to the RowKey, or spread it with `bucket(…, n)` (rule PAT-ANTI-1)");
+    insta::assert_snapshot!(report.no_throttling().unwrap_err(), @"OverBudget: partition `Event/Sales_000007` gets 2500 entities and pages in one second, 2000 is its target; spread them over more partitions, keep fewer copies in it, or write less often (rule SCL-1)");
+    insta::assert_snapshot!(report.max_partition_share(0.05).unwrap_err(), @"OverBudget: partition `Event/Sales_000007` takes 100.0 % of the requests at one moment, at most 5.0 % are allowed; start the PartitionKey with a value that differs between concurrent requests, such as a user or a device, and move time and sequences to the RowKey, or spread it with `bucket(…, n)` (rule PAT-ANTI-1)");
     assert!(report.max_partition_share(1.0).is_ok() && report.max_partition_share(f64::NAN).is_err());
 }
 
@@ -77,15 +77,15 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     };
     let report = Workload::new("hires").seconds(10).pattern("hire", 1.0, hire).run().unwrap();
     let cost = report.pattern("hire").unwrap();
-    // The transaction of the entity; three reads, the copy elsewhere, the end of the record.
+    // The transaction of the entity, then three reads, the write of the copy elsewhere, and the removal of the record.
     assert_eq!((cost.max_requests, cost.reads, cost.writes, cost.operations), (6, 30, 30, 10));
-    // The entity, its copy beside it, the record twice, two reads; the copy elsewhere, read and written.
+    // The entity, its copy in the same partition, the record twice, two reads, and the copy elsewhere, read and written.
     assert_eq!(cost.entities, 10 * 8);
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();
     assert_eq!(cells, [("Directory/a@contoso.com", 2.0), ("Employee/Sales", 6.0)]);
     let error = report.max_requests("hire", 2).unwrap_err();
-    insta::assert_snapshot!(error, @"OverBudget: pattern `hire` is a write of 6 requests, at most 2 are allowed: keep fewer copies in other partitions, or move those to the entity's own partition (rule CLS-1)");
+    insta::assert_snapshot!(error, @"OverBudget: pattern `hire` is a write of 6 requests, at most 2 are allowed; keep fewer copies in other partitions, or move them to the partition of the entity (rule CLS-1)");
 }
 
 #[test]
@@ -106,12 +106,14 @@ fn cls_1_reads_have_the_class_and_pages_of_their_selection() {
         (QueryClass::TableScan, 1_000),
     ];
     assert_eq!(costs, expected);
-    // A table scan warms no partition that could be named.
+    // A table scan adds no heat to a named partition.
     assert_eq!(report.heat().partitions(), 2);
-    for (pattern, remedy) in [("partition", "begin the RowKey"), ("table", "begin the PartitionKey")] {
+    for (pattern, remedy) in [("partition", "start the RowKey"), ("table", "start the PartitionKey")] {
         assert!(report.max_requests(pattern, 1).unwrap_err().to_string().contains(remedy), "{pattern}");
     }
-    assert!(report.requests("nothing").unwrap_err().to_string().contains("it has `point`, `partition`"));
+    assert!(
+        report.requests("nothing").unwrap_err().to_string().contains("its patterns are `point`, `partition`")
+    );
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn money_is_requests_of_a_month_at_the_rates_given() {
     let report = events("paid", 10.0, &Distribution::constant(1)).prices(prices).run().unwrap();
     let writes_a_month = 10.0 * 86_400.0 * 30.0;
     assert!((report.price().unwrap() - writes_a_month / 10_000.0 * 0.2).abs() < 1e-6);
-    assert!(report.to_string().contains("in all 518.40 EUR a month"), "{report}");
+    assert!(report.to_string().contains("total 518.40 EUR a month"), "{report}");
 }
 
 #[test]
@@ -131,13 +133,13 @@ fn what_cannot_be_run_is_told() {
     for (workload, expected) in [
         (Workload::new("none"), "no operations"),
         (events("still", 0.0, &one), "no operations"),
-        (events("negative", -1.0, &one), "a rate is a number from 0 on, and not -1"),
-        (events("no number", f64::NAN, &one), "a rate is a number"),
-        (events("endless", f64::INFINITY, &one), "a rate is a number"),
+        (events("negative", -1.0, &one), "a rate must be a number of at least 0, but it is -1"),
+        (events("no number", f64::NAN, &one), "a rate must be a number"),
+        (events("endless", f64::INFINITY, &one), "a rate must be a number"),
         (events("twice", 1.0, &one).pattern("log in", 1.0, step), "two patterns are named `log in`"),
         (events("much", 1e6, &one), "at most 2000000 are run"),
         (events("long", 1e-3, &one).seconds(u32::MAX), "at most 2592000 seconds"),
-        (events("nothing recorded", 1.0, &one).replay("again", 1.0, Vec::new()), "nothing was recorded"),
+        (events("nothing recorded", 1.0, &one).replay("again", 1.0, Vec::new()), "the recording is empty"),
     ] {
         let error = workload.run().unwrap_err();
         assert_eq!(error.code(), table_core::ErrorCode::InvalidWorkload);
@@ -177,7 +179,7 @@ proptest! {
         prop_assert!((f64::from(u32::try_from(cost.operations).unwrap()) - 4.0 * per_second).abs() <= 0.51);
     }
 
-    /// A further pattern draws from a sequence of its own.
+    /// An additional pattern draws from its own sequence.
     #[test]
     fn the_same_seed_gives_the_same_report(seed: u64, employees in distribution()) {
         let (once, again) = (run(seed, 200.0, &employees), run(seed, 200.0, &employees));
@@ -190,7 +192,7 @@ proptest! {
         prop_assert_eq!(more.heat_map(), once.heat_map());
     }
 
-    /// Six standard deviations, and some where few are expected: by chance almost never outside.
+    /// Allows six standard deviations plus a constant for rare values. A random failure is very unlikely.
     #[test]
     fn zipf_is_drawn_as_its_mass_says(seed: u64, values in 1_u64..200, exponent in 0.0..2.5_f64) {
         let zipf = Distribution::zipf(values, exponent).unwrap();

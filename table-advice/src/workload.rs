@@ -11,21 +11,21 @@ use crate::meter::Recorded;
 use crate::prices::Prices;
 use crate::step::Step;
 
-/// The most operations of one run.
+/// The maximum number of operations of one run.
 pub const MOST_OPERATIONS: u64 = 2_000_000;
-/// The most seconds of one run: a month.
+/// The maximum number of seconds of one run: a month.
 pub const MOST_SECONDS: u32 = 30 * 86_400;
 
 type Next = Box<dyn Fn(&mut Draw<'_>) -> Result<Step>>;
 
-/// One kind of operation, and how often it comes.
+/// One kind of operation with its rate.
 pub(super) struct Pattern {
     pub(super) name: String,
     pub(super) per_second: f64,
     pub(super) next: Next,
 }
 
-/// What users will do: patterns of access with their rates. The example is that of the [package](crate).
+/// The expected load of an application: access patterns with their rates. The [package](crate) has an example.
 pub struct Workload {
     pub(super) name: String,
     pub(super) seed: u64,
@@ -36,38 +36,38 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// No operations yet: 60 seconds from the beginning of 1970 on, seed 0.
+    /// Creates an empty workload: 60 seconds from the beginning of 1970, with seed 0.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let start = DateTime::UNIX_EPOCH;
         Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
     }
 
-    /// Another seed: other keys of the same distributions.
+    /// Sets the seed. Another seed draws other keys from the same distributions.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// How long it runs.
+    /// Sets the duration in seconds.
     #[must_use]
     pub fn seconds(self, seconds: u32) -> Self {
         Self { seconds, ..self }
     }
 
-    /// The moment at which it begins.
+    /// Sets the time of the first operation.
     #[must_use]
     pub fn start(self, start: DateTime<Utc>) -> Self {
         Self { start, ..self }
     }
 
-    /// What requests cost.
+    /// Sets the prices of requests.
     #[must_use]
     pub fn prices(self, prices: Prices) -> Self {
         Self { prices: Some(prices), ..self }
     }
 
-    /// Adds a kind of operation that comes so often in a second. Wrong rates and names are errors of [`run`](Self::run).
+    /// Adds a kind of operation with its rate. Invalid rates and names are errors of [`run`](Self::run).
     #[must_use]
     pub fn pattern(
         mut self,
@@ -79,8 +79,8 @@ impl Workload {
         self
     }
 
-    /// Adds what a [`Meter`](crate::meter::Meter::recording) recorded, request by request, so many in a second, from the beginning
-    /// again when it is through.
+    /// Adds the recording of a [`Meter`](crate::meter::Meter::recording) at this number of requests a second. The recording repeats when it
+    /// ends.
     ///
     /// ```
     /// use table_advice::Workload;
@@ -99,7 +99,7 @@ impl Workload {
     ///     employees.insert(&Employee { department: "Sales".into(), id }).await?;
     /// }
     /// let report = Workload::new("hires").replay("as recorded", 3_000.0, meter.take_recorded()).seconds(2).run()?;
-    /// assert!(report.no_throttling().is_err()); // one partition takes 2,000 a second (SCL-1)
+    /// assert!(report.no_throttling().is_err()); // one partition accepts 2,000 a second (SCL-1)
     /// # Ok::<(), table_core::Error>(()) }).unwrap();
     /// ```
     #[must_use]

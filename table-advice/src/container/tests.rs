@@ -18,7 +18,7 @@ struct Event {
     body: String,
 }
 
-/// Events of so many tenants of so many users, and questions for one tenant.
+/// Creates a workload of events of this many tenants and users, with queries for one tenant.
 fn workload(tenants: u64, users: u64, stored: f64, asked: f64) -> Workload {
     let (of_tenants, of_users) =
         (Distribution::uniform(tenants).unwrap(), Distribution::uniform(users).unwrap());
@@ -44,7 +44,7 @@ fn hpk_24_a_tenant_is_split_by_its_users_and_nothing_is_lost() {
     let container = report.container(&Design::of::<Event>().days(30.0)).unwrap();
     let bytes = |load: &Load| load.heat().iter().map(|heat| heat.bytes).sum::<f64>();
     assert!((bytes(&container.before) - bytes(&container.after)).abs() < 1.0);
-    // 900 bytes of text are two bytes a character, 50 a second for 30 days.
+    // 900 bytes of text take two bytes a character, 50 a second for 30 days.
     assert!(bytes(&container.before) > 200e9, "{}", bytes(&container.before));
     assert_eq!(container.after.map().partitions().len(), container.splits.len() + 1);
     container.max_full(0.95).unwrap();
@@ -57,7 +57,7 @@ fn hpk_9_and_hpk_17_few_whole_keys_are_told_before_they_are_full() {
     let error = report.container(&Design::of::<Event>().days(30.0)).unwrap().max_full(0.8).unwrap_err();
     assert_eq!(error.rule(), Some("HPK-17"));
     assert!(error.to_string().contains("add a level"), "{error}");
-    // In a day nothing is near a bound, and one partition takes all.
+    // After one day nothing is near a limit, and at most two partitions have data.
     let day = report.container(&Design::of::<Event>().partitions(8)).unwrap();
     day.max_full(0.8).unwrap();
     assert!(day.before.heat().iter().filter(|heat| heat.keys > 0).count() <= 2);
@@ -75,7 +75,7 @@ fn hpk_12_questions_by_a_prefix_warm_the_partitions_of_their_tenant() {
         heat.iter().map(|heat| heat.ru).sum::<f64>()
     };
     let (quiet, busy) = (units(0.05), units(100.05));
-    // A query of one partition is 2.5 request units, and what it finds about 2.
+    // A query of one partition costs 2.5 request units, and its results about 2.
     assert!((busy - quiet - 450.0).abs() < 50.0, "{quiet} {busy}");
     let report = workload(40, 20, 20.0, 9_000.0).run().unwrap();
     let container = report.container(&Design::of::<Event>()).unwrap();
@@ -95,7 +95,7 @@ fn hpk_15_orders_are_compared_by_the_questions() {
     assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
 }
 
-/// The figures of a run on the vendor's emulator with throttling: 200 writes a second of one tenant on eight partitions.
+/// Figures of a run on the vendor's emulator with throttling: 200 writes a second of one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_by_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();

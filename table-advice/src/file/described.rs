@@ -16,9 +16,9 @@ pub(super) struct Described {
     pub(super) seed: u64,
     #[serde(default = "a_minute")]
     pub(super) seconds: u32,
-    /// RFC 3339; the beginning of 1970 if it is not said.
+    /// The start in RFC 3339. The default is the beginning of 1970.
     pub(super) start: Option<String>,
-    /// How many entities the table holds.
+    /// The number of entities in the table.
     #[serde(default)]
     pub(super) entities: u64,
     pub(super) fields: BTreeMap<String, Field>,
@@ -69,7 +69,7 @@ pub(super) enum Form {
 }
 
 impl Piece {
-    /// The field it is made of.
+    /// Returns the field of this piece, or `None` for a literal.
     pub(super) fn field(&self) -> Option<&str> {
         match self {
             Self::Literal(_) => None,
@@ -96,9 +96,9 @@ pub(super) struct Asked {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Write {
-    /// Of one entity.
+    /// Bytes of one entity.
     pub(super) bytes: u64,
-    /// In the same partition (PAT-INTRA-8).
+    /// Additional entities in the same partition (PAT-INTRA-8).
     #[serde(default)]
     pub(super) copies: u64,
 }
@@ -108,7 +108,7 @@ pub(super) struct Write {
 pub(super) struct Read {
     pub(super) given: Vec<String>,
     pub(super) rows: u64,
-    /// Of one entity.
+    /// Bytes of one entity.
     pub(super) bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Keys of a described layout, and the class of a question.
+//! Keys of a described layout, and the class of a query.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use table_core::ticks;
 use crate::fault::WorkloadFault;
 use crate::file::described::{Form, Layout, Piece};
 
-/// Digits of the largest number that is drawn.
+/// Digits of the largest possible number.
 const MOST_DIGITS: usize = 20;
 
 /// A value of a field.
@@ -22,7 +22,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// The text of a key.
+/// Builds the text of a key.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {
@@ -41,7 +41,7 @@ pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result
 
 fn push(key: &mut String, field: &str, form: &Form, value: &Drawn) -> Result<()> {
     let before = key.len();
-    // Writing to a text cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = match (form, value) {
         (Form::Field { digits, .. }, Drawn::Number(number)) => {
             let width = digits.unwrap_or_default();
@@ -77,9 +77,9 @@ fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
     ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
 }
 
-/// What a question costs in a layout when these fields are given (CLS-1).
+/// Returns the class of a query in a layout if these fields are given (CLS-1).
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
-    // How many fields of the key are given one after another, and how many there are.
+    // Returns the number of leading fields that are given, and the number of all fields.
     let leading = |pieces: &[Piece]| {
         let fields: Vec<_> = pieces.iter().filter_map(Piece::field).collect();
         let known = fields.iter().take_while(|field| given.iter().any(|name| name == *field)).count();

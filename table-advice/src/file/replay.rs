@@ -1,4 +1,4 @@
-//! The operations of a described workload on one of its layouts.
+//! Operations of a described workload on one of its layouts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,14 +14,15 @@ use crate::file::key::{self, Drawn};
 use crate::step::{Step, load, pages};
 use crate::workload::Workload;
 
-/// Where the values of one field come from.
+/// A source of the values of one field.
 enum Source {
     Number(Distribution),
     Text(Distribution, Vec<String>),
     Time,
 }
 
-/// In the order of their names: each operation draws them all, whatever the layout has of them, so that layouts see the same.
+/// The sources in the order of their names. Each operation draws from all of them, even if its layout does not use them. All layouts
+/// therefore see the same values.
 type Sources = BTreeMap<String, Source>;
 
 pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {
@@ -77,7 +78,7 @@ fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
 }
 
 fn written(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
-    // A key that cannot be made is an error of the file, also where only the partition counts.
+    // An invalid RowKey is an error of the file, although only the partition counts here.
     key::text(&layout.row_key, values)?;
     let entities = write.copies.saturating_add(1);
     let bytes = entities.saturating_mul(write.bytes);

@@ -1,4 +1,4 @@
-//! Counts: sums, by table, by partition.
+//! Counts by table and by partition.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::ops::{AddAssign, Deref};
 
 use table_core::query::QueryClass;
 
-/// Sums over some requests.
+/// Sums over a number of requests.
 ///
 /// ```
 /// use table_advice::meter::Counts;
 ///
-/// /// Requests that read.
+/// /// Returns the number of requests that read.
 /// fn reads(counts: &Counts) -> u64 {
 ///     counts.points + counts.ranges + counts.partition_scans + counts.partition_ranges + counts.table_scans
 /// }
@@ -19,40 +19,41 @@ use table_core::query::QueryClass;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls of the store, each page one: round trips to a service.
+    /// Calls of the store. Each page is one call, which is one round trip to a service.
     pub requests: u64,
-    /// Those that looked up one entity (DQ-2).
+    /// Lookups of one entity (DQ-2).
     pub points: u64,
-    /// Those that read a range of rows of one partition (DQ-3).
+    /// Reads of a range of rows of one partition (DQ-3).
     pub ranges: u64,
-    /// Those that read one whole partition (DQ-4).
+    /// Reads of a whole partition (DQ-4).
     pub partition_scans: u64,
-    /// Those that read a range of partitions (CLS-1).
+    /// Reads of a range of partitions (CLS-1).
     pub partition_ranges: u64,
-    /// Those that read the whole table (DQ-5).
+    /// Reads of the whole table (DQ-5).
     pub table_scans: u64,
-    /// Those that went on where a page ended; each is counted under its class too.
+    /// Reads of a page after the first. Each is counted under its class too.
     pub further_pages: u64,
-    /// Queries that were asked of several partitions, one after another in key order; their requests are counted under their classes.
+    /// Queries that were sent to several partitions in key order. Their requests are counted under their classes.
     pub fan_outs: u64,
-    /// Those that wrote: one operation is a transaction of one.
+    /// Writes. A single operation is a transaction of one.
     pub transactions: u64,
-    /// Operations in those.
+    /// Operations in the transactions.
     pub operations: u64,
-    /// Those that created, deleted or listed tables.
+    /// Requests that created, deleted or listed tables.
     pub table_requests: u64,
-    /// Entities that the store looked at, those that a filter refused included; those returned if the store does not tell.
+    /// Entities that the store examined, including the ones that a filter rejected. Equals the returned entities if the store does not
+    /// report it.
     pub rows_read: u64,
-    /// Entities that came back.
+    /// Entities returned.
     pub rows_returned: u64,
-    /// Bytes of the entities sent, by the published formula (SIZE-2).
+    /// Bytes of the written entities by the published formula (SIZE-2).
     pub bytes_written: u64,
-    /// Bytes of the entities that came back, by the same formula.
+    /// Bytes of the returned entities by the published formula (SIZE-2).
     pub bytes_returned: u64,
 }
 
 impl Counts {
-    /// One query or look-up of this class.
+    /// Returns the counts of one query or lookup of this class.
     pub(super) fn one(class: QueryClass, further: bool) -> Self {
         let mut counts = Self { requests: 1, further_pages: u64::from(further), ..Self::default() };
         match class {
@@ -86,7 +87,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// What is not nought, on one line.
+/// Writes the counts above zero on one line.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "requests {}", self.requests)?;
@@ -114,12 +115,12 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What a [`Meter`](crate::meter::Meter) has counted since the last reading. It is read like its [`Counts`] in all.
+/// The counts of a [`Meter`](crate::meter::Meter) since the last reading. It dereferences to the [`Counts`] of all requests.
 ///
 /// ```
 /// use table_advice::meter::Reading;
 ///
-/// /// How many requests one answer took, on the average.
+/// /// Returns the average number of requests of one result.
 /// fn requests_an_answer(reading: &Reading, answers: u64) -> u64 {
 ///     reading.requests.checked_div(answers).unwrap_or_default()
 /// }
@@ -129,29 +130,29 @@ impl fmt::Display for Counts {
 pub struct Reading {
     pub(super) total: Counts,
     pub(super) tables: BTreeMap<String, Counts>,
-    /// Those that name one partition.
+    /// The counts of requests that name a single partition.
     pub(super) partitions: BTreeMap<(String, String), Counts>,
 }
 
 impl Reading {
-    /// Of one table; nothing for one that was not asked.
+    /// Returns the counts of one table, or zeros for an unused table.
     #[must_use]
     pub fn of_table(&self, table: &str) -> Counts {
         self.tables.get(table).copied().unwrap_or_default()
     }
 
-    /// Of one partition: what named it alone. A scan of many is not among it.
+    /// Returns the counts of the requests that name only this partition. A scan of several partitions is not included.
     #[must_use]
     pub fn of_partition(&self, table: &str, partition_key: &str) -> Counts {
         self.partitions.get(&(table.to_owned(), partition_key.to_owned())).copied().unwrap_or_default()
     }
 
-    /// The tables that were asked, in order.
+    /// Returns the tables that received requests, in order.
     pub fn tables(&self) -> impl Iterator<Item = (&str, &Counts)> {
         self.tables.iter().map(|(table, counts)| (table.as_str(), counts))
     }
 
-    /// Table and `PartitionKey` of the partitions that were asked, in order.
+    /// Returns table and PartitionKey of the partitions that received requests, in order.
     pub fn partitions(&self) -> impl Iterator<Item = ((&str, &str), &Counts)> {
         self.partitions.iter().map(|((table, key), counts)| ((table.as_str(), key.as_str()), counts))
     }
@@ -174,7 +175,7 @@ impl Deref for Reading {
     }
 }
 
-/// In all, then a line for each table.
+/// Writes the total, then one line for each table.
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.total)?;

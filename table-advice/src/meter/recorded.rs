@@ -1,21 +1,21 @@
-//! Recorded calls, for a dry run to replay.
+//! Recorded calls, as the input of a workload.
 
 use table_core::query::QueryClass;
 
-/// One request of data that passed a [`Meter::recording`](crate::meter::Meter::recording).
+/// One data request that passed a [`Meter::recording`](crate::meter::Meter::recording).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recorded {
     /// The table.
     pub table: String,
-    /// The partition; `None` where more than one is read.
+    /// The partition, or `None` if the request reads several partitions.
     pub partition_key: Option<String>,
-    /// The class of what was read; `None` for a write.
+    /// The class of the read, or `None` for a write.
     pub class: Option<QueryClass>,
-    /// Whether it went on where a page ended.
+    /// `true` if it read a page after the first.
     pub further_page: bool,
-    /// Entities written, or looked at.
+    /// Entities written or examined.
     pub entities: u64,
-    /// Their bytes: those sent, or those that came back (SIZE-2).
+    /// Bytes of the entities sent or returned (SIZE-2).
     pub bytes: u64,
 }

@@ -16,7 +16,7 @@ use table_core::transaction::Transaction;
 use crate::meter::counts::{Counts, Reading};
 use crate::meter::recorded::Recorded;
 
-/// A store that counts what passes through it and passes every call on. Clones share one count.
+/// A store wrapper that counts calls and forwards them to the wrapped store. Clones share one count.
 #[derive(Clone, Debug)]
 pub struct Meter<S> {
     store: S,
@@ -26,12 +26,12 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The first page last asked for, that a fan-out may go on from.
+    /// The last query for a first page, which may be part of a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }
 
-/// A query without its partition, where it was asked, and whether it is known as a fan-out by now.
+/// A query with its partition removed, its table and partition, and its fan-out state.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -41,7 +41,9 @@ struct LastQuery {
 }
 
 impl State {
-    /// Whether a fan-out is seen for the first time: the same query as the one before, of a later partition.
+    /// Returns `true` if this query turns the last one into a fan-out: it is the same query of a later partition, and the last one was no
+    /// fan-out
+    /// yet.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;
@@ -62,44 +64,44 @@ impl State {
 }
 
 impl<S> Meter<S> {
-    /// Counts what passes to this store.
+    /// Creates a meter for this store.
     pub fn new(store: S) -> Self {
         Self { store, state: Arc::default() }
     }
 
-    /// Counts, and keeps every request of data, to be [replayed](Self::take_recorded): memory grows with each.
+    /// Creates a meter that also [records](Self::take_recorded) every data request. Memory grows with each request.
     pub fn recording(store: S) -> Self {
         let meter = Self::new(store);
         meter.state().record = Some(Vec::new());
         meter
     }
 
-    /// The store without the meter.
+    /// Returns the wrapped store.
     pub const fn unmetered(&self) -> &S {
         &self.store
     }
 
-    /// What was counted since it was last taken. The count goes on.
+    /// Returns the counts since the last [`take`](Self::take), without a reset.
     #[must_use]
     pub fn reading(&self) -> Reading {
         self.state().reading.clone()
     }
 
-    /// What was counted since it was last taken. The count begins anew.
+    /// Returns the counts since the last call, and resets them.
     pub fn take(&self) -> Reading {
         let mut state = self.state();
         state.last = None;
         std::mem::take(&mut state.reading)
     }
 
-    /// What was recorded since it was last taken, in order; nothing if the meter only counts.
+    /// Returns the requests recorded since the last call, in order. Empty for a meter that only counts.
     #[must_use]
     pub fn take_recorded(&self) -> Vec<Recorded> {
         self.state().record.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Counts are whole between any two statements: a panic elsewhere leaves nothing half done.
+        // The counts are consistent between any two statements, so a poisoned lock is harmless.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -180,7 +182,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         {
             let mut state = self.state();
             let mut asked = Counts::one(class, further);
-            // A further page belongs to a query that was counted: it neither begins a fan-out nor ends one.
+            // A further page belongs to a counted query. It neither starts nor ends a fan-out.
             asked.fan_outs =
                 u64::from(!further && class != QueryClass::Point && state.begins_fan_out(table, query));
             state.reading.add(Some(table.as_str()), partition_key, asked);

@@ -1,4 +1,4 @@
-//! Tests of the meter: classes, sums, fan-outs, what is recorded.
+//! Tests of the meter: classes, sums, fan-outs, recordings.
 
 use proptest::prelude::*;
 use table_core::query::{KeyRange, Query, QueryClass, TextRange};
@@ -20,7 +20,7 @@ fn employee(department: &str, id: u32) -> Employee {
     Employee { department: department.to_owned(), id, age: 20 + i32::try_from(id % 40).unwrap() }
 }
 
-/// Three departments of ten, and nothing counted of it.
+/// Inserts ten employees into each of three departments, then resets the counts.
 async fn prepared(meter: &Meter<Engine>) -> table_core::Table<Employee, Meter<Engine>> {
     let table = meter.table::<Employee>().create_if_missing().await.unwrap();
     for department in ["Legal", "Sales", "Staff"] {
@@ -54,7 +54,7 @@ fn cls_1_each_request_is_counted_under_its_class() {
     });
 }
 
-/// SCL-2: one request, and as many entities as it has.
+/// SCL-2: a transaction is one request with as many entities as it has.
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {
@@ -103,7 +103,7 @@ fn pages_go_on_and_fan_outs_are_told_once() {
         let reading = meter.reading();
         assert_eq!((reading.fan_outs, reading.ranges, reading.further_pages), (1, 4, 1));
 
-        // From the first partition again: a second fan-out. Another question of a later partition is none.
+        // A query of the first partition starts a second fan-out. A different query of a later partition does not belong to it.
         for key in ["Legal", "Sales"] {
             meter.query(&name, &of_partition(key), None).await.unwrap();
         }
@@ -125,7 +125,7 @@ fn pages_go_on_and_fan_outs_are_told_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Tables and partitions have between them what there was in all.
+    /// The counts of all tables, and of all partitions, add up to the total.
     #[test]
     fn the_parts_make_the_whole(ids in prop::collection::vec((0_usize..3, 0_u32..20), 0..20)) {
         pollster::block_on(async {

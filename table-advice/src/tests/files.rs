@@ -1,4 +1,4 @@
-//! Tests of workloads in files: both layouts of PAT-ANTI-1, the report, the picture, what is refused.
+//! Tests of workload files: both layouts of PAT-ANTI-1, the report, the picture, rejected files.
 
 use crate::{Prices, Report, WorkloadFile};
 
@@ -80,10 +80,10 @@ fn a_bad_file_is_told_where_it_is_read() {
         (
             "\"hour\": \"at\"",
             "\"hour\": \"when\"",
-            "layout `by hour` names the field `when`: describe it under `fields`",
+            "layout `by hour` names the field `when`; describe it under `fields`",
         ),
         ("[\"at\"]", "[\"when\"]", "pattern `of one hour` names the field `when`"),
-        ("2014-04-23T15:59:58Z", "yesterday", "`start` is a time like"),
+        ("2014-04-23T15:59:58Z", "yesterday", "`start` must be a time like"),
         ("\"write\": { \"bytes\": 300 }", "\"read\": null", "either a `read` or a `write`"),
     ] {
         let error = WorkloadFile::parse(&LOG_INS.replace(good, bad)).unwrap_err();
@@ -95,14 +95,14 @@ fn a_bad_file_is_told_where_it_is_read() {
 #[test]
 fn a_file_that_cannot_be_run_is_told_when_it_is_run() {
     for (good, bad, expected) in [
-        ("\"values\": 500", "\"values\": 0", "field `employee`: a distribution has from 1"),
+        ("\"values\": 500", "\"values\": 0", "field `employee`: a distribution must have 1"),
         ("\"exponent\": 0.9", "\"exponent\": -1", "field `employee`: a zipf exponent"),
-        ("[\"Legal\", \"Sales\"]", "[]", "field `department`: a distribution has from 1"),
-        ("2500", "-2500", "pattern `log in`: a rate is a number from 0 on, and not -2500"),
+        ("[\"Legal\", \"Sales\"]", "[]", "field `department`: a distribution must have 1"),
+        ("2500", "-2500", "pattern `log in`: a rate must be a number of at least 0, but it is -2500"),
         ("\"seconds\": 6", "\"seconds\": 0", "the workload has no operations"),
         ("\"digits\": 6", "\"digits\": 2", "has more than 2 digits"),
         ("\"digits\": 6", "\"digits\": 99999", "a number has at most 20 digits"),
-        ("{ \"hour\": \"at\" }", "{ \"hour\": \"employee\" }", "field `employee` has no such form"),
+        ("{ \"hour\": \"at\" }", "{ \"hour\": \"employee\" }", "field `employee` does not support this form"),
     ] {
         let file = WorkloadFile::parse(&LOG_INS.replace(good, bad)).unwrap();
         let error = file.workload("by hour").and_then(|workload| workload.run()).unwrap_err();
@@ -110,5 +110,8 @@ fn a_file_that_cannot_be_run_is_told_when_it_is_run() {
         assert!(error.to_string().contains(expected), "{error}");
     }
     let error = WorkloadFile::parse(LOG_INS).unwrap().workload("by minute").unwrap_err();
-    assert!(error.to_string().contains("no layout `by minute`: it has `by hour`, `by employee`"), "{error}");
+    assert!(
+        error.to_string().contains("no layout `by minute`; its layouts are `by hour`, `by employee`"),
+        "{error}"
+    );
 }
