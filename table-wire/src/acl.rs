@@ -9,7 +9,7 @@ use table_core::ticks;
 use crate::sas::{AccessPolicy, StoredAccessPolicy};
 use crate::xml::{self, Element};
 
-/// Returns the body of a request or answer that lists the policies of a table or queue. Instants keep 100 ns.
+/// Returns the body of a request or response that lists the policies of a table or queue. Instants keep 100 ns.
 ///
 /// ```
 /// use table_wire::acl;
@@ -45,8 +45,8 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
 
 /// Reads a list of policies. Instants may have any form that the service accepts ([`ticks::read`]).
 ///
-/// Returns `None` if the body is not such a list or a policy of it is invalid. [`StoredAccessPolicy::check`] checks their number and
-/// that their identifiers differ.
+/// Returns `None` if the body is not such a list, or if one of its policies is invalid. [`StoredAccessPolicy::check`] checks the number of
+/// policies and duplicate identifiers.
 ///
 /// ```
 /// use table_wire::acl;

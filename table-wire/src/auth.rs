@@ -1,4 +1,4 @@
-//! Signatures of requests by an account's key: made, read and verified (AUTH rules).
+//! Signatures of requests with an account key: creation, parsing and verification (AUTH rules).
 
 mod account_key;
 mod authorization;

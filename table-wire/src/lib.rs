@@ -1,13 +1,14 @@
-//! The wire protocol of tables and queues, for clients and servers alike.
+//! The wire protocol of tables and queues, for clients and servers.
 //!
-//! The package has no connection: no HTTP client, no TLS, no runtime. `table-azure` is a client that uses it, `table-server` a server.
+//! The package opens no connection and contains no HTTP client, TLS or runtime. `table-azure` is a client based on it, `table-server` a
+//! server.
 //!
-//! - [`auth`]: account keys, strings to sign, and signatures of requests, made and verified.
-//! - [`sas`]: shared access signatures, made, read, verified and enforced.
-//! - [`batch`]: the multipart bodies of transactions and of their answers.
+//! - [`auth`]: account keys, strings to sign, creation and verification of signatures.
+//! - [`sas`]: creation, parsing, verification and enforcement of shared access signatures.
+//! - [`batch`]: multipart bodies of transactions and of their responses.
 //! - [`ErrorBody`], [`NewError`], [`sentence`](sentence()): bodies of errors in JSON and XML.
 //! - [`acl`], [`queue`], [`ServiceProperties`], [`xml`]: policies, messages and settings in XML.
-//! - [`percent`]: values of a URL.
+//! - [`percent`]: percent-encoded values of a URL.
 //!
 //! A client signs, and a server verifies:
 //!

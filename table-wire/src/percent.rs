@@ -1,9 +1,9 @@
-//! Percent-encoding of one value of a URL, and its reading (REQ-5, LIT-4).
+//! Percent-encoding and decoding of one value of a URL (REQ-5, LIT-4).
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Encodes everything but letters, digits and `-._~` as `%XX` of its UTF-8 bytes; a space is `%20`, never `+` (REQ-5).
+/// Encodes all characters except letters, digits and `-._~` as `%XX` of their UTF-8 bytes. A space becomes `%20`, never `+` (REQ-5).
 ///
 /// ```
 /// use table_wire::percent::encode;
@@ -27,7 +27,7 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// The text that was encoded; `None` if a `%` is not followed by two digits, or the text is not UTF-8. A `+` is a plus.
+/// Decodes a text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` stays a plus.
 ///
 /// ```
 /// use table_wire::percent::decode;

@@ -1,4 +1,4 @@
-//! Queue messages as XML, read and written (QUE-4, QUE-5, QUE-7).
+//! Queue messages as XML (QUE-4, QUE-5, QUE-7).
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt};
 use crate::auth::{parse_http_date, print_http_date};
 use crate::xml::{Element, content};
 
-/// The name of a message's element.
+/// The element name of a message.
 pub const RECORD: &str = "QueueMessage";
 
 /// The expiry of a message that does not expire (QUE-7).
@@ -29,8 +29,9 @@ pub fn write_text(text: &str) -> String {
 
 /// Reads the text of a request that puts or updates a message.
 ///
-/// Returns `None` unless the body is a `QueueMessage` with one `MessageText`, which holds text alone. Text that XML cannot hold would make
-/// every answer that contains the message unreadable.
+/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Characters that are illegal in XML
+/// are
+/// rejected too, because every response with the message would be unreadable.
 ///
 /// ```
 /// use table_wire::queue;
@@ -51,18 +52,18 @@ pub fn read_text(body: &str) -> Option<String> {
 
 /// Reads a list of messages. `read` is [`message`] or [`lease`].
 ///
-/// Returns `None` if the body is not such a list, or `read` returns it for a message.
+/// Returns `None` if the body is not such a list, or if `read` returns `None` for a message.
 #[must_use]
 pub fn read_list<T>(body: &str, read: impl Fn(&Element) -> Option<T>) -> Option<Vec<T>> {
     Element::read(body)?.each(RECORD).map(read).collect()
 }
 
-/// Reads a message. The service does not send the text of a message that was just put (QUE-5); `put` supplies it.
+/// Reads a message. The service does not return the text of a new message (QUE-5); `put` supplies it.
 #[must_use]
 pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
     let get = |name: &str| record.text_of(name);
     let expires = parse_http_date(get("ExpirationTime")?)?;
-    // The last year of the calendar means never (QUE-7).
+    // The year 9999 means that the message does not expire (QUE-7).
     let expires: Option<DateTime<Utc>> = (expires.year() < 9999).then_some(expires);
     let text = put.or_else(|| get("MessageText"))?;
     let dequeue_count = get("DequeueCount").map_or(Some(0), |count| count.trim().parse().ok())?;
@@ -91,19 +92,19 @@ pub fn lease(record: &Element, put: Option<&str>) -> Option<Lease> {
     Some(Lease::new(message(record, put)?, receipt, visible))
 }
 
-/// Returns the answer to a put: the message without its text and dequeue count (QUE-5).
+/// Returns the response to a put: the message without its text and dequeue count (QUE-5).
 #[must_use]
 pub fn write_put(put: &Lease) -> String {
     list(|xml| element(xml, &put.message, Some(put), false))
 }
 
-/// Returns the answer to a receive.
+/// Returns the response to a receive.
 #[must_use]
 pub fn write_received(leases: &[Lease]) -> String {
     list(|xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
 }
 
-/// Returns the answer to a peek: messages without pop receipts (QUE-5).
+/// Returns the response to a peek: messages without pop receipts (QUE-5).
 #[must_use]
 pub fn write_peeked(messages: &[Message]) -> String {
     list(|xml| messages.iter().for_each(|message| element(xml, message, None, true)))
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     prop_compose! {
-        /// Instants are whole seconds, as dates are on the wire.
+        /// Returns instants in whole seconds, the precision of HTTP dates.
         fn any_lease()(
             (id, text, receipt) in ("[a-f0-9-]{1,36}", "[ -~\\r\\né\u{1F600}]{0,40}", "[A-Za-z0-9+/=]{1,20}"),
             (inserted, life, hidden) in (0_i64..4_000_000_000, prop::option::of(0_i64..9_000_000), 0_i64..9_000_000),
@@ -177,7 +178,7 @@ mod tests {
             }
         }
 
-        /// Every text that is accepted can be sent back as XML.
+        /// Every accepted text can be returned as XML.
         #[test]
         fn que_4_accepted_text_is_legal_xml(text in any::<String>()) {
             let raw = format!("<QueueMessage><MessageText>{text}</MessageText></QueueMessage>");

@@ -1,13 +1,13 @@
-//! Shared access signatures: made from typed scopes, read, verified and enforced without the service (SAS, ASAS rules).
+//! Shared access signatures: created from typed scopes, then parsed, verified and enforced without the service (SAS, ASAS rules).
 //!
-//! [`TableSas`] and [`AccountSas`] say what is allowed and sign it with an [`AccountKey`](crate::auth::AccountKey); the [`SasToken`] that comes out is
-//! what a client puts in its connection string. [`Authority`] is the other side: it verifies tokens as the service does, and
-//! its [`scoped`](Authority::scoped) view of any store, of an embedded engine too, lets through what a token allows and
-//! refuses the rest with the service's codes.
+//! [`TableSas`] and [`AccountSas`] describe the permissions and sign them with an [`AccountKey`](crate::auth::AccountKey). The result is a
+//! [`SasToken`], which a client puts in its connection string. [`Authority`] is the server side: it verifies tokens like the service. Its
+//! [`scoped`](Authority::scoped) view of any store, including an embedded engine, executes the permitted operations and rejects all others
+//! with the error codes of the service.
 //!
-//! A token that its bearer could alter without a trace is refused: `docs/azure.md` lists these.
+//! A token that its bearer could alter without breaking the signature is rejected; `docs/azure.md` lists these cases.
 //!
-//! The text of a token is a secret: no `Debug` or error of this module shows one.
+//! The text of a token is a secret. No `Debug` output or error of this module contains it.
 
 mod account;
 mod authority;

@@ -1,8 +1,8 @@
-//! The sentences with which the services describe their error codes.
+//! Sentences of the services for their error codes.
 
-/// Returns the sentence with which the services describe an error code; `None` for other codes.
+/// Returns the sentence of the services for an error code, or `None` for other codes.
 ///
-/// Clients compare these texts: `azure-data-tables` recognises an invalid table name by its sentence.
+/// Clients compare these texts. For example, `azure-data-tables` recognises an invalid table name by its sentence.
 ///
 /// ```
 /// use table_wire::sentence;
@@ -16,7 +16,7 @@ pub fn sentence(code: &str) -> Option<&'static str> {
     SENTENCES.get(found).map(|(_, sentence)| *sentence)
 }
 
-/// Codes, in order, and their sentences.
+/// Codes in sorted order, with their sentences.
 const SENTENCES: &[(&str, &str)] = &[
     ("AccountIsDisabled", "The specified account is disabled."),
     ("AtomFormatNotSupported", "Atom format is not supported."),

@@ -1,4 +1,4 @@
-//! Properties of a service as XML, read and written: logging, metrics and CORS rules.
+//! Properties of a service as XML: logging, metrics and CORS rules.
 
 mod check;
 
@@ -27,13 +27,13 @@ pub use check::PropertiesFault;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
-    /// The logged requests. In a request, `None` keeps the present value; so it does for the other three.
+    /// The logged requests. In a request, `None` keeps the current value; this applies to all four fields.
     pub logging: Option<Logging>,
-    /// The metrics of each hour.
+    /// Metrics for each hour.
     pub hour_metrics: Option<Metrics>,
-    /// The metrics of each minute.
+    /// Metrics for each minute.
     pub minute_metrics: Option<Metrics>,
-    /// The rules for cross-origin requests. An empty list removes all.
+    /// Rules for cross-origin requests. An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
 }
 
@@ -46,7 +46,7 @@ pub struct Logging {
     pub write: bool,
     /// Deletes.
     pub delete: bool,
-    /// Days after which logs are deleted; `None` keeps them.
+    /// Days after which logs are deleted, or `None` to keep them.
     pub retention_days: Option<u32>,
 }
 
@@ -55,9 +55,9 @@ pub struct Logging {
 pub struct Metrics {
     /// `true` if metrics are collected.
     pub enabled: bool,
-    /// `true` if they are collected for each operation separately.
+    /// `true` if metrics are collected for each operation separately.
     pub include_apis: bool,
-    /// Days after which metrics are deleted; `None` keeps them.
+    /// Days after which metrics are deleted, or `None` to keep them.
     pub retention_days: Option<u32>,
 }
 
@@ -68,27 +68,27 @@ pub struct CorsRule {
     pub allowed_origins: String,
     /// The allowed methods, such as `GET,PUT`.
     pub allowed_methods: String,
-    /// The headers that a request may have.
+    /// The headers that a request may contain.
     pub allowed_headers: String,
-    /// The headers of an answer that a page may see.
+    /// The response headers that a page may read.
     pub exposed_headers: String,
-    /// Seconds for which a browser may remember the answer to a preflight request.
+    /// Seconds for which a browser may cache the response to a preflight request.
     pub max_age_seconds: u32,
 }
 
 impl ServiceProperties {
-    /// Reads the properties that a service answers. Unknown elements are ignored.
+    /// Reads the properties in a service's response. Unknown elements are ignored.
     ///
-    /// Returns `None` for another document, and for text in place of a number or Boolean.
+    /// Returns `None` for another document, or for an invalid number or boolean.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::of(&root(text)?)
     }
 
-    /// Reads the properties of a request, and checks them as the service does. Elements that are left out are `None`.
+    /// Reads the properties in a request, and validates them by the rules of the service. Missing elements are `None`.
     ///
     /// # Errors
-    /// The fault, with the code that the service answers.
+    /// A fault with the error code of the service.
     ///
     /// ```
     /// use table_wire::{PropertiesFault, ServiceProperties};
@@ -121,7 +121,7 @@ impl ServiceProperties {
         })
     }
 
-    /// Returns the properties with every element, as a service answers them: what is not set has its default.
+    /// Returns the properties with all elements, as in a service's response. Missing elements get their defaults.
     #[must_use]
     pub fn complete(self) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl ServiceProperties {
         }
     }
 
-    /// Returns the body of a request or an answer.
+    /// Returns the body of a request or a response.
     #[must_use]
     pub fn to_xml(&self) -> String {
         let mut xml = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties>");
@@ -188,7 +188,7 @@ fn root(text: &str) -> Option<Element> {
     Element::read(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
-/// Reads an element if it is there; `None` if it cannot be read.
+/// Reads an optional element. The outer `None` means that the element is invalid.
 #[expect(clippy::option_option, reason = "missing is no failure")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {
@@ -197,7 +197,7 @@ fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Op
     }
 }
 
-/// Reads a Boolean; `false` if it is missing.
+/// Reads a boolean, which is `false` if it is missing.
 fn flag(element: &Element, name: &str) -> Option<bool> {
     element.text_of(name).map_or(Some(false), boolean)
 }
@@ -210,7 +210,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the days of a retention policy that is enabled; `None` if they cannot be read.
+/// Returns the days of an enabled retention policy. The outer `None` means that they are invalid.
 #[expect(clippy::option_option, reason = "disabled is no failure")]
 fn days(element: &Element) -> Option<Option<u32>> {
     let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A fresh account has every element: the vendor's Python client reads all of them.
+    /// A new account has all elements, because the vendor's Python client reads all of them.
     #[test]
     fn complete_properties_have_every_element() {
         let xml = ServiceProperties::default().complete().to_xml();

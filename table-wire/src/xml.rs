@@ -1,13 +1,13 @@
-//! XML of the storage services: a small document tree, read strictly, and text that is always legal where it is written.
+//! XML of the storage services: a small document tree with a strict parser, and escaping that always produces legal XML.
 
 use quick_xml::Reader;
 use quick_xml::escape::{escape, resolve_predefined_entity};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-/// Elements inside one another. No document of the protocol has more than six levels.
+/// The maximum nesting of elements. No document of the protocol has more than six levels.
 const DEPTH: usize = 32;
 
-/// An element of a document: a name, and text or other elements.
+/// An element of a document: a name, and either text or child elements.
 ///
 /// ```
 /// use table_wire::xml::Element;
@@ -25,10 +25,11 @@ pub struct Element {
 }
 
 impl Element {
-    /// Reads a document. Prefixes of names, attributes and comments are dropped.
+    /// Parses a document. Name prefixes, attributes and comments are dropped.
     ///
-    /// Returns `None` if it is not well-formed XML 1.0, has a character that XML cannot hold, a document type, or an entity other than
-    /// the five predefined ones.
+    /// Returns `None` if the text is not well-formed XML 1.0, or contains an illegal character, a document type, or an entity other than
+    /// the
+    /// five predefined ones.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}');
@@ -36,7 +37,7 @@ impl Element {
             return None;
         }
         let mut reader = Reader::from_str(text);
-        // The open elements, below a root that holds the document's own.
+        // The open elements, below an artificial root that receives the document element.
         let mut open = vec![Self::default()];
         loop {
             match reader.read_event().ok()? {
@@ -69,43 +70,43 @@ impl Element {
         is_sound.then(|| Self { name: name.to_owned(), ..Self::default() })
     }
 
-    /// Returns the name, without a prefix.
+    /// Returns the name without a prefix.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the text; `None` if the element has elements inside.
+    /// Returns the text, or `None` if the element has child elements.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         self.children.is_empty().then_some(self.text.as_str())
     }
 
-    /// Returns all elements directly inside.
+    /// Returns the child elements.
     #[must_use]
     pub fn children(&self) -> &[Self] {
         &self.children
     }
 
-    /// Returns the elements of a name directly inside.
+    /// Returns the child elements with this name.
     pub fn each<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// Returns the first element of a name directly inside.
+    /// Returns the first child element with this name.
     #[must_use]
     pub fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// Returns the text of the first element of a name directly inside.
+    /// Returns the text of the first child element with this name.
     #[must_use]
     pub fn text_of(&self, name: &str) -> Option<&str> {
         self.child(name)?.text()
     }
 }
 
-/// Returns the text of a reference; `None` for an unknown entity and for a character that XML cannot hold.
+/// Returns the text of a reference, or `None` for an unknown entity or an illegal character.
 fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     let text = match reference.resolve_char_ref().ok()? {
         Some(character) => character.to_string(),
@@ -114,8 +115,8 @@ fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     first_illegal(&text).is_none().then_some(text)
 }
 
-/// Escapes text as the content of an element. The result is legal XML for every text: a character that XML cannot hold becomes
-/// U+FFFD, and a carriage return a numeric reference, because readers take a bare one for a line feed.
+/// Escapes text as the content of an element. The result is legal XML for every text: an illegal character becomes U+FFFD. A carriage
+/// return becomes a numeric reference, because parsers convert a bare one to a line feed.
 ///
 /// ```
 /// use table_wire::xml;
@@ -131,7 +132,7 @@ pub fn content(text: &str) -> String {
     escaped.replace(is_illegal, "\u{fffd}")
 }
 
-/// Returns the first character that XML cannot hold in any spelling.
+/// Returns the first character that XML cannot represent.
 ///
 /// ```
 /// use table_wire::xml;
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Any text at all makes a document that a strict reader accepts, and legal text comes back.
+        /// Every text produces a document that a strict parser accepts, and legal text is preserved.
         #[test]
         fn any_text_is_written_as_legal_xml(text in any::<String>()) {
             let document = Element::read(&format!("<M><T>{}</T><Other/></M>", content(&text))).unwrap();

@@ -1,4 +1,4 @@
-//! An account's key, and what it signs (AUTH-1, AUTH-11).
+//! Account keys and their signatures (AUTH-1, AUTH-11).
 
 use std::fmt;
 
@@ -10,26 +10,26 @@ use table_core::{Error, Result};
 
 use super::fault::AuthFault;
 
-/// The emulator's account (AUTH-30).
+/// The account of the emulator (AUTH-30).
 pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's key, the same for everyone and printed in the vendor's documentation (AUTH-30).
+/// The public key of the emulator, printed in the vendor's documentation (AUTH-30).
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// The name of an account and one of its two keys (AUTH-11). `Debug` prints the name alone.
+/// The name of an account and one of its two keys (AUTH-11). `Debug` prints only the name.
 #[derive(Clone)]
 pub struct AccountKey {
     account: String,
     key: Vec<u8>,
-    /// Made ready with the key: each text is signed from here.
+    /// The MAC initialised with the key. Each signature starts from a clone.
     mac: Hmac<Sha256>,
 }
 
 impl AccountKey {
-    /// An account and its key in base64.
+    /// Creates an account key from its base64 text.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the key is empty or not base64; the message does not repeat it.
+    /// `AuthenticationFailed` if the key is empty or not base64. The message does not repeat the key.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
@@ -39,20 +39,20 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        // An empty key would sign, and everybody has it. One of any other length is legal for an HMAC.
+        // An empty key would sign, but every attacker has it. Any other length is legal for an HMAC.
         let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty());
         let ready = key.and_then(|key| Some((Hmac::new_from_slice(&key).ok()?, key)));
         let (mac, key) = ready.ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
         Ok(Self { account, key, mac })
     }
 
-    /// The account.
+    /// Returns the name of the account.
     #[must_use]
     pub fn account(&self) -> &str {
         &self.account
     }
 
-    /// The key as it was given, a secret: for another client that signs itself.
+    /// Returns the key in base64. It is a secret, for clients that sign their own requests.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
@@ -65,7 +65,7 @@ impl AccountKey {
         STANDARD.encode(&self.key)
     }
 
-    /// Whether it is the emulator's key, under any account: a signature made with it proves nothing (AUTH-30).
+    /// Returns `true` for the emulator's key, under any account. A signature with it proves nothing (AUTH-30).
     ///
     /// ```
     /// use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
@@ -79,12 +79,12 @@ impl AccountKey {
         self.to_base64() == EMULATOR_KEY
     }
 
-    /// The signature of a text in base64: HMAC-SHA256 under the key (AUTH-1).
+    /// Signs a text with HMAC-SHA256 and returns the signature in base64 (AUTH-1).
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
     ///
-    /// let signature = AccountKey::new("contoso", "a2V5")?.sign("what is to be proved");
+    /// let signature = AccountKey::new("contoso", "a2V5")?.sign("text");
     /// assert_eq!(signature.len(), 44);
     /// # Ok::<(), table_core::Error>(())
     /// ```
@@ -95,7 +95,7 @@ impl AccountKey {
         STANDARD.encode(mac.finalize().into_bytes())
     }
 
-    /// Whether a signature is that of a text; every wrong one takes as long to tell.
+    /// Returns `true` if the signature matches the text. The comparison takes the same time for all wrong signatures.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
@@ -131,7 +131,7 @@ impl fmt::Debug for AccountKey {
 mod tests {
     use super::*;
 
-    /// The signature of an empty key can be made by everybody.
+    /// Anyone can compute a signature with an empty key.
     #[test]
     fn auth_11_an_empty_key_is_no_key() {
         for key in ["", "no base64!", "c2VjcmV0="] {

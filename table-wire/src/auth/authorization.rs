@@ -1,4 +1,4 @@
-//! The `Authorization` header as a server reads and verifies it (AUTH-1, AUTH-9).
+//! Parsing and verification of the `Authorization` header by a server (AUTH-1, AUTH-9).
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use table_core::{Error, Result};
 use super::fault::AuthFault;
 use super::{AccountKey, Scheme, SignedParts, parse_http_date};
 
-/// A key's signature of a request, as the header says it. `Debug` does not print the signature.
+/// The signature of a request by an account key, from the `Authorization` header. `Debug` does not print the signature.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -35,13 +35,13 @@ pub struct Authorization<'a> {
 }
 
 impl<'a> Authorization<'a> {
-    /// The largest difference between a request's date and the server's clock (AUTH-9).
+    /// The maximum difference between the date of a request and the server's clock (AUTH-9).
     pub const SKEW: Duration = Duration::from_mins(15);
 
-    /// Reads `SharedKey account:signature`, or `SharedKeyLite account:signature`.
+    /// Parses `SharedKey account:signature` or `SharedKeyLite account:signature`.
     ///
     /// # Errors
-    /// `AuthenticationFailed` for another header; it is not repeated.
+    /// `AuthenticationFailed` for any other header. The message does not repeat the header.
     pub fn read(header: &'a str) -> Result<Self> {
         let parts = header.split_once(' ').and_then(|(word, rest)| {
             let lite = [Scheme::Table, Scheme::TableLite].into_iter().find(|scheme| scheme.name() == word)?;
@@ -52,18 +52,19 @@ impl<'a> Authorization<'a> {
         parts.filter(legal).ok_or_else(|| Error::of(AuthFault::Header))
     }
 
-    /// The account that it is for.
+    /// Returns the account of the header.
     #[must_use]
     pub const fn account(self) -> &'a str {
         self.account
     }
 
-    /// Verifies it by any of the account's keys. `service` is how the service signs, in the long form; a header in the short form is
-    /// held against that form.
+    /// Verifies the signature with any of the account's keys. `service` is the long form of the service's scheme; a header in the short
+    /// form
+    /// is verified with the corresponding short form.
     ///
     /// # Errors
-    /// `AuthenticationFailed` for a signature that is not that of this request by one of the keys, for a request without a date, or one
-    /// of a time that is more than [`SKEW`](Self::SKEW) away.
+    /// `AuthenticationFailed` if the signature does not match this request and one of the keys, if the request has no date, or if its date
+    /// differs from `now` by more than [`SKEW`](Self::SKEW).
     pub fn verify(
         self,
         service: Scheme,
@@ -79,7 +80,7 @@ impl<'a> Authorization<'a> {
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
-        // Every key is asked, so that the time does not tell which it was.
+        // All keys are tried, so the time does not reveal the matching one.
         if own.filter(|key| key.verifies(&text, self.signature)).count() == 0 {
             return Err(Error::of(AuthFault::Signature));
         }
@@ -133,7 +134,7 @@ mod tests {
             (Scheme::Table, Scheme::Table),
             (Scheme::TableLite, Scheme::Table),
             (Scheme::Storage, Scheme::Storage),
-            // AUTH-24: blobs and queues have a short form, too.
+            // AUTH-24: the blob and queue services have a short form, too.
             (Scheme::StorageLite, Scheme::Storage),
         ] {
             for own in &keys {
@@ -156,7 +157,7 @@ mod tests {
                 assert!(read.verify(service, &[], parts(&headers), at(0)).is_err());
             }
         }
-        // The short form of one service is not that of another.
+        // The short forms of the services differ.
         let lite = Scheme::TableLite.authorization(&keys[0], parts(&headers));
         let lite = Authorization::read(&lite).unwrap();
         assert_eq!(

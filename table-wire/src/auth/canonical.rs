@@ -2,22 +2,22 @@
 
 use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
 
-// Constants: a name that is a text is read, letter by letter, for each look.
+// Constants avoid parsing the name on each lookup.
 const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
 /// The signed parts of a request, exactly as sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedParts<'a> {
-    /// The method in upper case.
+    /// The HTTP method in upper case.
     pub method: &'a str,
-    /// The path as sent, percent-encoded; with an emulator, the account is its first segment.
+    /// The percent-encoded path as sent. With an emulator, its first segment is the account.
     pub path: &'a str,
-    /// The query as sent, percent-encoded, without `?`; empty if there is none.
+    /// The percent-encoded query as sent, without `?`. Empty without a query.
     pub query: &'a str,
-    /// The headers.
+    /// The request headers.
     pub headers: &'a HeaderMap,
-    /// Bytes of the body.
+    /// The length of the body in bytes.
     pub length: usize,
 }
 
@@ -26,18 +26,18 @@ impl<'a> SignedParts<'a> {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// `x-ms-date` if it is sent, else `Date` (AUTH-4).
+    /// Returns `x-ms-date` if present, otherwise `Date` (AUTH-4).
     pub(super) fn date(&self) -> &'a str {
         let own = self.header(X_MS_DATE);
         if own.is_empty() { self.header(header::DATE) } else { own }
     }
 
-    /// The pairs of the query, decoded.
+    /// Returns the decoded query parameters.
     fn pairs(&self) -> form_urlencoded::Parse<'a> {
         form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// Adds `/account/path`, and `?comp=…` alone of the query (AUTH-6).
+    /// Appends `/account/path`, and `?comp=…` as the only query parameter (AUTH-6).
     fn resource(&self, account: &str, text: &mut String) {
         for piece in ["/", account, self.path] {
             text.push_str(piece);
@@ -48,7 +48,7 @@ impl<'a> SignedParts<'a> {
         }
     }
 
-    /// Lines, each ended, with room for what follows.
+    /// Joins lines, each with a line feed at its end. The capacity includes the resource that follows.
     fn lines(&self, lines: &[&str], account: &str) -> String {
         let room: usize = lines.iter().map(|line| line.len() + 1).sum();
         let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);
@@ -60,14 +60,14 @@ impl<'a> SignedParts<'a> {
     }
 }
 
-/// `SharedKeyLite` of the table service: two lines (AUTH-2).
+/// Returns the text for `SharedKeyLite` of the table service: two lines (AUTH-2).
 pub(super) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> String {
     let mut text = parts.lines(&[parts.date()], account);
     parts.resource(account, &mut text);
     text
 }
 
-/// `SharedKey` of the table service: five lines and no block of headers (AUTH-3).
+/// Returns the text for `SharedKey` of the table service: five lines without headers (AUTH-3).
 pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
     let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date()];
     let mut text = parts.lines(&lines, account);
@@ -75,8 +75,8 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
     text
 }
 
-/// `SharedKey` of the queue and blob services: twelve lines, the `x-ms-` headers, the resource with its whole query
-/// (AUTH-20).
+/// Returns the text for `SharedKey` of the queue and blob services: twelve lines, the `x-ms-` headers, and the resource with its whole
+/// query (AUTH-20).
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
     let date = if parts.headers.contains_key(X_MS_DATE) { "" } else { parts.header(header::DATE) };
@@ -100,7 +100,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, the resource with `comp` alone (AUTH-24).
+/// Returns the text for `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, and the resource with only `comp`
+/// (AUTH-24).
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     let date = if parts.headers.contains_key(X_MS_DATE) { "" } else { parts.header(header::DATE) };
     let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), date];
@@ -110,9 +111,9 @@ pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// All `x-ms-` headers, sorted, each a line (AUTH-21).
+/// Appends all `x-ms-` headers in sorted order, one line each (AUTH-21).
 fn canonical_headers(headers: &HeaderMap, text: &mut String) {
-    // A `HeaderName` is in lower case already.
+    // A `HeaderName` is always in lower case.
     let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
     names.retain(|name| name.starts_with("x-ms-"));
     names.sort_unstable();
@@ -126,7 +127,7 @@ fn canonical_headers(headers: &HeaderMap, text: &mut String) {
     }
 }
 
-/// The path as sent, then each query parameter, sorted, its values decoded (AUTH-22, AUTH-23).
+/// Appends the path as sent, then the query parameters in sorted order with decoded values (AUTH-22, AUTH-23).
 fn canonical_resource(parts: SignedParts<'_>, account: &str, text: &mut String) {
     text.push('/');
     text.push_str(account);

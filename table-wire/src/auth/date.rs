@@ -7,7 +7,7 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// An instant as HTTP writes it.
+/// Formats an instant as an HTTP date.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -20,7 +20,7 @@ pub fn print_http_date(instant: DateTime<Utc>) -> String {
     instant.format(FORMAT).to_string()
 }
 
-/// Reads what [`print_http_date`] writes, which is what clients and servers send.
+/// Parses the format of [`print_http_date`], which clients and servers send.
 ///
 /// ```
 /// use table_wire::auth::parse_http_date;
@@ -31,11 +31,11 @@ pub fn print_http_date(instant: DateTime<Utc>) -> String {
 #[must_use]
 pub fn parse_http_date(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
-    // Every request has one, nearly always in this one form; the general reader takes the others, such as a day of one digit.
+    // Nearly all requests use the strict form. The general parser accepts variants such as a day of one digit.
     strict(text).or_else(|| NaiveDateTime::parse_from_str(text, FORMAT).ok()).map(|instant| instant.and_utc())
 }
 
-/// Reads the form whose parts are at fixed places.
+/// Parses the form with all parts at fixed positions.
 fn strict(text: &str) -> Option<NaiveDateTime> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
@@ -68,7 +68,7 @@ mod tests {
             prop_assert_eq!(strict(&text), (text.len() == 29).then_some(instant.naive_utc()));
         }
 
-        /// The quick reader takes nothing that the general one refuses, and reads it as the general one does.
+        /// The strict parser accepts nothing that the general parser rejects, and both return the same instant.
         #[test]
         fn auth_9_an_altered_date_is_read_as_the_general_reader_reads_it(
             seconds in 0_i64..4_000_000_000, at in 0_usize..29, byte in "[ -~]",

@@ -1,20 +1,22 @@
-//! The faults of signed requests. None repeats a signature or a key.
+//! Faults of signed requests. No message repeats a signature or a key.
 
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// A key that cannot be read, or a request that is not signed by one.
+/// A fault of an account key or of the signature of a request.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AuthFault {
-    #[error("the key of account `{}` is not base64: copy it whole, with its closing `=`", .0.escape_debug())]
+    #[error("the key of account `{}` is not base64; copy it whole, with its closing `=`", .0.escape_debug())]
     Key(String),
-    #[error("the header is neither `SharedKey account:signature` nor `SharedKeyLite account:signature`")]
+    #[error(
+        "invalid `Authorization` header; write `SharedKey account:signature` or `SharedKeyLite account:signature`"
+    )]
     Header,
-    #[error("the signature is not that of this request by a key of the account")]
+    #[error("the signature does not match this request and the keys of the account")]
     Signature,
-    #[error("the request has no date, or one that is not in the form of HTTP")]
+    #[error("the request has no date, or its date is not an HTTP date")]
     Date,
-    #[error("the date of the request is more than 15 minutes away: set the clock")]
+    #[error("the date of the request is more than 15 minutes off; set the clock")]
     Skew,
 }
 

@@ -1,4 +1,4 @@
-//! Authorisation schemes: which string is signed, and the header that carries the signature.
+//! Authorisation schemes: the text to sign, and the header with the signature.
 
 use super::AccountKey;
 use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_table, shared_key_table_lite};
@@ -20,18 +20,18 @@ use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_tabl
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// The table service, all that is signed there (AUTH-3).
+    /// The full form of the table service (AUTH-3).
     Table,
-    /// The table service, the short form (AUTH-2).
+    /// The short form of the table service (AUTH-2).
     TableLite,
-    /// The queue and blob services (AUTH-20).
+    /// The full form of the queue and blob services (AUTH-20).
     Storage,
-    /// The queue and blob services, the short form (AUTH-24).
+    /// The short form of the queue and blob services (AUTH-24).
     StorageLite,
 }
 
 impl Scheme {
-    /// The canonical text of a request.
+    /// Returns the canonical text of a request, which is signed.
     #[must_use]
     pub fn string_to_sign(self, parts: SignedParts<'_>, account: &str) -> String {
         match self {
@@ -42,14 +42,14 @@ impl Scheme {
         }
     }
 
-    /// The value of the `Authorization` header (AUTH-1).
+    /// Returns the value of the `Authorization` header (AUTH-1).
     #[must_use]
     pub fn authorization(self, key: &AccountKey, parts: SignedParts<'_>) -> String {
         let (name, account) = (self.name(), key.account());
         format!("{name} {account}:{}", key.sign(&self.string_to_sign(parts, account)))
     }
 
-    /// The word that the header begins with.
+    /// Returns the first word of the header.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Table | Self::Storage => "SharedKey",

@@ -1,4 +1,4 @@
-//! The faults of the bodies of batches.
+//! Faults of batch bodies.
 
 use table_core::ErrorCode;
 use table_core::error::Fault;
@@ -6,23 +6,23 @@ use table_core::error::Fault;
 /// A body that cannot be read as a batch.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BatchFault {
-    #[error("the type of a batch is `multipart/mixed` with a boundary")]
+    #[error("the content type of a batch must be `multipart/mixed` with a boundary")]
     Type,
-    #[error("a batch has one change set, or one query")]
+    #[error("a batch must have one change set or one query")]
     Empty,
-    #[error("a batch has one change set, or one query")]
+    #[error("a batch must have one change set or one query")]
     Several,
-    #[error("outside of a change set a batch has a point query alone")]
+    #[error("a batch without a change set must be a point query")]
     NotAQuery,
     #[error("the change set has no operations")]
     NoOperations,
-    #[error("a change set has writes alone")]
+    #[error("a change set must contain only writes")]
     QueryInside,
     #[error("the batch is cut off before its closing boundary")]
     CutOff,
-    #[error("a part of the batch does not begin with a method, a URL and a version")]
+    #[error("a part of the batch does not start with a method, a URL and a version")]
     RequestLine,
-    #[error("a part of the batch is not a request of HTTP/1.1 with a URL or a path")]
+    #[error("a part of the batch is not an HTTP/1.1 request with a URL or a path")]
     Request,
 }
 

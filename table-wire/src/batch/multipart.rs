@@ -1,11 +1,10 @@
-//! Multipart bodies: parts inside parts, lines that end with CRLF or LF.
+//! Multipart bodies: nested parts, with lines that end with CRLF or LF.
 //!
-//! Only the parts that are needed are parsed, in the bytes of the body: an answer to 100 operations has
-//! some thousand lines of headers; 100 are read.
+//! Parsing is lazy and borrows from the body. The response to 100 operations has some thousand header lines, of which only 100 are parsed.
 
 use memchr::{memchr, memmem};
 
-/// The boundary of a multipart type.
+/// Returns the boundary of a multipart content type.
 pub(super) fn boundary(content_type: &str) -> Option<&str> {
     let mut parameters = content_type.split(';').map(str::trim);
     let kind = parameters.next()?;
@@ -20,13 +19,13 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
 /// The parts of a multipart body.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Split<'a> {
-    /// Each with its headers.
+    /// The parts, each with its headers.
     pub parts: Vec<&'a [u8]>,
-    /// Whether the closing delimiter was there.
+    /// `true` if the body has the closing delimiter.
     pub closed: bool,
 }
 
-/// Splits a body at the delimiters of a boundary, each of which has a line for itself, ended by CRLF or LF (EGT-39).
+/// Splits a body at the delimiters of a boundary. Each delimiter is a separate line that ends with CRLF or LF (EGT-39).
 ///
 /// ```
 /// use table_wire::batch::{Split, split};
@@ -56,17 +55,17 @@ pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
             return Split { parts, closed: true };
         }
     }
-    // What follows the last delimiter has no end: it is cut off.
+    // The text after the last delimiter has no end, so it is cut off.
     parts.extend(start.and_then(|start| body.get(start..)));
     Split { parts, closed: false }
 }
 
-/// The first line with its end, and what follows.
+/// Returns the first line with its line end, and the rest.
 pub(super) fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
     memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end + 1)).unwrap_or((bytes, b""))
 }
 
-/// Headers up to an empty line, and what follows.
+/// Returns the headers up to an empty line, and the rest.
 pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = part;
     while !rest.is_empty() {
@@ -80,13 +79,13 @@ pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     (part, b"")
 }
 
-/// The value of a header among others; empty if it is missing or no text.
+/// Returns the value of a header. Empty if the header is missing or not text.
 pub(super) fn find<'a>(headers: &'a [u8], name: &str) -> &'a str {
     let [value] = find_all(headers, [name]);
     value
 }
 
-/// The values of several headers, looked for at once.
+/// Returns the values of several headers in one pass.
 pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; N]) -> [&'a str; N] {
     let mut values = [None; N];
     while !headers.is_empty() {
@@ -101,7 +100,7 @@ pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; 
     values.map(|value| value.and_then(text).unwrap_or_default())
 }
 
-/// The value after a header's name and its colon.
+/// Returns the value after the name of a header and its colon.
 fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (found, rest) = header.split_at_checked(name.len())?;
     if found.eq_ignore_ascii_case(name.as_bytes()) {

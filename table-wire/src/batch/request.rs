@@ -1,4 +1,4 @@
-//! The request of a batch: one change set in one multipart body, CRLF throughout (EGT-20 to EGT-25).
+//! Requests of a batch: one change set in one multipart body with CRLF line ends (EGT-20 to EGT-25).
 
 use std::fmt::Write;
 
@@ -7,25 +7,25 @@ use table_core::{Error, Result};
 use super::fault::BatchFault;
 use super::multipart::{boundary, find, find_all, head, line, split};
 
-/// A write of a batch, as a client writes it.
+/// A write of a batch, for a client to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRequest<'a> {
     /// The method.
     pub method: &'a str,
-    /// After the endpoint's base, percent-encoded.
+    /// The percent-encoded path after the base URL of the endpoint.
     pub path: &'a str,
-    /// The condition; none for an insert or an upsert (UPS-1).
+    /// The condition, or `None` for an insert or an upsert (UPS-1).
     pub if_match: Option<&'a str>,
-    /// Whether it is a merge in the dress of a `POST` (REQ-2).
+    /// `true` if a merge is sent as a `POST` with `X-HTTP-Method` (REQ-2).
     pub tunnelled: bool,
-    /// Whether the stored entity must be asked not to come back (INS-3).
+    /// `true` if the response must not contain the stored entity (INS-3).
     pub no_content: bool,
-    /// JSON; none for a delete.
+    /// The body in JSON, or `None` for a delete.
     pub body: Option<&'a str>,
 }
 
-/// The body of a batch of the type `multipart/mixed; boundary=batch_{id}`. `base` begins the URLs of its parts, which are absolute
-/// (EGT-22); `id` is part of its boundaries and so must be new each time.
+/// Returns the body of a batch with the content type `multipart/mixed; boundary=batch_{id}`. `base` is the prefix of the absolute URLs of
+/// its parts (EGT-22). `id` is part of the boundaries and must be different for each batch.
 ///
 /// ```
 /// use table_wire::batch::{Batch, NewRequest, RequestPart, read_requests, write_requests};
@@ -70,10 +70,10 @@ pub fn write_requests(base: &str, requests: &[NewRequest<'_>], id: &str) -> Stri
     body
 }
 
-/// One request of a batch, as a server reads it.
+/// A request of a batch, as received by a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPart<'a> {
-    /// The method as it stands on the request line.
+    /// The method on the request line.
     pub method: &'a str,
     target: &'a str,
     head: &'a [u8],
@@ -82,19 +82,19 @@ pub struct RequestPart<'a> {
 }
 
 impl<'a> RequestPart<'a> {
-    /// Path and query as they were sent, without the scheme and the host that an absolute URL has (EGT-22).
+    /// Returns path and query as sent, without the scheme and host of an absolute URL (EGT-22).
     #[must_use]
     pub const fn target(&self) -> &'a str {
         self.target
     }
 
-    /// A header; empty if it is missing or not text.
+    /// Returns a header. Empty if it is missing or not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
     }
 
-    /// Several headers, each as [`header`](Self::header) gives it.
+    /// Returns several headers, each as in [`header`](Self::header).
     ///
     /// ```
     /// use table_wire::batch::{Batch, read_requests};
@@ -110,20 +110,21 @@ impl<'a> RequestPart<'a> {
     }
 }
 
-/// The content of a batch.
+/// The contents of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch<'a> {
-    /// Writes: all are applied or none (EGT-9). At least one.
+    /// One or more writes, applied atomically (EGT-9).
     ChangeSet(Vec<RequestPart<'a>>),
-    /// One point query, outside of any change set (EGT-7).
+    /// A point query outside a change set (EGT-7).
     Query(RequestPart<'a>),
 }
 
-/// Reads a batch of a type such as `multipart/mixed; boundary=batch_…`.
+/// Reads a batch with a content type such as `multipart/mixed; boundary=batch_…`.
 ///
 /// # Errors
-/// `InvalidInput` for another type, a part that is not a request, more than one change set (EGT-8), a query beside anything else (EGT-7),
-/// no operation (EGT-12), and a body that is cut off before its end: what is not whole must not be applied.
+/// - `InvalidInput` for another content type, or for a part that is not a request.
+/// - `InvalidInput` for several change sets (EGT-8), a query together with other parts (EGT-7), or no operation (EGT-12).
+/// - `InvalidInput` for a body that is cut off, because an incomplete batch must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
     let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
     let outer = split(body, outer);
@@ -155,7 +156,7 @@ fn whole<'a, 'b>(parts: &'b [&'a [u8]], closed: bool) -> Result<&'b [&'a [u8]]> 
     if closed { Ok(parts) } else { Err(Error::of(BatchFault::CutOff)) }
 }
 
-/// A request line, headers, a body.
+/// Parses a request line, headers and a body.
 fn request(content: &[u8]) -> Result<RequestPart<'_>> {
     let (first, rest) = line(content.trim_ascii_start());
     let mut words = std::str::from_utf8(first).unwrap_or_default().split_ascii_whitespace();

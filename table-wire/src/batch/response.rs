@@ -1,4 +1,4 @@
-//! The answer to a batch (EGT-30 to EGT-39).
+//! Responses to a batch (EGT-30 to EGT-39).
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,26 +7,26 @@ use http::StatusCode;
 
 use super::multipart::{boundary, find, head, line, split};
 
-/// The answer to one operation.
+/// The response to one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponsePart<'a> {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
     head: &'a [u8],
-    /// The body.
+    /// The response body.
     pub body: &'a [u8],
 }
 
 impl<'a> ResponsePart<'a> {
-    /// A header; empty if it is missing or not text.
+    /// Returns a header. Empty if it is missing or not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
     }
 }
 
-/// Reads the answers in a body of a type such as `multipart/mixed; boundary=batchresponse_…`. How many there must be is the caller's to
-/// know (EGT-37).
+/// Reads the responses in a body with a content type such as `multipart/mixed; boundary=batchresponse_…`. The caller must check their
+/// number (EGT-37).
 ///
 /// ```
 /// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};
@@ -38,11 +38,11 @@ impl<'a> ResponsePart<'a> {
 /// ```
 ///
 /// # Errors
-/// Why it cannot be read: another type, a part without an answer, or cut off before its end.
+/// The reason as text, if the content type is wrong, a part has no status, or the body is cut off.
 pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<ResponsePart<'a>>, String> {
     let outer = boundary(content_type).ok_or_else(|| format!("its type is `{content_type}`"))?;
     let mut answers = Vec::new();
-    // Inside the outer parts there are change sets, and in these the answers: two levels and no more.
+    // The outer parts contain change sets, and a change set contains responses. Deeper levels are not read.
     for part in split(body, outer).parts {
         let (headers, content) = head(part);
         let Some(inner) = boundary(find(headers, "content-type")) else {
@@ -61,7 +61,7 @@ pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<Resp
     if answers.is_empty() { Err("it has no parts".to_owned()) } else { Ok(answers) }
 }
 
-/// A status line, headers, a body.
+/// Parses a status line, headers and a body.
 fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     let (first, rest) = line(content.trim_ascii_start());
     let status = std::str::from_utf8(first)
@@ -73,19 +73,19 @@ fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     Ok(ResponsePart { status, head, body: body.trim_ascii() })
 }
 
-/// The answer to one operation, as a server writes it.
+/// The response to one operation, for a server to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewResponse {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Names and values, written as they stand here: there are clients that look for `ETag` in this spelling.
+    /// Names and values. The spelling is preserved, because some clients look for exactly `ETag`.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body; empty if there is none.
+    /// The body, or an empty text.
     pub body: String,
 }
 
-/// The body of the answer to a batch: one part for each operation, or one for the operation that failed (EGT-31, EGT-33). Its type is
-/// `multipart/mixed; boundary=batchresponse_{id}`, its status 202 in either case (EGT-30).
+/// Returns the body of the response to a batch. It has one part for each operation, or one part for the operation that failed (EGT-31,
+/// EGT-33). Its content type is `multipart/mixed; boundary=batchresponse_{id}`, and its status is 202 in both cases (EGT-30).
 #[must_use]
 pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
     let mut text = String::with_capacity(responses.iter().map(|response| response.body.len() + 512).sum());

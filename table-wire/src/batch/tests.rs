@@ -1,4 +1,4 @@
-//! Each side of a batch against the other, and bodies that are none.
+//! Tests of batches: written and read back, and invalid bodies.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const TYPE: &str = "multipart/mixed; boundary=batch_7";
 
-/// An insert, a conditional merge in the dress of a POST, and a delete.
+/// Returns an insert, a conditional merge sent as a POST, and a delete.
 fn requests() -> Vec<NewRequest<'static>> {
     let path = "/Employee(PartitionKey='Sales',RowKey='1')";
     let insert = NewRequest {
@@ -46,7 +46,7 @@ fn refused(content_type: &str, body: &str, rule: &str) {
     assert_eq!((error.code().status(), error.rule()), (400, Some(rule)), "{body}");
 }
 
-/// With the ends of lines of the rules and of careless clients, and what EGT-24 has parsers bear.
+/// Reads the line ends of the rules, and the deviations that EGT-24 asks parsers to accept.
 #[test]
 fn egt_20_to_25_what_is_written_is_read() {
     let lenient = written().replace("--changeset_7--\r\n", "--changeset_7--\r\n\r\n");
@@ -113,7 +113,7 @@ fn egt_20_and_21_what_is_no_batch_is_refused() {
     }
 }
 
-/// No write of half a batch may be applied.
+/// A batch that is cut off must not be applied in part.
 #[test]
 fn egt_9_and_21_a_batch_that_is_cut_is_refused() {
     let body = written();

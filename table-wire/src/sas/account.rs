@@ -1,4 +1,4 @@
-//! Signatures for services of an account (ASAS rules).
+//! Account signatures (ASAS rules).
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
 letters! {
-    /// The services that an account signature is for (ASAS-1).
+    /// The services of an account signature (ASAS-1).
     ///
     /// ```
     /// use table_wire::sas::Services;
@@ -36,18 +36,18 @@ letters! {
 }
 
 letters! {
-    /// The kinds of resources that an account signature is for (ASAS-4).
+    /// The resource types of an account signature (ASAS-4).
     ResourceTypes, "ASAS-1", "resource types", [
-        /// The service: its properties.
+        /// The service itself, with its properties.
         SERVICE = b's',
-        /// Containers: tables, queues.
+        /// Containers, such as tables and queues.
         CONTAINER = b'c',
-        /// Their content: entities, messages.
+        /// Objects in containers, such as entities and messages.
         OBJECT = b'o',
     ]
 }
 
-/// A signature for services of an account.
+/// An account signature, which covers whole services.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -61,7 +61,7 @@ letters! {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "it allows nothing until it is signed"]
+#[must_use = "a signature has no effect until it is signed"]
 pub struct AccountSas {
     services: Services,
     types: ResourceTypes,
@@ -73,7 +73,7 @@ pub struct AccountSas {
 }
 
 impl AccountSas {
-    /// These permissions on these types of resources of these services.
+    /// Creates a signature with these permissions on these resource types of these services.
     pub fn new(
         services: Services,
         types: ResourceTypes,
@@ -84,31 +84,31 @@ impl AccountSas {
         Self { services, types, permissions, lifetime, addresses, protocol, version }
     }
 
-    /// Valid from `now` on for so long instead; clocks may be 15 minutes behind.
+    /// Sets the lifetime to `time` from `now`. The start is 15 minutes earlier, for clocks that are slow.
     pub fn lasting(self, now: DateTime<Utc>, time: Duration) -> Self {
         Self { lifetime: Lifetime::lasting(now, time), ..self }
     }
 
-    /// Only from this IPv4 address, or from a range of them with `-` between.
+    /// Restricts the token to an IPv4 address, or to a range of them written with `-`.
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }
 
-    /// Only over this protocol.
+    /// Restricts the token to this protocol.
     pub fn protocol(self, protocol: Protocol) -> Self {
         Self { protocol, ..self }
     }
 
-    /// Under another version than 2019-02-02.
+    /// Sets the signed version. The default is 2019-02-02.
     pub fn version(self, version: SignedVersion) -> Self {
         Self { version, ..self }
     }
 
-    /// Signs it.
+    /// Signs the token.
     ///
     /// # Errors
-    /// `InvalidInput` if no service, resource type or permission is named, under a version before 2015-04-05 (ASAS-1), or for
-    /// addresses that are none (SAS-1).
+    /// `InvalidInput` if services, resource types or permissions are missing, if the version is before 2015-04-05 (ASAS-1), or if the
+    /// addresses are invalid (SAS-1).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         caller::check(&self.addresses)?;
         let (no_services, no_types) = (self.services == Services::NONE, self.types == ResourceTypes::NONE);

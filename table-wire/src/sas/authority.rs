@@ -1,4 +1,4 @@
-//! Verification of tokens: an account's keys, its tables' policies, and a clock.
+//! Verification of tokens with the keys of an account, the policies of its tables, and a clock.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -19,9 +19,9 @@ use super::range::SignedRange;
 use super::token::SasToken;
 use crate::auth::AccountKey;
 
-/// Verifies tokens as the service does, in this process. Clones share the policies.
+/// A verifier of tokens that follows the rules of the service. Clones share the policies.
 ///
-/// Addresses and protocols are part of what is signed; they are held against a [caller](Self::caller) where there is one.
+/// Addresses and protocols are covered by the signature. They are compared with a [caller](Self::caller) if one is set.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -46,44 +46,45 @@ use crate::auth::AccountKey;
 #[derive(Clone, Debug)]
 pub struct Authority {
     keys: Vec<AccountKey>,
-    /// By table.
+    /// The policies of each table.
     policies: Arc<RwLock<BTreeMap<String, Vec<StoredAccessPolicy>>>>,
     clock: Clock,
     caller: Option<Caller>,
 }
 
 impl Authority {
-    /// Accepts what this key has signed.
+    /// Creates a verifier for tokens signed with this key.
     #[must_use]
     pub fn new(key: AccountKey) -> Self {
         Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
-    /// Accepts what this key has signed too: accounts have two, so that one can be changed (AUTH-11).
+    /// Also accepts tokens signed with this key. Accounts have two keys, which allows key rotation (AUTH-11).
     #[must_use]
     pub fn or_key(mut self, key: AccountKey) -> Self {
         self.keys.push(key);
         self
     }
 
-    /// Asks another clock than the system's.
+    /// Sets the clock. The default is the system clock.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Holds the addresses and protocols of tokens against this caller (SAS-1, ASAS-5).
+    /// Compares the addresses and protocols of tokens with this caller (SAS-1, ASAS-5).
     #[must_use]
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = Some(caller);
         self
     }
 
-    /// Replaces a table's policies, at once for every clone: what names one that is gone is refused (ACL-1, ACL-4).
+    /// Replaces the policies of a table, with immediate effect for all clones. Tokens that name a removed policy are rejected (ACL-1,
+    /// ACL-4).
     ///
     /// # Errors
-    /// Those of [`StoredAccessPolicy::check`].
+    /// `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).
     pub fn set_policies(&self, table: &TableName, policies: Vec<StoredAccessPolicy>) -> Result<()> {
         StoredAccessPolicy::check(&policies)?;
         let mut all = self.policies.write().unwrap_or_else(PoisonError::into_inner);
@@ -91,12 +92,12 @@ impl Authority {
         Ok(())
     }
 
-    /// The grant of a token at present.
+    /// Verifies a token and returns its current grant.
     ///
     /// # Errors
-    /// `AuthenticationFailed` for a wrong signature, outside its time, or with a policy that is not there (SAS-11, ACL-4);
-    /// `AuthorizationSourceIPMismatch` and `AuthorizationProtocolMismatch` for another [caller](Self::caller) than it is for;
-    /// `InvalidInput` for one that is not well formed.
+    /// - `AuthenticationFailed` for a wrong signature, a time outside the lifetime, or a missing policy (SAS-11, ACL-4).
+    /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the [caller](Self::caller).
+    /// - `InvalidInput` for a malformed token.
     pub fn verify(&self, token: &SasToken) -> Result<Grant> {
         let parameters = &token.0;
         let is_table = token.table().is_some();
@@ -110,7 +111,7 @@ impl Authority {
         }
     }
 
-    /// Holds a signature against the keys, and the caller against what is signed.
+    /// Verifies a signature with the keys, and compares the caller with the signed restrictions.
     pub(super) fn signed(
         &self,
         parameters: &Parameters,
@@ -135,7 +136,7 @@ impl Authority {
         Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
     }
 
-    /// What a token permits at present, from itself and from its policy.
+    /// Returns the current permissions of a token, from the token and its policy.
     pub(super) fn permissions<P: FromStr<Err = Error>>(
         &self,
         parameters: &Parameters,
@@ -182,7 +183,7 @@ impl Authority {
     }
 }
 
-/// The value from the token or from its policy; having both is an error (SAS-10).
+/// Returns the value from the token or from its policy. A value in both is an error (SAS-10).
 fn one<T>(name: &'static str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
     if own.is_some() && stored.is_some() {
         return Err(Error::of(SasFault::SaidTwice(name)));

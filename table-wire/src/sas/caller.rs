@@ -1,4 +1,4 @@
-//! From where and over what a token is used: `sip` and `spr`, checked when they are signed and held against a caller (SAS-1).
+//! Callers: the restrictions `sip` and `spr` are checked when a token is signed, and compared with the caller (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +8,7 @@ use super::fault::SasFault;
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
-/// The caller that uses a token, as a server in front of a store knows it.
+/// The user of a token, as known to a server in front of a store.
 ///
 /// ```
 /// use std::net::Ipv4Addr;
@@ -36,20 +36,20 @@ use super::permissions::Protocol;
 pub struct Caller {
     /// The address of the request's sender.
     pub address: IpAddr,
-    /// Whether it came over HTTPS.
+    /// `true` if the request arrived over HTTPS.
     pub secure: bool,
 }
 
-/// Holds what a token says against the caller, if there is one (ASAS-5).
+/// Compares the restrictions of a token with the caller, if one is set (ASAS-5).
 ///
 /// # Errors
-/// `AuthorizationSourceIPMismatch`, `AuthorizationProtocolMismatch`; `InvalidInput` for texts that are neither addresses nor a protocol,
-/// of any caller.
+/// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.
+/// - `InvalidInput` for invalid addresses or an invalid protocol, even without a caller.
 pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<()> {
     let addresses = parameters.find("sip").map(range).transpose()?;
     let protocol = Protocol::read(parameters.get("spr"))?;
     let Some(caller) = caller else { return Ok(()) };
-    // The address of an IPv4 caller may be written as one of IPv6; any other IPv6 address is in no range of these.
+    // An IPv4 caller may have an IPv4-mapped IPv6 address. No range contains other IPv6 addresses.
     let within = |(first, last)| match caller.address.to_canonical() {
         IpAddr::V4(address) => (first..=last).contains(&address),
         IpAddr::V6(_) => false,
@@ -63,10 +63,10 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     Ok(())
 }
 
-/// Checks addresses before they are signed; an empty text means every address.
+/// Checks addresses before they are signed. An empty text means every address.
 ///
 /// # Errors
-/// `InvalidInput` for what is neither an IPv4 address nor a range of them.
+/// `InvalidInput` for a text that is neither an IPv4 address nor a range of them.
 pub(super) fn check(addresses: &str) -> Result<()> {
     if addresses.is_empty() { Ok(()) } else { range(addresses).map(drop) }
 }

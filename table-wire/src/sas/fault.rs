@@ -1,62 +1,62 @@
-//! The faults of shared access signatures: of one that is signed, read, verified or used.
+//! Faults of shared access signatures: signing, parsing, verification and use.
 
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// A signature that cannot be made or read, or that does not allow what is asked.
+/// A fault of a shared access signature, or an operation that it does not permit.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SasFault {
-    // Signing and reading.
-    #[error("`{}` is not a version of signatures: a date from 2013-08-15 on", .0.escape_debug())]
+    // Signing and parsing.
+    #[error("`{}` is not a signature version; use a date from 2013-08-15", .0.escape_debug())]
     Version(String),
-    #[error("`{}` is not an instant in UTC: write it as `2026-11-20T08:00:00Z`", .0.escape_debug())]
+    #[error("`{}` is not an instant in UTC; write it as `2026-11-20T08:00:00Z`", .0.escape_debug())]
     Instant(String),
     #[error("`{}` is neither `https` nor `https,http`", .0.escape_debug())]
     Protocol(String),
     #[error(
-        "`{}` is neither an IPv4 address nor a range of them: write `10.0.0.1` or `10.0.0.1-10.0.0.9`",
+        "`{}` is neither an IPv4 address nor a range of them; write `10.0.0.1` or `10.0.0.1-10.0.0.9`",
         .0.escape_debug()
     )]
     Addresses(String),
-    #[error("`{letters}` is not a set of {kind}: the letters are `{legal}`", letters = .letters.escape_debug(), legal = .legal.escape_ascii())]
+    #[error("`{letters}` is not a set of {kind}; use the letters `{legal}`", letters = .letters.escape_debug(), legal = .legal.escape_ascii())]
     Letters { letters: String, kind: &'static str, legal: &'static [u8], rule: &'static str },
-    #[error("part {0} of the signature is not a `name=value` of a query")]
+    #[error("part {0} of the token is not a query parameter `name=value`")]
     Part(usize),
-    #[error("the signature has `{}` twice", .0.escape_debug())]
+    #[error("the token has `{}` twice", .0.escape_debug())]
     Twice(String),
     #[error("the token has no signature `sig`")]
     Unsigned,
-    #[error("the token is for a table, with `tn`, or for an account, with `ss`: one of them")]
+    #[error("the token must have either `tn`, for a table, or `ss`, for an account")]
     Resource,
     #[error("the token is for a table or an account, not for a queue")]
     NotOfQueue,
-    #[error("`{0}` of the signature has a control character")]
+    #[error("`{0}` of the token has a control character")]
     ControlCharacter(String),
-    #[error("addresses and protocols are not signed before version 2015-04-05")]
+    #[error("versions before 2015-04-05 do not sign addresses and protocols")]
     OldVersion,
-    #[error("signatures of accounts begin with version 2015-04-05")]
+    #[error("versions before 2015-04-05 have no account signatures")]
     OldVersionOfAccount,
     #[error("a signature needs permissions and an expiry, or a policy that supplies them")]
     Incomplete,
-    #[error("a signature of an account needs services, resource types and permissions")]
+    #[error("an account signature needs services, resource types and permissions")]
     IncompleteOfAccount,
-    #[error("the selection has {0} ranges and a signature one: sign one for each")]
+    #[error("the selection has {0} ranges, and a signature has one; sign a token for each range")]
     Ranges(usize),
-    #[error("the range holds no key: nothing can be allowed by it")]
+    #[error("the range contains no key; choose a range with keys")]
     EmptyRange,
     #[error(
-        "a signature's range is compound and cannot bound the rows of several partitions: sign one for each"
+        "the range of a signature cannot restrict the rows of several partitions; sign a token for each partition"
     )]
     RowsOfPartitions,
     #[error(
-        "the {end} of the range is an empty {key}, which a signature cannot tell from a range without it: sign the whole \
-         partition, or give these entities keys that are not empty"
+        "the {end} of the range is an empty {key}, which a signature cannot distinguish from an open range; sign the whole \
+         partition, or give these entities non-empty keys"
     )]
     EmptyKey { end: &'static str, key: &'static str },
     #[error("the token has `{row_key}` without `{partition_key}`")]
     RowAlone { partition_key: &'static str, row_key: &'static str },
     // Stored policies.
-    #[error("{count} policies; a table keeps at most {most}")]
+    #[error("the list has {count} policies, at most {most} are allowed")]
     Policies { count: usize, most: usize },
     #[error("the policy `{}` occurs twice", .0.escape_debug())]
     PolicyTwice(String),
@@ -64,35 +64,35 @@ pub(super) enum SasFault {
     PolicyLength(usize),
     #[error("the name `{}` of a policy has a control character", .0.escape_debug())]
     PolicyCharacter(String),
-    // Verifying.
-    #[error("the signature is not of this account's key, or the token was altered")]
+    // Verification.
+    #[error("the signature does not match this token and the keys of the account")]
     Altered,
-    #[error("the token and its policy do not say both permissions and expiry")]
+    #[error("the token and its policy do not supply both permissions and expiry")]
     Unsupplied,
-    #[error("`{0}` is both in the token and in its policy")]
+    #[error("the token and its policy both have `{0}`")]
     SaidTwice(&'static str),
-    #[error("the table has no policy of the name in the token: it was removed or renamed")]
+    #[error("the table has no policy with the name in the token; it may have been removed or renamed")]
     NoPolicy,
     #[error("the token is not yet valid")]
     Early,
-    #[error("the token has expired: ask for another")]
+    #[error("the token has expired; request a new one")]
     Expired,
-    #[error("the token is for other addresses")]
+    #[error("the token does not allow this address")]
     OtherAddress,
-    #[error("the token is for HTTPS alone")]
+    #[error("the token allows only HTTPS")]
     Plain,
-    // Using.
+    // Use.
     #[error("the signature is for another table")]
     OtherTable,
-    #[error("the key lies outside the range of the signature")]
+    #[error("the key is outside the range of the signature")]
     OutsideRange,
     #[error("the signature does not permit {what}")]
     Permission { what: &'static str, rule: &'static str },
-    #[error("the signature does not permit operations on whole tables: use an account signature")]
+    #[error("the signature does not permit operations on whole tables; use an account signature")]
     WholeTables,
     #[error("the signature is not for the table service")]
     Service,
-    #[error("{0} is not of the resource types of the signature")]
+    #[error("{0} is not covered by the resource types of the signature")]
     ResourceType(&'static str),
 }
 
@@ -120,7 +120,7 @@ impl Fault for SasFault {
             | Self::PolicyCharacter(_) => (ErrorCode::InvalidInput, "ACL-2"),
             Self::RowAlone { .. } => (ErrorCode::AuthenticationFailed, "SAS-7"),
             Self::Unsupplied | Self::SaidTwice(_) => (ErrorCode::AuthenticationFailed, "SAS-10"),
-            // Of two values, one would be signed and the other used.
+            // With two values, one could be signed and the other used.
             Self::Twice(_) => (ErrorCode::AuthenticationFailed, "SAS-1"),
             Self::Altered | Self::Early | Self::Expired => (ErrorCode::AuthenticationFailed, "SAS-11"),
             Self::NoPolicy => (ErrorCode::AuthenticationFailed, "ACL-4"),

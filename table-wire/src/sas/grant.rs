@@ -1,4 +1,4 @@
-//! Grants: the operations that a verified token allows (SAS-5, SAS-8, ASAS-4).
+//! Grants: the permitted operations of a verified token (SAS-5, SAS-8, ASAS-4).
 
 use table_core::{EntityKey, Error, OperationKind, Result, TableName};
 
@@ -7,12 +7,12 @@ use super::fault::SasFault;
 use super::permissions::{AccountPermissions, TablePermissions};
 use super::range::SignedRange;
 
-/// The operations that a token allows at present.
+/// The operations that a token currently permits.
 ///
 /// ```
 /// use table_wire::sas::Grant;
 ///
-/// /// What a log says of a request's token.
+/// /// Describes the token of a request for a log.
 /// fn described(grant: &Grant) -> String {
 ///     match grant {
 ///         Grant::Table(table) => format!("the table {}", table.table),
@@ -28,27 +28,27 @@ pub enum Grant {
     Account(AccountGrant),
 }
 
-/// The grant of a table's token.
+/// The grant of a table token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableGrant {
     /// The table.
     pub table: TableName,
-    /// The keys.
+    /// The permitted keys.
     pub range: SignedRange,
-    /// The operations.
+    /// The permitted operations.
     pub permissions: TablePermissions,
 }
 
-/// The grant of an account's token.
+/// The grant of an account token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccountGrant {
-    /// The services.
+    /// The permitted services.
     pub services: Services,
-    /// The types of resources.
+    /// The permitted resource types.
     pub types: ResourceTypes,
-    /// The operations.
+    /// The permitted operations.
     pub permissions: AccountPermissions,
 }
 
@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, what: &'static str) -> Error {
     Error::of(SasFault::Permission { what, rule })
 }
 
-/// The letters that a write needs: the same four for both kinds of token.
+/// Returns the letters that a write needs. Both kinds of token use the same four.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,
@@ -77,10 +77,10 @@ fn needed(kind: &OperationKind) -> TablePermissions {
 }
 
 impl Grant {
-    /// The keys that a read of this table may see.
+    /// Returns the keys of this table that a read may return.
     ///
     /// # Errors
-    /// 403 if the table is another one or reading is not permitted.
+    /// An authorisation error if the grant is for another table, or does not permit reads.
     pub(super) fn reading(&self, table: &TableName) -> Result<SignedRange> {
         self.operation(table, TablePermissions::READ, "reading")?;
         Ok(match self {
@@ -89,15 +89,19 @@ impl Grant {
         })
     }
 
+    /// Checks that a write is permitted.
+    ///
     /// # Errors
-    /// 403 if the table is another one, the operation is not permitted, or the key lies outside.
+    /// An authorisation error if the grant is for another table, does not permit the operation, or does not include the key.
     pub(super) fn write(&self, table: &TableName, key: &EntityKey, kind: &OperationKind) -> Result<()> {
         self.operation(table, needed(kind), kind.name())?;
         self.key(key)
     }
 
+    /// Checks that the range includes a key.
+    ///
     /// # Errors
-    /// 403 if the key lies outside (SAS-8).
+    /// `AuthorizationFailure` if it does not (SAS-8).
     pub(super) fn key(&self, key: &EntityKey) -> Result<()> {
         match self {
             Self::Table(grant) if !grant.range.contains(key.partition_key.as_str(), key.row_key.as_str()) => {
@@ -114,15 +118,17 @@ impl Grant {
             Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
             Self::Table(_) => Err(not_permitted("SAS-11", what)),
             Self::Account(grant) => {
-                // The letters r, a, u and d say the same of entities in both (SAS-5, ASAS-4).
+                // The letters r, a, u and d have the same meaning for entities in both kinds of token (SAS-5, ASAS-4).
                 let needed = AccountPermissions::read(&needed.to_string())?;
                 grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), what)
             }
         }
     }
 
+    /// Checks that an operation on a whole table is permitted.
+    ///
     /// # Errors
-    /// 403 if it is not permitted, as it never is for the token of a table (SAS-5).
+    /// An authorisation error if it is not. A table token never permits it (SAS-5).
     pub(super) fn table(&self, verb: TableVerb) -> Result<()> {
         let Self::Account(grant) = self else {
             return Err(Error::of(SasFault::WholeTables));

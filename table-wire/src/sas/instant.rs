@@ -5,7 +5,7 @@ use table_core::{Error, Result, ticks};
 
 use super::fault::SasFault;
 
-/// Writes an instant to the second. Instants outside the years 1 to 9999 become the first or last second of these.
+/// Writes an instant in whole seconds. Instants outside the years 1 to 9999 become the first or last second of that range.
 pub(super) fn write(instant: DateTime<Utc>) -> String {
     let bound = if instant.timestamp() < 0 { 0 } else { ticks::MAX };
     let ticks = ticks::from_datetime(instant.trunc_subsecs(0)).unwrap_or(bound);
@@ -31,7 +31,7 @@ mod tests {
         assert_eq!(write(DateTime::<Utc>::MIN_UTC), "0001-01-01T00:00:00Z");
     }
 
-    /// JavaScript's `toISOString` has milliseconds, .NET's `o` seven digits.
+    /// JavaScript's `toISOString` writes milliseconds, the format `o` of .NET seven digits.
     #[test]
     fn sas_1_every_form_of_an_instant_is_read() {
         for (text, expected) in [

@@ -1,4 +1,4 @@
-//! The parameters of a token and the texts that are signed for them (SAS-1 to SAS-4, ASAS-1, ASAS-2).
+//! Parameters of a token, and the texts to sign (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
-/// Decoded names and values, in the order of the query string. No value is empty: a string-to-sign has the same line for an empty
-/// value and for none, so the two mean the same everywhere.
+/// Decoded names and values in the order of the query string. No value is empty: a string-to-sign has the same line for an empty and for a
+/// missing value, so both are treated as missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// The value; empty if there is none, as in strings-to-sign.
+    /// Returns a value, or an empty text if it is missing, as in strings-to-sign.
     pub(super) fn get(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
@@ -23,7 +23,7 @@ impl Parameters {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// Adds one, unless its value is empty.
+    /// Adds a value unless it is empty.
     pub(super) fn put(&mut self, name: &str, value: impl Into<String>) {
         let value = value.into();
         if !value.is_empty() {
@@ -31,16 +31,16 @@ impl Parameters {
         }
     }
 
-    /// The query string, without `?`.
+    /// Returns the query string without `?`.
     pub(super) fn write(&self) -> String {
         let pairs = self.0.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
         pairs.collect::<Vec<_>>().join("&")
     }
 
-    /// Reads a query string, with or without `?`. Messages show names only.
+    /// Parses a query string, with or without `?`. Messages contain only names.
     ///
     /// # Errors
-    /// `InvalidInput` if it is not a query string, or has a name twice.
+    /// `InvalidInput` if the text is not a query string. `AuthenticationFailed` for a duplicate name.
     pub(super) fn read(text: &str) -> Result<Self> {
         let (mut read, mut names) = (Self::default(), BTreeSet::new());
         for (index, pair) in text.trim_start_matches('?').split('&').enumerate() {
@@ -57,17 +57,19 @@ impl Parameters {
         Ok(read)
     }
 
+    /// Returns the signed version.
+    ///
     /// # Errors
     /// `InvalidInput` for an invalid version.
     pub(super) fn version(&self) -> Result<SignedVersion> {
         SignedVersion::new(self.get("sv"))
     }
 
-    /// SAS-2 to SAS-4.
+    /// Returns the string-to-sign of a table (SAS-2 to SAS-4).
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid version, for a value that could pass for two lines, and for addresses or a protocol under a
-    /// version that does not sign them.
+    /// `InvalidInput` for an invalid version, for a value with a line break, or for addresses or a protocol under a version that does not
+    /// sign them.
     pub(super) fn string_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         let table = self.get("tn").to_ascii_lowercase();
@@ -76,10 +78,10 @@ impl Parameters {
         self.string_of(&version, &resource, &["sv", "spk", "srk", "epk", "erk"])
     }
 
-    /// The same of a queue: its resource begins with `/queue`, and it has no keys.
+    /// Returns the string-to-sign of a queue. Its resource starts with `/queue`, and it has no keys.
     ///
     /// # Errors
-    /// Those of a table's.
+    /// `InvalidInput` as for [`string_of_table`](Self::string_of_table).
     pub(super) fn string_of_queue(&self, account: &str, queue: &str) -> Result<String> {
         let version = self.version()?;
         let service = if version.names_service() { "/queue" } else { "" };
@@ -99,10 +101,10 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// ASAS-2.
+    /// Returns the string-to-sign of an account (ASAS-2).
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid version or has no signatures of accounts, and for a value that could pass for two lines.
+    /// `InvalidInput` for an invalid version, for a version without account signatures, or for a value with a line break.
     pub(super) fn string_of_account(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         if !version.signs_address() {
@@ -117,7 +119,7 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// The values of these, each a line of what is signed: one with a line break would be two.
+    /// Returns the values with these names, one line each. A value with a line break is an error, because it would become two lines.
     fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
         let line = |name: &&str| {
             let value = self.get(name);

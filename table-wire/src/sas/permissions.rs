@@ -1,10 +1,10 @@
-//! Letters: what a token permits, and over which protocol.
+//! Letters of a token: permissions, services, resource types, and the protocol.
 
 use table_core::{Error, Result};
 
 use super::fault::SasFault;
 
-/// A set of letters in the order in which they are written.
+/// Defines a set of letters with a fixed order.
 macro_rules! letters {
     ($(#[doc = $doc:literal])* $name:ident, $rule:literal, $what:literal, [$($(#[doc = $letter_doc:literal])* $constant:ident = $letter:literal,)*]) => {
         $(#[doc = $doc])*
@@ -12,7 +12,7 @@ macro_rules! letters {
         pub struct $name(u16);
 
         impl $name {
-            /// None.
+            /// The empty set.
             pub const NONE: Self = Self(0);
             $($(#[doc = $letter_doc])* pub const $constant: Self = Self::of($letter);)*
             const LETTERS: &'static [u8] = &[$($letter),*];
@@ -28,22 +28,22 @@ macro_rules! letters {
                 Self::NONE
             }
 
-            /// Both.
+            /// Returns the union of both sets.
             #[must_use]
             pub const fn and(self, other: Self) -> Self {
                 Self(self.0 | other.0)
             }
 
-            /// Whether all of the others are in it.
+            /// Returns `true` if the set contains all of the others.
             #[must_use]
             pub const fn contains(self, others: Self) -> bool {
                 self.0 & others.0 == others.0
             }
 
-            /// Reads letters, in any order.
+            /// Parses letters in any order.
             ///
             /// # Errors
-            /// `InvalidInput` for a letter that does not exist.
+            /// `InvalidInput` for an unknown letter.
             pub fn read(letters: &str) -> ::table_core::Result<Self> {
                 letters.bytes().try_fold(Self::NONE, |set, letter| match Self::of(letter) {
                     Self::NONE => {
@@ -75,8 +75,7 @@ macro_rules! letters {
 pub(super) use letters;
 
 letters! {
-    /// The operations on entities of a table (SAS-5). An upsert takes [`ADD`](Self::ADD) and
-    /// [`UPDATE`](Self::UPDATE).
+    /// Permissions on the entities of a table (SAS-5). An upsert needs [`ADD`](Self::ADD) and [`UPDATE`](Self::UPDATE).
     ///
     /// ```
     /// use table_wire::sas::TablePermissions;
@@ -98,7 +97,7 @@ letters! {
 }
 
 letters! {
-    /// The operations on messages of a queue (SAS-1).
+    /// Permissions on the messages of a queue (SAS-1).
     ///
     /// ```
     /// use table_wire::sas::QueuePermissions;
@@ -119,7 +118,7 @@ letters! {
 }
 
 letters! {
-    /// The operations of an account signature (ASAS-4) that tables and queues have.
+    /// Permissions of an account signature (ASAS-4) for tables and queues.
     ///
     /// ```
     /// use table_wire::sas::AccountPermissions;
@@ -136,7 +135,7 @@ letters! {
         DELETE = b'd',
         /// Delete a version of a blob.
         DELETE_VERSION = b'x',
-        /// Delete for good.
+        /// Delete permanently.
         DELETE_FOR_GOOD = b'y',
         /// List.
         LIST = b'l',
@@ -146,18 +145,18 @@ letters! {
         CREATE = b'c',
         /// Update entities and messages.
         UPDATE = b'u',
-        /// Take messages.
+        /// Receive messages.
         PROCESS = b'p',
-        /// Tags of blobs.
+        /// Read and write tags of blobs.
         TAGS = b't',
         /// Find blobs by tags.
         FIND = b'f',
-        /// Policies of blobs that do not change.
+        /// Set immutability policies of blobs.
         IMMUTABILITY = b'i',
     ]
 }
 
-/// Over which protocols a token may be used (SAS-1).
+/// The protocols over which a token may be used (SAS-1).
 ///
 /// ```
 /// use table_wire::sas::Protocol;
@@ -166,17 +165,17 @@ letters! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// The default of the service: both.
+    /// Both, as the default of the service.
     #[default]
     Unsaid,
-    /// HTTPS only: what a real account should ask for.
+    /// HTTPS only. Recommended for real accounts.
     Https,
-    /// Both, said openly: emulators.
+    /// Both, stated explicitly. Used with emulators.
     HttpsAndHttp,
 }
 
 impl Protocol {
-    /// The value of `spr`; empty if unsaid.
+    /// Returns the value of `spr`, or an empty text for the default.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -186,8 +185,10 @@ impl Protocol {
         }
     }
 
+    /// Parses a value of `spr`.
+    ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a value of `spr`.
+    /// `InvalidInput` for an invalid value.
     pub(super) fn read(text: &str) -> Result<Self> {
         let all = [Self::Unsaid, Self::Https, Self::HttpsAndHttp];
         all.into_iter()

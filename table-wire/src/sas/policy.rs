@@ -7,18 +7,18 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// The values that a policy supplies; a token must not repeat it and must add what is missing (SAS-10).
+/// The values of a policy. A token must not repeat them, and must add the missing ones (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy<P = TablePermissions> {
-    /// Valid from here on.
+    /// The inclusive start.
     pub start: Option<DateTime<Utc>>,
-    /// No longer valid from here on.
+    /// The exclusive end.
     pub expiry: Option<DateTime<Utc>>,
     /// The permissions.
     pub permissions: Option<P>,
 }
 
-/// A policy under the name that tokens have in `si` (ACL-2).
+/// A policy with the identifier that tokens name in `si` (ACL-2).
 ///
 /// ```
 /// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
@@ -35,34 +35,34 @@ pub struct StoredAccessPolicy<P = TablePermissions> {
 }
 
 impl<P> StoredAccessPolicy<P> {
-    /// The most that a table keeps (ACL-2).
+    /// The maximum number of policies of a table (ACL-2).
     pub const MOST: usize = 5;
 
-    /// A policy under a name of 1 to 64 characters.
+    /// Creates a policy with an identifier of 1 to 64 characters.
     ///
     /// # Errors
-    /// `InvalidInput` for another length or a control character (ACL-2).
+    /// `InvalidInput` for another length, or for a control character (ACL-2).
     pub fn new(id: &str, policy: AccessPolicy<P>) -> Result<Self> {
         check_id(id)?;
         Ok(Self { id: id.to_owned(), policy })
     }
 
-    /// The name.
+    /// Returns the identifier.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The values that it supplies.
+    /// Returns the values of the policy.
     #[must_use]
     pub const fn policy(&self) -> &AccessPolicy<P> {
         &self.policy
     }
 
-    /// Checks what the service would refuse of a table's list.
+    /// Checks a list of policies by the rules of the service.
     ///
     /// # Errors
-    /// `InvalidInput` for over five, or one name twice (ACL-2).
+    /// `InvalidInput` for more than five policies, or for a duplicate identifier (ACL-2).
     pub fn check(policies: &[Self]) -> Result<()> {
         if policies.len() > Self::MOST {
             return Err(Error::of(SasFault::Policies { count: policies.len(), most: Self::MOST }));
@@ -76,10 +76,10 @@ impl<P> StoredAccessPolicy<P> {
     }
 }
 
-/// Checks the name of a policy.
+/// Checks the identifier of a policy.
 ///
 /// # Errors
-/// `InvalidInput` for one that is empty, too long, or has a line break: it is a line of what is signed.
+/// `InvalidInput` if it is empty, too long, or has a control character. The identifier is one line of the string-to-sign.
 pub(super) fn check_id(id: &str) -> Result<()> {
     let characters = id.encode_utf16().count();
     if !(1..=64).contains(&characters) {

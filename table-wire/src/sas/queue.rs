@@ -1,4 +1,4 @@
-//! Signatures for one queue: made, read and verified (SAS rules, of the queue service).
+//! Shared access signatures of one queue (SAS rules of the queue service).
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use super::policy::{self, AccessPolicy, StoredAccessPolicy};
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A shared access signature of one queue. It does not say of which: the path of the request does, and is signed.
+/// A shared access signature of one queue. The token does not contain the queue name; the signature covers the name in the request path.
 ///
 /// ```
 /// use chrono::{TimeDelta, Utc};
@@ -42,10 +42,10 @@ use crate::auth::AccountKey;
 pub struct QueueToken(Parameters);
 
 impl QueueToken {
-    /// Signs what a policy says, or the name of one that the queue keeps and that says the rest (SAS-10).
+    /// Signs the values of a policy, or the identifier of a stored policy that supplies the missing values (SAS-10).
     ///
     /// # Errors
-    /// `InvalidInput` if neither says permissions and expiry, or the name cannot be one (ACL-2).
+    /// `InvalidInput` if permissions or expiry are missing and no policy is named, or if the identifier is invalid (ACL-2).
     pub fn sign(
         key: &AccountKey,
         queue: &QueueName,
@@ -67,10 +67,10 @@ impl QueueToken {
         Ok(Self(parameters))
     }
 
-    /// What it permits on a queue at present. The policies are those that the queue keeps.
+    /// Verifies the token for a queue and returns its current permissions. `policies` are the stored policies of the queue.
     ///
     /// # Errors
-    /// Those of [`Authority::verify`].
+    /// Returns the errors of [`Authority::verify`], such as `AuthenticationFailed` for a wrong signature.
     pub fn verify(
         &self,
         authority: &Authority,
@@ -89,7 +89,7 @@ impl QueueToken {
         authority.permissions(parameters, stored)
     }
 
-    /// The text, to be added to the query of a request (SAS-12): a secret.
+    /// Returns the text to add to the query of a request (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
@@ -99,8 +99,11 @@ impl QueueToken {
 impl FromStr for QueueToken {
     type Err = Error;
 
+    /// Parses a query string.
+    ///
     /// # Errors
-    /// `InvalidInput` if it is not a query string with a version and a signature, or is for a table or an account (SAS-1).
+    /// `InvalidInput` if the text is not a query string with a version and a signature, or if it is a token of a table or an account
+    /// (SAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
         parameters.version()?;

@@ -1,4 +1,4 @@
-//! The range of keys of a token: compound, both ends inclusive (SAS-6, SAS-7).
+//! The key range of a token: compound, with both ends inclusive (SAS-6, SAS-7).
 
 mod bound;
 
@@ -13,8 +13,8 @@ use table_core::{Error, PartitionKey, Result, RowKey};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// From a key to a key, both included, ordered by partition first and row second: between `('A', '5')` and `('C', '2')` lies
-/// `('B', '9')` (SAS-6).
+/// A range of keys with inclusive ends, ordered by partition first and row second. For example, `('B', '9')` is between `('A', '5')` and
+/// `('C', '2')` (SAS-6).
 ///
 /// ```
 /// use table_wire::sas::SignedRange;
@@ -29,22 +29,22 @@ pub struct SignedRange {
     pub(super) end: Option<End>,
 }
 
-/// One end: a partition, and a row of it if the end lies inside. No text of it is empty, because a signature signs an empty key
-/// and an absent one alike.
+/// One end: a partition, and optionally a row in it. No text is empty, because a signature cannot distinguish an empty key from a missing
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
     partition_key: String,
     row_key: Option<String>,
 }
 
-/// The keys of one end, as they are said.
+/// The unchecked keys of one end.
 type Said<'a> = (&'a str, Option<&'a str>);
 
 impl End {
-    /// The first key inside. A start in the empty key is the same as none, as no key lies before it.
+    /// Creates the inclusive start. A start at the empty key equals no start, because no key is smaller.
     ///
     /// # Errors
-    /// Those of a key; `InvalidInput` for a row of the empty partition.
+    /// Any error of a key. `InvalidInput` for a row of the empty partition.
     fn first((partition_key, row_key): Said<'_>) -> Result<Option<Self>> {
         match (partition_key, row_key.filter(|row_key| !row_key.is_empty())) {
             ("", None) => Ok(None),
@@ -53,10 +53,10 @@ impl End {
         }
     }
 
-    /// The last key inside.
+    /// Creates the inclusive end.
     ///
     /// # Errors
-    /// Those of a key; `InvalidInput` for an empty one: without it the end is open, and it is signed like none.
+    /// Any error of a key. `InvalidInput` for an empty key: an empty and a missing key have the same signature, and a missing end is open.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),
@@ -77,14 +77,14 @@ fn ambiguous(end: &'static str, key: &'static str) -> Error {
 }
 
 impl SignedRange {
-    /// Every key.
+    /// The range of all keys.
     pub const ALL: Self = Self { start: None, end: None };
 
-    /// From a partition, or a row of it, to a partition, or a row of it.
+    /// Creates a range between two partitions, or between rows of them.
     ///
     /// # Errors
-    /// Those of a `PartitionKey` and a `RowKey`; `InvalidInput` for a range that ends in an empty key: a signature signs an empty
-    /// key and an absent one alike, so that the bearer could remove the end.
+    /// Any error of [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` for a range that ends at an empty key: an empty and a missing
+    /// key have the same signature, and the bearer could remove the end.
     ///
     /// ```
     /// use table_wire::sas::SignedRange;
@@ -103,18 +103,18 @@ impl SignedRange {
         Ok(Self { start, end: end.map(End::last).transpose()? })
     }
 
-    /// One partition.
+    /// Creates a range of one partition.
     ///
     /// # Errors
-    /// Those of a `PartitionKey`; `InvalidInput` for the empty one, as in [`new`](Self::new).
+    /// Any error of [`PartitionKey::new`]. `InvalidInput` for the empty key, as in [`new`](Self::new).
     pub fn partition(partition_key: &str) -> Result<Self> {
         Self::new((partition_key, None), (partition_key, None))
     }
 
-    /// The range that a token says.
+    /// Reads the range of a token.
     ///
     /// # Errors
-    /// Those of a key; `AuthenticationFailed` for a row without its partition (SAS-7).
+    /// Any error of a key. `AuthenticationFailed` for a row without its partition (SAS-7).
     pub(super) fn read(parameters: &Parameters) -> Result<Self> {
         let said = |partition_key, row_key| match (parameters.find(partition_key), parameters.find(row_key)) {
             (None, Some(_)) => Err(Error::of(SasFault::RowAlone { partition_key, row_key })),
@@ -123,7 +123,7 @@ impl SignedRange {
         Self::between(said("spk", "srk")?, said("epk", "erk")?)
     }
 
-    /// Adds what it says to a token.
+    /// Adds the range to the parameters of a token.
     pub(super) fn write(&self, parameters: &mut Parameters) {
         let ends = [(&self.start, "spk", "srk"), (&self.end, "epk", "erk")];
         for (end, partition_key, row_key) in ends {
@@ -133,15 +133,15 @@ impl SignedRange {
         }
     }
 
-    /// The keys of a range of this library: one partition and a range of its rows, or whole partitions.
+    /// Converts a [`KeyRange`]: one partition and a range of its rows, or whole partitions.
     ///
-    /// A token's range includes both its ends, so an end that is excluded becomes the next key inside. After an excluded
-    /// beginning there is one. Before an excluded end there is no last key; the token then leaves out those keys that have
-    /// U+FFFD or a character behind it in UTF-16 order at that place. It never reaches more than was asked for.
+    /// Both ends of a token's range are inclusive. An exclusive start becomes the next possible key. An exclusive end has no previous key;
+    /// the token then omits the keys with U+FFFD or a character after it in UTF-16 order at that position. The token never covers more than
+    /// the given range.
     ///
     /// # Errors
-    /// `InvalidInput` if no key lies in it, or for what a token cannot say: bounds of the rows of more than one partition, and an end
-    /// in an empty key, as in [`new`](Self::new).
+    /// `InvalidInput` if the range is empty, if it restricts the rows of several partitions, or if it ends at an empty key as in
+    /// [`new`](Self::new).
     pub fn of_keys(keys: &KeyRange) -> Result<Self> {
         if keys.is_empty() {
             return Err(Error::of(SasFault::EmptyRange));
@@ -160,7 +160,7 @@ impl SignedRange {
         Self::new((partition, first.as_deref()), (partition, last.as_deref()))
     }
 
-    /// Whether an entity lies inside (SAS-6), in the order of keys (SAS-9).
+    /// Returns `true` if the range contains the key (SAS-6), in the order of keys (SAS-9).
     #[must_use]
     pub fn contains(&self, partition_key: &str, row_key: &str) -> bool {
         let compare = |end: &End| {
@@ -171,7 +171,7 @@ impl SignedRange {
             && self.end.as_ref().is_none_or(|end| compare(end).is_le())
     }
 
-    /// The query that reads of another what lies inside (SAS-8).
+    /// Restricts a query to the range (SAS-8).
     pub(super) fn restrict(&self, query: &Query) -> Query {
         let mut query = query.clone();
         let included = |end: &Option<End>| match end {

@@ -1,4 +1,4 @@
-//! A store as the bearer of a token sees it.
+//! Stores restricted by a token.
 
 use std::any::Any;
 use std::fmt;
@@ -11,12 +11,12 @@ use super::authority::Authority;
 use super::grant::TableVerb;
 use super::token::SasToken;
 
-/// A store that lets through what a token allows; made by [`Authority::scoped`].
+/// A store that executes only the operations that a token permits. [`Authority::scoped`] creates it.
 ///
-/// Refusals have the service's codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
-/// `AuthorizationPermissionMismatch`, and those of account signatures (SAS-8, SAS-11, ASAS-5). Nothing of a refused
-/// transaction is applied. A query answers what lies inside the token's range and says nothing of the rest (SAS-8); its
-/// continuations belong to this view.
+/// Rejected operations have the codes of the service: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
+/// `AuthorizationPermissionMismatch`, and the codes of account signatures (SAS-8, SAS-11, ASAS-5). A rejected transaction is not applied in
+/// part. A query returns only entities inside the token's range, and does not reveal others (SAS-8). Its continuation tokens are valid only
+/// for this view.
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,
@@ -25,8 +25,9 @@ pub struct Scoped<S> {
 }
 
 impl Authority {
-    /// A view of a store that lets through what a token allows, and refuses the rest with the service's codes. The token is
-    /// verified at each call, so that it can expire and be revoked meanwhile.
+    /// Returns a view of a store that executes the permitted operations of a token, and rejects all others with the codes of the service.
+    /// The
+    /// token is verified on each call, so expiry and revocation take effect immediately.
     ///
     /// ```
     /// # pollster::block_on(async {

@@ -1,4 +1,4 @@
-//! Signatures for a table, a partition, or a range of its rows (SAS rules).
+//! Signatures of a table, a partition, or a range of its rows (SAS rules).
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::token::SasToken;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A signature for a range of keys of one table.
+/// A signature of a key range of one table.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,7 +44,7 @@ use crate::auth::AccountKey;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "it allows nothing until it is signed"]
+#[must_use = "a signature has no effect until it is signed"]
 pub struct TableSas {
     table: TableName,
     range: SignedRange,
@@ -58,7 +58,7 @@ pub struct TableSas {
 }
 
 impl TableSas {
-    /// Every key of a table; nothing is permitted yet.
+    /// Creates a signature of all keys of a table, without permissions.
     pub fn table(table: TableName) -> Self {
         Self {
             table,
@@ -73,18 +73,18 @@ impl TableSas {
         }
     }
 
-    /// Every key of the table that the design of `E` names, of other entities in it too.
+    /// Creates a signature of all keys of the table of `E`, including rows of other entities.
     ///
     /// # Errors
-    /// Those of [`TableName::new`].
+    /// Any error of [`TableName::new`].
     pub fn of<E: Entity>() -> Result<Self> {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
 
-    /// The keys of a selection: a point, rows of a partition, a partition, a range of partitions, or a whole table.
+    /// Creates a signature of the keys of a selection: a point, rows of a partition, a partition, a range of partitions, or a whole table.
     ///
     /// # Errors
-    /// `InvalidInput` for a fan-out: one signature has one range; and those of [`SignedRange::of_keys`].
+    /// `InvalidInput` for a fan-out, because one signature has one range. Any error of [`SignedRange::of_keys`].
     pub fn selection<E: Entity, C: Class, F>(selection: impl Into<Selection<E, C, F>>) -> Result<Self> {
         match &*selection.into().ranges()? {
             [keys] => Self::of::<E>()?.keys(keys),
@@ -92,68 +92,68 @@ impl TableSas {
         }
     }
 
-    /// These keys alone.
+    /// Restricts the signature to these keys.
     ///
     /// # Errors
-    /// Those of [`SignedRange::of_keys`].
+    /// Any error of [`SignedRange::of_keys`].
     pub fn keys(self, keys: &KeyRange) -> Result<Self> {
         Ok(self.range(SignedRange::of_keys(keys)?))
     }
 
-    /// These keys alone.
+    /// Restricts the signature to this range.
     pub fn range(self, range: SignedRange) -> Self {
         Self { range, ..self }
     }
 
-    /// One partition alone.
+    /// Restricts the signature to one partition.
     ///
     /// # Errors
-    /// Those of a `PartitionKey`.
+    /// Any error of [`SignedRange::partition`].
     pub fn partition(self, partition_key: &str) -> Result<Self> {
         Ok(self.range(SignedRange::partition(partition_key)?))
     }
 
-    /// Permits this too.
+    /// Adds permissions.
     pub fn allow(self, permissions: TablePermissions) -> Self {
         Self { permissions: self.permissions.and(permissions), ..self }
     }
 
-    /// Valid from when to when.
+    /// Sets the lifetime.
     pub fn lifetime(self, lifetime: Lifetime) -> Self {
         Self { start: lifetime.start, expiry: Some(lifetime.expiry), ..self }
     }
 
-    /// Valid from `now` on for so long; clocks may be 15 minutes behind.
+    /// Sets the lifetime to `time` from `now`. The start is 15 minutes earlier, for clocks that are slow.
     pub fn lasting(self, now: DateTime<Utc>, time: Duration) -> Self {
         self.lifetime(Lifetime::lasting(now, time))
     }
 
-    /// Valid as long as the table keeps a policy of this name, which supplies what is not given here (SAS-10).
+    /// Names a stored policy of the table, which supplies the missing values. The token is valid only while the policy exists (SAS-10).
     pub fn policy(self, id: impl Into<String>) -> Self {
         Self { policy: Some(id.into()), ..self }
     }
 
-    /// Only from this IPv4 address, or from a range of them with `-` between (SAS-1).
+    /// Restricts the token to an IPv4 address, or to a range of them written with `-` (SAS-1).
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }
 
-    /// Only over this protocol.
+    /// Restricts the token to this protocol.
     pub fn protocol(self, protocol: Protocol) -> Self {
         Self { protocol, ..self }
     }
 
-    /// Under another version than 2019-02-02.
+    /// Sets the signed version. The default is 2019-02-02.
     pub fn version(self, version: SignedVersion) -> Self {
         Self { version, ..self }
     }
 
-    /// Signs it.
+    /// Signs the token.
     ///
     /// # Errors
-    /// `InvalidInput` if nothing is permitted or there is no expiry, and no policy that could supply them (SAS-10); for
-    /// addresses that are none (SAS-1) or the name of a policy that cannot be one (ACL-2); for addresses or a protocol under a
-    /// version that does not sign them (SAS-4).
+    /// - `InvalidInput` if permissions or expiry are missing and no policy is named (SAS-10).
+    /// - `InvalidInput` if the addresses (SAS-1) or the policy identifier (ACL-2) are invalid.
+    /// - `InvalidInput` for addresses or a protocol under a version that does not sign them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         let incomplete = self.permissions == TablePermissions::NONE || self.expiry.is_none();
         if incomplete && self.policy.is_none() {

@@ -1,4 +1,4 @@
-//! The signature vectors SIG-10 to SIG-14, as tokens that are made, read and verified.
+//! Tests with the signature vectors SIG-10 to SIG-14: tokens are created, parsed and verified.
 
 mod alteration;
 mod widening;
@@ -25,7 +25,7 @@ fn employee() -> TableSas {
     TableSas::table(TableName::new("Employee").unwrap())
 }
 
-/// Signs, and reads what was signed.
+/// Signs a token, and parses the result.
 #[track_caller]
 fn check(token: &SasToken, string: &str, signature: &str) {
     let read: SasToken = token.query_string().parse().unwrap();

@@ -1,4 +1,4 @@
-//! A signed token: a query string that is a secret.
+//! Signed tokens: query strings that are secret.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use table_core::{Error, Result};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A shared access signature as it is handed out: its bearer may do what it says.
+/// A signed token. Its bearer may execute the operations that it permits.
 ///
-/// Hence it has no `Display`, and `Debug` shows no signature: [`query_string`](Self::query_string) is the one way to the text.
+/// The type has no `Display`, and `Debug` omits the signature. Only [`query_string`](Self::query_string) returns the text.
 ///
 /// ```
 /// use table_wire::sas::SasToken;
@@ -25,19 +25,19 @@ use super::parameters::Parameters;
 pub struct SasToken(pub(super) Parameters);
 
 impl SasToken {
-    /// The text, to be added to the query of a request (SAS-12): a secret.
+    /// Returns the text to add to the query of a request (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
     }
 
-    /// The table that it is for; `None` for an account signature.
+    /// Returns the table of the token, or `None` for an account signature.
     #[must_use]
     pub fn table(&self) -> Option<&str> {
         self.0.find("tn")
     }
 
-    /// The stored policy that it names.
+    /// Returns the identifier of the stored policy, if the token names one.
     #[must_use]
     pub fn policy(&self) -> Option<&str> {
         self.0.find("si")
@@ -47,8 +47,10 @@ impl SasToken {
 impl FromStr for SasToken {
     type Err = Error;
 
+    /// Parses a query string.
+    ///
     /// # Errors
-    /// `InvalidInput` if it is not a query string with a version and a signature, for a table or an account (SAS-1, ASAS-1).
+    /// `InvalidInput` if the text is not a query string with a version and a signature, for either a table or an account (SAS-1, ASAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
         parameters.version()?;

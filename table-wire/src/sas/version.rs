@@ -7,23 +7,23 @@ use table_core::{Error, Result};
 
 use super::fault::SasFault;
 
-/// The version in `sv`: a date, which says how the string-to-sign is built.
+/// The value of `sv`: a date that determines the format of the string-to-sign.
 ///
 /// ```
 /// use table_wire::sas::SignedVersion;
 ///
 /// assert_eq!(SignedVersion::default(), SignedVersion::new("2019-02-02")?);
-/// assert!(SignedVersion::new("2012-02-12").is_err()); // older than any that is described (SAS-4)
+/// assert!(SignedVersion::new("2012-02-12").is_err()); // older than all documented versions (SAS-4)
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SignedVersion(String);
 
 impl SignedVersion {
-    /// A version, written as the date that it is.
+    /// Creates a version from its date.
     ///
     /// # Errors
-    /// `InvalidInput` if it is not a date, or before 2013-08-15.
+    /// `InvalidInput` if the text is not a date, or is before 2013-08-15.
     pub fn new(version: &str) -> Result<Self> {
         let date = NaiveDate::parse_from_str(version, "%Y-%m-%d");
         let is_date = date.is_ok_and(|date| date.format("%Y-%m-%d").to_string() == version);
@@ -33,30 +33,30 @@ impl SignedVersion {
         Err(Error::of(SasFault::Version(version.to_owned())))
     }
 
-    /// The text in a token.
+    /// Returns the text in a token.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the string-to-sign of a table has the lines of `sip` and `spr` (SAS-2), and accounts have signatures at all.
+    /// Returns `true` if the string-to-sign of a table includes `sip` and `spr` (SAS-2), and if account signatures exist.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }
 
-    /// Whether the resource begins with the service (SAS-3).
+    /// Returns `true` if the resource starts with the name of the service (SAS-3).
     pub(super) fn names_service(&self) -> bool {
         *self.0 >= *"2015-02-21"
     }
 
-    /// Whether the string-to-sign of an account has the line of `ses` (ASAS-2).
+    /// Returns `true` if the string-to-sign of an account includes `ses` (ASAS-2).
     pub(super) fn signs_encryption(&self) -> bool {
         *self.0 >= *"2020-12-06"
     }
 }
 
 impl Default for SignedVersion {
-    /// 2019-02-02.
+    /// Returns 2019-02-02.
     fn default() -> Self {
         Self("2019-02-02".to_owned())
     }

@@ -1,16 +1,16 @@
-//! Checks of the properties that a request sets, as the service makes them.
+//! Validation of the properties in a request by the rules of the service.
 
 use crate::xml::Element;
 
 use super::boolean;
 
-/// The most rules of a service.
+/// The maximum number of rules of a service.
 const RULES: usize = 5;
-/// The most bytes of all rules, without the names of elements.
+/// The maximum bytes of all rules, without element names.
 const RULE_BYTES: usize = 2 << 10;
-/// The most origins of a rule, and the most headers of a list.
+/// The maximum number of origins of a rule, and of headers of a list.
 const ITEMS: usize = 64;
-/// The most characters of an origin or a header.
+/// The maximum length of an origin or a header, in bytes.
 const ITEM: usize = 256;
 /// The longest retention, in days.
 const DAYS: u32 = 365;
@@ -19,38 +19,38 @@ const METHODS: [&str; 8] = ["DELETE", "GET", "HEAD", "MERGE", "OPTIONS", "PATCH"
 const RULE: [&str; 5] =
     ["AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"];
 
-/// A fault of the properties that a request sets.
+/// A fault of the properties in a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PropertiesFault {
     /// The body is not a document of service properties.
     #[error("the body is not a `StorageServiceProperties` document")]
     Document,
-    /// An element is unknown, or occurs twice.
-    #[error("`{0}` is unknown here or occurs twice")]
+    /// An element is unknown or duplicated.
+    #[error("`{0}` is unknown here, or occurs twice")]
     Unexpected(String),
     /// A required element is missing.
     #[error("`{inside}` needs `{missing}`")]
     Missing {
         /// The element.
         inside: String,
-        /// The name of what is missing in it.
+        /// The name of the missing element.
         missing: &'static str,
     },
-    /// An element has a value that it cannot have.
+    /// An element has an invalid value.
     #[error("`{name}` must be {expected}")]
     Value {
         /// The name of the element.
         name: &'static str,
-        /// The values that it may have.
+        /// The valid values.
         expected: &'static str,
     },
-    /// The CORS rules are more or longer than the service takes.
+    /// The CORS rules exceed the limits of the service.
     #[error("a service has at most {RULES} CORS rules, of {RULE_BYTES} bytes together")]
     Rules,
 }
 
 impl PropertiesFault {
-    /// Returns the service's code.
+    /// Returns the error code of the service.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -160,7 +160,7 @@ fn cors_rule(rule: &Element) -> Checked {
     Ok(())
 }
 
-/// Checks that every element inside has one of these names, once.
+/// Checks that every child element has one of these names, at most once.
 fn only(element: &Element, names: &[&str]) -> Checked {
     for (index, child) in element.children().iter().enumerate() {
         let again = element.children().iter().take(index).any(|earlier| earlier.name() == child.name());
@@ -171,7 +171,7 @@ fn only(element: &Element, names: &[&str]) -> Checked {
     Ok(())
 }
 
-/// Checks that an element has each of these inside, once, and nothing else.
+/// Checks that an element has each of these child elements exactly once, and no others.
 fn all(element: &Element, names: &[&'static str]) -> Checked {
     only(element, names)?;
     names.iter().try_for_each(|name| has(element, name))

@@ -26,7 +26,7 @@ fn case(method: &'static str, url: &str, headers: &[(&'static str, &'static str)
 }
 
 impl Case {
-    /// The text to sign and its signature.
+    /// The text to sign, and its signature.
     fn sign(&self, text: fn(SignedParts<'_>, &str) -> String) -> (String, String) {
         let (url, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
         let path = url.splitn(4, '/').nth(3).unwrap();
@@ -38,8 +38,8 @@ impl Case {
     }
 }
 
-/// Each text and what HMAC-SHA256 makes of it (AUTH-1): two lines without an end (AUTH-2, AUTH-5), the path as it is sent and
-/// nothing of the query but `comp` (AUTH-6), the account twice where it is in the path (AUTH-7) and else once.
+/// Checks each text and its HMAC-SHA256 (AUTH-1): two lines without a final line feed (AUTH-2, AUTH-5), the path as sent, only `comp` of
+/// the query (AUTH-6), and the account twice if the path contains it (AUTH-7).
 #[test]
 fn sig_1_to_6_shared_key_lite_of_tables() {
     for (url, text, signature) in [
@@ -79,8 +79,8 @@ fn sig_1_to_6_shared_key_lite_of_tables() {
     }
 }
 
-/// Five lines, those of headers that are not sent empty (AUTH-3), without an end (AUTH-5); a batch by its type with the
-/// boundary and its `$` as it is sent (AUTH-10).
+/// Checks five lines, empty for missing headers (AUTH-3), without a final line feed (AUTH-5). A batch signs its content type with the
+/// boundary, and its `$` as sent (AUTH-10).
 #[test]
 fn sig_7_to_9_shared_key_of_tables() {
     let found = case("GET", &format!("{BASE}/Tables"), &[]).sign(shared_key_table);
@@ -99,8 +99,8 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
-/// Twelve lines; the length is empty without a body, and the date where `x-ms-date` is sent (AUTH-20), the headers by
-/// name (AUTH-21), the account twice in path style (AUTH-23).
+/// Checks twelve lines. The length is empty without a body, and the date is empty if `x-ms-date` is present (AUTH-20). Headers are
+/// sorted by name (AUTH-21), and the account appears twice in path style (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
     let headers =
@@ -134,7 +134,7 @@ fn auth_22_decoded_values_of_one_name_are_joined() {
     assert!(text.ends_with("/devstoreaccount1/devstoreaccount1/q\ncomp:a,b\npopreceipt:A+/="), "{text}");
 }
 
-/// A request's other lines: conditions, encodings and ranges.
+/// Checks the lines of conditions, encodings and ranges.
 #[test]
 fn auth_20_each_of_the_twelve_lines_has_its_place() {
     let names = [
@@ -172,7 +172,7 @@ fn auth_21_headers_are_sorted_merged_and_trimmed_and_others_left_out() {
 
 #[test]
 fn auth_6_the_path_is_signed_as_it_is_sent() {
-    // The vectors SIG-2 and SIG-3 are of one entity, sent in two ways.
+    // The vectors SIG-2 and SIG-3 sign the same entity, sent in two ways.
     let sign = |quote: &str| {
         let path = format!("Employee(PartitionKey={quote}Sales{quote},RowKey={quote}00001{quote})");
         case("GET", &format!("{BASE}/{path}"), &[]).sign(shared_key_table_lite).1

@@ -1,10 +1,12 @@
-//! Conversion of exclusive bounds to the next key inside.
+//! Conversion of exclusive bounds to inclusive ones.
 
 use std::ops::Bound;
 
 use table_core::key::text::is_legal;
 
-/// The first key inside a lower bound: no key holds a character before the blank (KEY-3), so it follows directly.
+/// Returns the first key inside a lower bound. No key contains a character smaller than the space (KEY-3), so appending a space gives the
+/// next
+/// key.
 pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -13,7 +15,7 @@ pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// A key inside an upper bound behind which none is to be expected.
+/// Returns the approximate last key inside an upper bound.
 pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -22,7 +24,7 @@ pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// `a0` becomes `a.` and the last character: `/` may not occur in a key.
+/// Returns a key just before a text. For example, `a0` becomes `a.` followed by the last character, because keys cannot contain `/`.
 fn before(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let Some(mut character) = characters.pop() else { return String::new() };
@@ -33,11 +35,11 @@ fn before(text: &str) -> String {
         }
         character = earlier;
     }
-    // Nothing legal begins with the stem and a smaller character: the stem itself is the last.
+    // No legal key starts with the stem and a smaller character, so the stem itself is the last key.
     stem
 }
 
-/// The character before in UTF-16 order.
+/// Returns the previous character in UTF-16 order.
 fn predecessor(character: char) -> Option<char> {
     match character {
         '\u{10000}' => Some('\u{D7FF}'),

@@ -1,4 +1,4 @@
-//! Tests of scoped views of an embedded engine, and of the signature vectors.
+//! Tests of scoped views of an embedded engine, with the signature vectors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -43,7 +43,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_161_600 + seconds, 0).unwrap()
 }
 
-/// An engine with a few entities, an authority whose clock stands at `at(0)`, and the hand of that clock.
+/// Returns an engine with a few entities, an authority with its clock at `at(0)`, and a handle to move the clock.
 fn scene() -> (Engine, Authority, Arc<AtomicI64>) {
     let (engine, hand) = (Engine::in_memory(), Arc::new(AtomicI64::new(0)));
     block_on(async {
@@ -313,7 +313,7 @@ fn sas_7_a_row_needs_its_partition() {
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 
-/// IMP-4: each user only what is theirs.
+/// IMP-4: each user sees only their own entities.
 #[test]
 fn sas_6_typed_scopes() {
     let spans = |sas: Result<TableSas>| {
@@ -325,7 +325,7 @@ fn sas_6_typed_scopes() {
     assert_eq!(rows, ["Sales", "empid_000100", "Sales", "empid_000199"]);
     let point = spans(TableSas::selection(Employee::key("Sales", 7)));
     assert_eq!(point, ["Sales", "empid_000007", "Sales", "empid_000007"]);
-    // All rows of the entity, and not those of others in its partition.
+    // All rows of the entity, but no other rows of its partition.
     let entity = spans(TableSas::selection(Employee::rows("Sales")));
     assert_eq!(entity, ["Sales", "empid_", "Sales", "empid_\u{FFFD}"]);
     assert_eq!(spans(TableSas::selection(Employee::partition("Sales"))), ["Sales", "-", "Sales", "-"]);

@@ -1,4 +1,4 @@
-//! What a bearer can do to the text of a token.
+//! Alterations that a bearer can make to the text of a token.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 use super::*;
 
 pub(super) const ACCOUNT: &str = "contoso";
-/// Texts that could be mistaken for another field, or for none.
+/// Texts that could be mistaken for another field, or for a missing one.
 const TEXTS: [&str; 10] = [
     "",
     "2015-02-21",
@@ -27,10 +27,10 @@ pub(super) fn texts() -> impl Strategy<Value = String> {
     select(TEXTS.to_vec()).prop_map(str::to_owned)
 }
 
-/// What a bearer does to a query string.
+/// An alteration of a query string.
 #[derive(Clone, Debug)]
 pub(super) enum Alteration {
-    /// Those whose bit is set go.
+    /// Removes the parameters whose bit is set.
     Remove(u16),
     Empty(Index),
     Double(Index),
@@ -39,15 +39,15 @@ pub(super) enum Alteration {
     Add(&'static str, String),
     Set(Index, String),
     Rename(Index, &'static str),
-    /// Name or value in the other case.
+    /// Changes the case of a name or value.
     Case(Index, bool),
-    /// Every byte as `%xx`, of the name too.
+    /// Writes every byte as `%xx`, including the name.
     Encode(Index, bool),
-    /// `+` for a blank.
+    /// Writes `+` for a space.
     Plus(Index),
-    /// This at the end of a value, or at its beginning.
+    /// Adds this text at the start or the end of a value.
     Append(Index, &'static str, bool),
-    /// The lines of what was signed, as other fields of a token of that kind: where a line break is kept inside a value.
+    /// Assigns the signed lines to other fields of a token of the same kind. Some line breaks stay inside values.
     Cut(bool, Vec<Index>),
 }
 
@@ -92,7 +92,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(byte).collect::<Vec<_>>().concat()
 }
 
-/// What was signed, as the fields of a token, with the line breaks of `kept` inside of values.
+/// Returns the signed text as fields of a token, with the line breaks of `kept` inside values.
 fn cut(token: &SasToken, table: bool, kept: &[Index]) -> Pairs {
     let text = match token.table() {
         Some(_) => token.0.string_of_table(ACCOUNT),

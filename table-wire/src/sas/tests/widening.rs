@@ -1,5 +1,5 @@
-//! Tokens as their bearer can alter them: nothing that is removed, added, doubled, reordered, spelled otherwise or cut into other
-//! fields allows more than what was signed.
+//! Tests of altered tokens: parameters that are removed, added, duplicated, reordered, spelled differently or cut into other fields never
+//! allow more than the signed token.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
     select(vec![until, until.starting(at(10))])
 }
 
-/// Tokens of tables, but for what is not signed.
+/// Generates table tokens without their unsigned parts.
 fn of_table() -> impl Strategy<Value = SasToken> {
     let ends = vec(prop::option::of(texts()), 4);
     let rest =
@@ -60,7 +60,7 @@ fn of_table() -> impl Strategy<Value = SasToken> {
     )
 }
 
-/// Tokens of accounts.
+/// Generates account tokens.
 fn of_account() -> impl Strategy<Value = SasToken> {
     let letters = (select(vec!["t", "q", "bqt"]), select(vec!["o", "sco"]), select(vec!["r", "rwdlacu"]));
     (letters, lifetime(), protocol(), version(), any::<bool>()).prop_filter_map(
@@ -77,7 +77,7 @@ fn of_account() -> impl Strategy<Value = SasToken> {
     )
 }
 
-/// Authorities that see a token at several times, from several callers.
+/// Returns authorities at several times and for several callers.
 fn authorities() -> Vec<Authority> {
     let policy = |id: &str, letters: &str, expiry| {
         let permissions = Some(TablePermissions::read(letters).unwrap());
@@ -104,7 +104,7 @@ fn authorities() -> Vec<Authority> {
     .collect()
 }
 
-/// What an altered text allows there; nothing if it is not a token.
+/// Returns the grant of an altered text, or nothing if it is not a valid token.
 fn allowed(authority: &Authority, text: &str) -> Result<Grant> {
     authority.verify(&text.parse()?)
 }
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// The faults by name, where a signer of another program wrote what ours does not.
+/// Names the faults of tokens from other signers, for inputs that this library never writes.
 #[test]
 fn sas_2_an_empty_field_and_none_are_one_token() {
     let clock = Clock::of_instants(|| at(0));
