@@ -1,34 +1,37 @@
-//! Backups of an embedded engine in a store of blobs: all of it the first time, then what is new.
+//! Backups of an embedded engine in a blob store: a full one first, then incremental ones.
 //!
 //! # Context
-//! A backup on the disk that it is to protect from protects from little. `Engine::backup` copies to a folder; this one copies to any store of
-//! the `object_store` crate, beside writers.
+//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to
+//! any store of the `object_store` crate, while writers continue.
 //!
 //! # Key layout
 //! | blob | content |
 //! |---|---|
-//! | `nightly/BACKUP` | says that the prefix is a backup, and in which format |
-//! | `nightly/0000000042.rows` | rows; never changed |
-//! | `nightly/BASE` | names the files of rows; the backup is what it names |
+//! | `nightly/BACKUP` | marks the prefix as a backup, with its format version |
+//! | `nightly/0000000042.rows` | rows; immutable |
+//! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! They are the files of `Engine::backup`, byte by byte: a folder may be uploaded by other means, and a prefix downloaded.
+//! The files are the same as those of `Engine::backup`, byte for byte. A folder may be uploaded by other tools, and a prefix downloaded.
 //!
 //! # Guarantee
-//! - A backup holds all that was acknowledged before the call. Each file of rows is checked before it is sent.
-//! - One that is cut short at any request leaves the earlier one or the new one: `BASE` is replaced last, by one request. Call it again.
-//! - A restore checks every block. Damage is `Corrupted` with the file and the place, and the folder, once it has files of rows, is refused by `Engine::open`.
-//! - The prefix is refused (`FolderNotOurs`) if it holds something else, a backup of another engine, or one of this engine
-//!   after which an older state was restored.
+//! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
+//! - `BASE` is replaced last, by one request. A backup that is interrupted at any request therefore leaves either the previous backup or
+//!   the new one. Call `back_up` again to complete it.
+//! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset. A partly restored folder that
+//!   contains row files is refused by `Engine::open`.
+//! - `FolderNotOurs` is returned if the prefix contains other blobs, a backup of another engine, or a backup of this engine that is newer
+//!   than a state restored since.
 //!
 //! # Cost
-//! A backup is three requests (two reads and a list), one for each new file and each that is removed (more for those above 8 MiB), and one for `BASE`. A file has
-//! about 16 MiB. What was sent is not read back; of what an earlier backup sent only the lengths are compared.
+//! A backup takes three requests (two reads and a list), one for each new and each removed row file (more for files above 8 MiB), and one
+//! for `BASE`. A file has about 16 MiB. Uploaded files are not read back. Files of an earlier backup are compared by length only.
 //!
 //! # Bounds
-//! One backup to a prefix at a time: two at once may remove each other's files. A restore needs room for the rows on the disk, once.
+//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A restore needs disk space for the
+//! rows once.
 //!
 //! # When not to
-//! For a store of an account, which has its own replication: [`migrate`](crate::migrate) copies tables between stores.
+//! For a cloud account, which has its own replication. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -73,14 +76,14 @@ use crate::blob::{InBlobs, blob_error, upload};
 
 const MANIFEST: &str = "BACKUP";
 const BASE: &str = "BASE";
-/// How the names of files of rows end.
+/// The suffix of row files.
 const ROWS: &str = ".rows";
-/// Bytes that are read at once.
+/// The number of bytes per read.
 const PIECE: u64 = 1 << 20;
-/// Bytes of a request of an upload in parts.
+/// The number of bytes per request of a multipart upload.
 const PART: usize = 8 << 20;
 
-/// A place for the backups of one engine: a prefix in a store of blobs.
+/// The backup destination of one engine: a prefix in a blob store.
 #[derive(Clone, Debug)]
 pub struct BlobBackup {
     store: Arc<dyn ObjectStore>,
@@ -88,10 +91,10 @@ pub struct BlobBackup {
 }
 
 impl BlobBackup {
-    /// Backups below a prefix.
+    /// Creates a destination below a prefix.
     ///
     /// # Errors
-    /// `InvalidInput` if the prefix is empty or not a path of blobs.
+    /// `InvalidInput` if the prefix is empty or is not a valid blob path.
     pub fn new(store: Arc<dyn ObjectStore>, prefix: &str) -> Result<Self> {
         let path = Path::parse(prefix).map_err(|error| blob_error(prefix, error.into()))?;
         if path.as_ref().is_empty() {
@@ -100,11 +103,12 @@ impl BlobBackup {
         Ok(Self { store, prefix: path })
     }
 
-    /// Sends everything that was acknowledged before the call, but for what the earlier backup has.
+    /// Backs up everything that was acknowledged before the call. Row files of the previous backup are not sent again.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the prefix holds something else, or a backup that this one does not follow; `Corrupted` if a file of the engine
-    /// cannot be read; those of `Engine::checkpoint`; those of the store.
+    /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot follow.
+    /// - `Corrupted` if a row file of the engine cannot be read.
+    /// - Any error of `Engine::checkpoint` or of the blob store.
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
         let manifest = self.read(MANIFEST).await?;
         let earlier = self.read(BASE).await?;
@@ -132,7 +136,7 @@ impl BlobBackup {
         if earlier.as_deref() != Some(&base) {
             self.write(BASE, base).await?;
         }
-        // IMPORTANT: after `BASE`. Until it is replaced the earlier backup needs its files.
+        // IMPORTANT: only after `BASE` is replaced. Until then the previous backup needs these files.
         let obsolete = |name: &&String| name.ends_with(ROWS) && files.iter().all(|file| file.name != **name);
         for name in there.keys().filter(obsolete) {
             let path = self.path(name);
@@ -145,12 +149,14 @@ impl BlobBackup {
         Ok(report)
     }
 
-    /// Makes an engine's folder of the backup, in a folder that is empty or missing, with every block checked.
+    /// Restores the backup into an empty or missing folder, and verifies every block.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the folder holds something, or the prefix no whole backup; `Corrupted` with the file and the place; `BlobNotFound`
-    /// if a file is missing; `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`; those of the store. A folder that has files of rows
-    /// by then is refused by `Engine::open`: empty it before the next attempt.
+    /// - `FolderNotOurs` if the folder is not empty, or the prefix contains no complete backup.
+    /// - `Corrupted` with the file and the offset; `BlobNotFound` if a file is missing.
+    /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error of the blob store.
+    ///
+    /// After an error, a folder that already contains row files is refused by `Engine::open`: empty it before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {
         let (Some(manifest), Some(base)) = (self.read(MANIFEST).await?, self.read(BASE).await?) else {
             return Err(Error::of(BackupFault::NoBackup(self.prefix.to_string())));
@@ -166,7 +172,7 @@ impl BlobBackup {
         self.prefix.clone().join(name)
     }
 
-    /// The content of a small blob, if it is there.
+    /// Returns the content of a small blob; `None` if it does not exist.
     async fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let path = self.path(name);
         match self.store.get(&path).await {
@@ -180,7 +186,7 @@ impl BlobBackup {
         self.store.put(&path, Bytes::from(bytes).into()).await.in_blob(&path).map(drop)
     }
 
-    /// The names below the prefix, with their lengths.
+    /// Returns the names below the prefix, with their lengths.
     async fn list(&self) -> Result<HashMap<String, u64>> {
         let listing = self.store.list(Some(&self.prefix));
         let named = listing.map_ok(|meta| {

@@ -1,7 +1,7 @@
-//! Blobs beside tables: any `object_store`, and keys as names of blobs.
+//! Blobs in addition to tables: any `object_store`, and keys as blob names.
 //!
-//! The patterns take an `Arc<dyn ObjectStore>` of the `object_store` crate, re-exported here: a local folder, memory, Azure,
-//! and others, by that crate's features. Without the feature `blobs` only the address of a blob, [`BlobRef`], is here.
+//! The patterns take an `Arc<dyn ObjectStore>` of the `object_store` crate, which is re-exported here: a local folder, memory, Azure, and
+//! others, by the features of that crate. Without the feature `blobs` the module has only the address of a blob, [`BlobRef`].
 
 #[cfg(feature = "blobs")]
 mod error;

@@ -1,63 +1,67 @@
-//! Denormalisation: properties of one entity copied into others, and kept in agreement (PAT-DEN).
+//! Denormalisation: properties of one entity copied into others and kept consistent (PAT-DEN).
 //!
 //! # Context
-//! A page shows a department with the name and e-mail address of its manager. The manager is another entity: two requests, or one and a copy.
-//! The copy makes the read one point query; what it costs is that a change of the manager must reach every department she manages.
+//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both takes two
+//! requests; a copy in the department takes one. In return, a change of the manager must reach every department that she manages.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | `Sales` | `Department` | `DepartmentName`, `EmployeeCount`, `ManagerId`, and copied: `ManagerFirstName`, `ManagerLastName`, `ManagerEmail` |
 //! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
-//! | the source's | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one for each entity that holds copies |
+//! | the source's | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
-//! The digits are the first 128 bits of the SHA-256 of relation, table, PartitionKey and RowKey of the holder, a U+0000 behind each. So the change of
-//! a source finds its copies by one range of its own partition (PAT-DEN-3), and typed reads leave these rows out, as they do the outbox's.
+//! The digits are the first 128 bits of the SHA-256 of relation, table, PartitionKey and RowKey of the holder, each followed by U+0000. A
+//! change of the source therefore finds its copies by one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like
+//! the rows of the outbox.
 //!
-//! A [`Denormal`] says what is copied from what into what. Both structs name it, `#[entity(copied_by(…))]` and `#[entity(copies_from(…))]`, and every
-//! handle on them, [`Entities`](crate::Entities), keeps the copies, with every verb.
+//! A [`Denormal`] declares the source, the holder and the copied properties. Both structs name it, by `#[entity(copied_by(…))]` and
+//! `#[entity(copies_from(…))]`. Every verb of every handle on them, [`Entities`](crate::Entities), then maintains the copies.
 //!
 //! # Guarantee
-//! - One point query of the holder answers with the copied properties (PAT-DEN-1). Only this module sets these: a holder is
-//!   written with what its source says.
-//! - In one partition of one table, source and copies change in one entity group transaction, under the `ETag` of each: never one without
-//!   the other (PAT-DEN-2). A holder that takes up a reference holds its source to the version that it copied.
-//! - Elsewhere copies follow by the [`outbox`](crate::outbox): the intent is in the transaction of the change, and each delivery asks the
-//!   source what is true now. Late, twice, in any order and beside each other, copies end as the source is, whichever process dies, and when. A holder is read before
-//!   its source and written under its `ETag`, and each change of a source writes every holder, so that a slow writer never writes last: `docs/convergence.md`.
-//! - A reference to an entity that is not there is refused. A source that is deleted is refused while it is referenced, or its holders are
-//!   [cleared](OnDelete), as is declared.
+//! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them: a write of a holder takes their
+//!   values from the source.
+//! - Within one partition of one table, source and copies change in one entity group transaction, under the `ETag` of each: never one
+//!   without the other (PAT-DEN-2). A holder that adds a reference is written only if the source still has the version that was copied.
+//! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the
+//!   change, and each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or
+//!   concurrent, and whichever process dies at any point. A holder is read before its source and written under its `ETag`, and each change
+//!   of a source writes every holder. A slow writer therefore never writes last: `docs/convergence.md`.
+//! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a referenced source is refused, or its
+//!   holders are [cleared](OnDelete).
 //!
 //! # Cost
 //! | verb | requests |
 //! |---|---|
 //! | read a holder | 1 |
 //! | insert of a holder, same partition | 1 get, 1 transaction of 3 operations |
-//! | the same, elsewhere | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
+//! | insert of a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
 //! | update of a holder that keeps its references | 1 get and 1 for each, 1 transaction of 1 |
-//! | update of a holder that takes up another source | 1 get, what an insert has, and 3 gets for the reference it leaves |
-//! | update of a source that changes nothing that is copied | 1 get, 1 transaction of 1 |
+//! | update of a holder that changes to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
+//! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 |
 //! | update of a source, copies in the partition | 1 get, 1 range query, 1 get a holder, 1 transaction |
-//! | copies elsewhere | the same without those gets; later 1 range query, 1 get a holder, 1 get and 1 transaction for 100 holders of one partition |
+//! | update of a source, copies elsewhere | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get a holder, 1 get and 1 transaction for 100 holders of one partition |
 //!
-//! A reference is a row of some 200 bytes beside the source.
+//! A reference is a row of some 200 bytes in the partition of the source.
 //!
 //! # Bounds
-//! - One transaction takes 99 holders beside the source (EGT-2), of 4 MiB in all. Where there are more in the partition, all follow by the outbox.
-//! - The `RowKey` of a source has at most 473 UTF-16 code units: its references have it in theirs.
-//! - Taking up a reference writes the source (an empty merge), whose `ETag` changes; a source that thousands of new holders name at one time is a hot spot.
-//! - No chains: a type that holds copies is not a source of others.
-//! - Indexes and a feed that either struct declares are kept by every write, and copied properties may be in the keys of the holder's indexes.
-//!   [Participants](crate::participant) of the store are asked for each holder.
-//! - No program forgets a relation: one that a struct does not declare is not to be implemented, and a plain write of either type does not
-//!   compile. [`settle_copies`](crate::Entities::settle_copies) mends what another tool wrote.
-//!   A [unit](crate::unit) reads them when it is committed.
-//! - Across partitions, "refuse" sees the references that are recorded: one that is being taken up while its source is deleted is found by
-//!   the worker, which clears it.
+//! - One transaction takes the source and 99 holders (EGT-2), of 4 MiB together. If the partition has more holders, the outbox updates all
+//!   of them.
+//! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
+//! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source that thousands of new holders refer to at one
+//!   time is a hot spot.
+//! - Chains are not supported: a type that holds copies cannot be the source of others.
+//! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
+//!   properties. [Participants](crate::participant) of the store are called for each holder.
+//! - A program cannot leave out a relation: an undeclared relation cannot be implemented, and a plain write of either type does not
+//!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads
+//!   sources and holders when it is committed.
+//! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded. If a reference is added while its source
+//!   is deleted, the worker clears it later.
 //!
 //! # When not to
-//! Where the source changes more often than its holders are read: read both, in parallel. Where a holder has a list of sources: an
-//! [index](crate::index), or parts [under one owner](crate::relation).
+//! If the source changes more often than its holders are read: read both, in parallel. If a holder has a list of sources: use an
+//! [index](crate::index), or parts [under one parent](crate::relation).
 //!
 //! ```
 //! use table_patterns::denormal::Denormal;
@@ -150,7 +154,7 @@ use end::{Gives, Holds};
 pub use reference::REFERENCE_PREFIX;
 pub(crate) use relations::{Copies, keeping};
 
-/// One relation: what is copied from a source into the holders that refer to it.
+/// A relation: the properties that are copied from a source into the holders that refer to it.
 ///
 /// The functions are pure. A type may hold copies by several relations, and be the source of several.
 #[diagnostic::on_unimplemented(
@@ -159,32 +163,32 @@ pub(crate) use relations::{Copies, keeping};
     note = "a relation says which source a holder refers to and what is copied: implement `Denormal` for it"
 )]
 pub trait Denormal: Sized + 'static {
-    /// The entity that is copied from. It declares the relation: `#[entity(copied_by(…))]`.
+    /// The entity that is copied from. It declares the relation by `#[entity(copied_by(…))]`.
     type Source: Entity + Gives<Self>;
-    /// The entity that holds the copies, as properties of its own. It declares the relation: `#[entity(copies_from(…))]`.
+    /// The entity that has the copies among its properties. It declares the relation by `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
-    /// What is copied. A change of the source that leaves this equal touches no holder.
+    /// The copied values. A change of the source that leaves them equal writes no holder.
     type Copied: PartialEq;
 
-    /// The name of the relation in its reference rows. Once references are written it stays.
+    /// The name of the relation in its reference rows. It must not change after references were written.
     const NAME: &'static str;
-    /// What becomes of holders when their source is deleted.
+    /// The treatment of holders when their source is deleted.
     const ON_DELETE: OnDelete = OnDelete::Refuse;
 
-    /// The source that a holder refers to, told by its other properties.
+    /// Returns the source that a holder refers to, computed from its other properties.
     fn reference(holder: &Self::Holder) -> Option<Selection<Self::Source, Point>>;
 
-    /// What a source gives to its holders.
+    /// Returns the values that are copied from a source.
     fn copied(source: &Self::Source) -> Self::Copied;
 
-    /// Puts it into a holder, and changes nothing else.
+    /// Sets the copied values in a holder, and changes nothing else.
     fn set(holder: &mut Self::Holder, copied: Self::Copied);
 
-    /// Takes the reference out of a holder, and what was copied: [`reference`](Self::reference) is `None` afterwards.
+    /// Removes the reference and the copied values from a holder. [`reference`](Self::reference) must return `None` afterwards.
     fn clear(holder: &mut Self::Holder);
 }
 
-/// What becomes of holders when their source is deleted: declared as [`Denormal::ON_DELETE`].
+/// The treatment of holders when their source is deleted, declared as [`Denormal::ON_DELETE`].
 ///
 /// ```
 /// use table_patterns::denormal::OnDelete;
@@ -193,9 +197,9 @@ pub trait Denormal: Sized + 'static {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDelete {
-    /// The source is not deleted while a holder refers to it.
+    /// The source cannot be deleted while a holder refers to it.
     #[default]
     Refuse,
-    /// The source is deleted, and its holders [forget it](Denormal::clear).
+    /// The source is deleted, and its holders are [cleared](Denormal::clear).
     Clear,
 }

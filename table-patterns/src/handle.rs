@@ -1,4 +1,4 @@
-//! Ways to a handle: from a store, from a table, from an outbox.
+//! Constructors of the entity handle: from a store, from a table, and from an outbox.
 
 use table_core::entity::Entity;
 use table_core::queue::QueueStore;
@@ -14,7 +14,7 @@ use crate::index::Indexes;
 use crate::outbox::Outbox;
 use crate::participant::{Participant, Participants, WithParticipants};
 
-/// Whether an entity has an index in another partition or table.
+/// Returns `true` if an index lies in another partition or table.
 pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     let mut rest = indexes;
     while let [index, after @ ..] = rest {
@@ -26,7 +26,7 @@ pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     false
 }
 
-/// Whether a change of an entity is followed by others elsewhere: of its indexes, or of copies.
+/// Returns `true` if a change of an entity is followed by changes in other partitions: of its indexes, or of copies.
 const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }
@@ -48,12 +48,12 @@ where
     )
 }
 
-/// Hands out entities of every [`TableStore`].
+/// Creates entity handles. Implemented for every [`TableStore`].
 pub trait EntityStore: TableStore + Clone + 'static {
-    /// The table that the design of `E` names, with what `E` declares. Sends nothing.
+    /// Returns the handle on the table that the schema of `E` names, with everything that `E` declares. Sends no request.
     ///
-    /// Only for entities whose indexes all lie in their own partition, and that give or hold no copies: it does not compile for others,
-    /// which need an outbox (PAT-EC-8), [`entities_through`](Self::entities_through).
+    /// Compiles only for entities whose indexes all lie in their own partition, and that neither give nor hold copies. Other entities need
+    /// an outbox (PAT-EC-8): use [`entities_through`](Self::entities_through).
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -78,7 +78,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), NoOutbox)
     }
 
-    /// The same for all entities: the outbox records what a change leaves to be done in other partitions and tables.
+    /// Returns the handle for any entity. The outbox records the changes that must follow in other partitions and tables.
     #[must_use]
     fn entities_through<E: Entity + Send + Sync, O: StepRecorder>(&self, outbox: O) -> Entities<E, Self, O> {
         const {
@@ -87,7 +87,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), outbox)
     }
 
-    /// Attaches a participant to the store. Every handle and unit on the returned store asks it for each write of an `E`: see
+    /// Attaches a participant to the store. Every handle and unit on the returned store calls it for each write of an `E`: see
     /// [`participant`](crate::participant).
     #[must_use]
     fn with_participant<E: Entity>(
@@ -100,7 +100,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
 
 impl<S: TableStore + Clone + 'static> EntityStore for S {}
 
-/// The handle on the entities of a table, with what their struct declares and no outbox.
+/// Creates a handle without an outbox from a table.
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>> for Entities<E, S> {
     fn from(table: Table<E, S>) -> Self {
         const {
@@ -113,7 +113,7 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>>
     }
 }
 
-/// The handle on the entities of a table in the store of an outbox, which records what they change elsewhere.
+/// Creates a handle from an outbox, in the store of the outbox. The outbox records changes in other partitions and tables.
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + 'static> From<Outbox<S, Q>>
     for Entities<E, S, Outbox<S, Q>>
 {

@@ -1,7 +1,7 @@
-//! Large entities: values are blobs, and the entity holds their addresses (PAT-LARGE).
+//! Large entities: values in blobs, with their addresses in the entity (PAT-LARGE).
 //!
 //! # Context
-//! Values that would take an entity over 1 MiB, or that most readers do not want: an employee's photo (PAT-LARGE-1). Each is a
+//! For values that would take an entity over 1 MiB, or that most readers do not need: an employee's photo (PAT-LARGE-1). Each value is a
 //! `#[blob]` field of a struct that derives [`Large`](derive@Large).
 //!
 //! # Key layout
@@ -9,34 +9,33 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/Employees/Sales/000223/0635338512000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/Employees/Sales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark: no entity names the blob, first seen then |
+//! | blobs | `staff/orphans/Employees/Sales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark: at this time the collector first found that no entity names the blob |
 //!
-//! Each upload has a name of its own, with the instant it began and a random number; a blob never changes. The name does not say
-//! which field holds it: fields can be renamed, and whichever property names a blob spares it from the collector.
+//! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field:
+//! fields can be renamed, and the collector keeps a blob that any property of the entity names.
 //!
 //! # Guarantee
-//! - No entity names a blob that is not there (PAT-LARGE-2, BLB-12): the blob is whole before the entity is written, and it is
-//!   removed a [grace period](LargeTable::grace) after the last entity that named it changed.
-//! - A reader sees the old value or the new one, whole: the address in the entity changes in one write, and so do those of several
-//!   blobs that one call gives content. A reader that holds an entity from before a change has the grace period to open its blob;
-//!   afterwards it receives `BlobNotFound`.
-//! - An address that may be stale is not written again: an entity that was read long ago keeps its other blobs only under its `ETag`.
-//! - A value that is not what was written, by length or checksum (CRC-32C), is an error (`Corrupted`).
-//! - What a crash leaves is a blob that no entity names. [`collect_orphans`](LargeTable::collect_orphans) removes it, beside live
-//!   writers: a blob is judged only when it is older than the grace period, and a writer whose upload has taken more than half
-//!   of that gives up. What is left to trust: that a single write of an entity arrives within the other half.
+//! - No entity names a missing blob (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and it is removed a [grace
+//!   period](LargeTable::grace) after the last entity that named it changed.
+//! - A reader sees either the old value or the new one, complete. One write changes the addresses in the entity, for all blobs that one
+//!   call uploads. A reader that holds an older entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
+//! - A stale address is never written back: an entity that was read earlier keeps its other blobs only under its `ETag`.
+//! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
+//! - A crash can leave a blob that no entity names. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
+//!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. The
+//!   remaining assumption is that a single write of an entity arrives within the other half.
 //!
 //! # Cost
-//! A write is the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. The entity alone is one request; each
-//! of its blobs is another, only when [`open`](LargeTable::open) is called (PAT-LARGE-3), streamed both ways. A collection lists
-//! the blobs and looks up the entity of each that is older than the grace period.
+//! A write takes the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity is one request. Each
+//! of its blobs is another request, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed.
+//! A collection lists the blobs and reads the entity of each blob that is older than the grace period.
 //!
 //! # Bounds
-//! Memory: one part of the upload, 8 MiB. Names: a store's own limit, 1,024 characters at Azure, 255 a segment in most file
-//! systems; keys that are longer are refused by it.
+//! Memory: one part of an upload, 8 MiB. Names: the limits of the blob store, for example 1,024 characters at Azure and 255 characters per
+//! segment in most file systems. The store refuses longer keys.
 //!
 //! # When not to
-//! For values of some KiB that are always read: they belong in the entity. For many small values: [a series](crate::series).
+//! For values of some KiB that are always read: keep them in the entity. For many small values: use [a series](crate::series).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -95,9 +94,9 @@ pub use table::LargeTable;
 #[doc = include_str!("large/derive.md")]
 pub use table_derive::Large;
 
-/// An entity that holds the addresses of blobs: what `#[derive(Large)]` implements.
+/// An entity with the addresses of blobs. Implemented by `#[derive(Large)]`.
 ///
-/// By hand, for addresses that are not fields of their own:
+/// A manual implementation is needed only for addresses that are not separate fields:
 ///
 /// ```
 /// use table_patterns::Entity;
@@ -120,6 +119,6 @@ pub use table_derive::Large;
     note = "derive it and mark the fields that hold addresses: `#[derive(Entity, Large)]`, `#[blob] photo: Option<BlobRef>`"
 )]
 pub trait Large: Entity {
-    /// Its blobs, in the order of their fields.
+    /// The blobs of the entity, in the order of their fields.
     const BLOBS: &'static [Blob<Self>];
 }

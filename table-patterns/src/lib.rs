@@ -1,29 +1,29 @@
-//! The pattern catalogue on table storage: the crate an application depends on.
+//! Table storage patterns: the crate that applications depend on.
 //!
 //! | module | pattern |
 //! |---|---|
-//! | [`backup`] | backups of an embedded engine in a store of blobs, full and incremental |
-//! | [`denormal`] | properties of one entity copied into others, in agreement (PAT-DEN) |
+//! | [`backup`] | full and incremental backups of an embedded engine in a blob store |
+//! | [`denormal`] | properties of one entity copied into others, kept consistent (PAT-DEN) |
 //! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
-//! | [`feed`] | every change of a partition, in order, from any place (PAT-EC-8) |
-//! | [`index`](mod@index) | indexes that look after themselves (PAT-INTRA, PAT-INTER, PAT-IX) |
-//! | [`large`] | the value is a blob, the entity holds its address (PAT-LARGE) |
+//! | [`feed`] | every change of a partition, in order, readable from any position (PAT-EC-8) |
+//! | [`index`](mod@index) | self-maintaining secondary indexes (PAT-INTRA, PAT-INTER, PAT-IX) |
+//! | [`large`] | large values in blobs, with their addresses in the entity (PAT-LARGE) |
 //! | [`log_blobs`] | log lines in blobs named by time (PAT-ANTI-2) |
-//! | [`log_tail`] | the newest first, appends that never collide, followers (PAT-LOG) |
-//! | [`migrate`] | a table copied to another store, resumed and checked (DQ-12) |
-//! | [`outbox`] | what a change intends elsewhere, recorded in its transaction (PAT-EC) |
-//! | [`participant`] | what takes part in each write of an entity, in its transaction |
-//! | [`periods`] | a table a period, dropped when it expires; deletes in batches (PAT-HVD) |
-//! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
-//! | [`sequence`] | the next number of a partition, without gaps or without a hot row |
+//! | [`log_tail`] | logs with the newest entry first, appends without collisions, followers (PAT-LOG) |
+//! | [`migrate`] | copies of a table in another store, resumable and verified (DQ-12) |
+//! | [`outbox`] | intents for other partitions, recorded in the transaction of a change (PAT-EC) |
+//! | [`participant`] | application code that adds rows to each write of an entity |
+//! | [`periods`] | one table per period, dropped when it expires; batched deletes (PAT-HVD) |
+//! | [`relation`] | parents and their parts: no part without its parent (PAT-CK-3) |
+//! | [`sequence`] | numbers of a partition: without gaps, or without a hot row |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
-//! | [`unit`](mod@unit) | one transaction over several entity types, with all that their patterns add |
-//! | [`view`] | a read model kept from a change feed, with sums that count each entity once (IMP-6) |
+//! | [`unit`](mod@unit) | one transaction over several entity types, with the rows of their patterns |
+//! | [`view`] | a read model built from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
-//! | [`work`] | workers that do it, by a queue; sweeps, poison, the archive (PAT-EC) |
+//! | [`work`] | workers that deliver recorded intents; sweeps, poison messages, the archive (PAT-EC) |
 //!
-//! It re-exports [`table_core`], so that one dependency is enough. Each pattern stands on
-//! [`TableStore`] and [`QueueStore`] alone, and its module says what it guarantees, what it costs, where it ends, and when not to use it.
+//! The crate re-exports [`table_core`]: one dependency is enough. Each pattern needs only a [`TableStore`] and, for the outbox, a
+//! [`QueueStore`]. Its module documents guarantees, costs, limits, and when not to use it.
 //!
 //! ```
 //! use table_patterns::{EntityKey, TableName};
@@ -33,7 +33,7 @@
 //! # Ok::<(), table_patterns::Error>(())
 //! ```
 
-// The derives name the crate, also in its own tests.
+// The code that the derives generate names the crate, in its own tests too.
 extern crate self as table_patterns;
 
 #[cfg(all(feature = "blobs", feature = "embedded"))]

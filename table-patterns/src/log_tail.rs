@@ -1,34 +1,34 @@
 //! Log tail: the newest events of a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events are appended and the newest are read most: expense claims, alarms, page views. A table answers "the first n" of a
-//! partition at the price of n rows, however long the partition is; so the newest must come first (PAT-LOG-1).
+//! Events are appended, and mostly the newest are read: expense claims, alarms, page views. A table returns the first n rows of a partition
+//! at the cost of n rows, for any length of the partition. The newest event must therefore come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |
 //! |---|---|
-//! | whose log, `000123` | [`LogStamp`]: inverted ticks and a tie breaker, `2519936321678765432_fffffffe00000007` |
+//! | the owner of the log, `000123` | [`LogStamp`]: inverted ticks and a tie breaker, `2519936321678765432_fffffffe00000007` |
 //!
 //! # Guarantee
-//! - No event is lost to another: [`append`](LogTail::append) inserts and never replaces. Two events in one tick differ in the
-//!   tie breaker, which holds the number of the event at its writer and the writer's own random number (PAT-LOG-4).
-//! - Order: by tick, the latest first. Within a tick the events of one [`LogTail`] and its clones are in the order of their
-//!   appends, the latest first; those of several have different keys, in an order that says nothing of which was first.
-//! - The stamps of one [`LogTail`] never go back, also where its clock does.
-//! - An answer that was lost on the way is looked up (CON-11): an event is there once, or the error says that it is not known.
-//! - A [`Follow`] gives each event once, the oldest first, if its append took no longer than the time to settle.
+//! - No event overwrites another: [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie
+//!   breaker, which contains the event's number at its writer and the writer's random number (PAT-LOG-4).
+//! - Order: by tick, the latest first. Within a tick the events of one [`LogTail`] and its clones are in the order of their appends, the
+//!   latest first. Events of different writers have different keys, in arbitrary order.
+//! - The stamps of one [`LogTail`] never go back, even if its clock does.
+//! - After a lost response the event is looked up (CON-11): either it is stored once, or the error reports an unknown outcome.
+//! - A [`Follow`] returns each event once, the oldest first, if its append took no longer than the settling time.
 //!
 //! # Cost
-//! An append is one request. The newest n are one request for 1,000 of them and partition. A poll of a follower that is up to
-//! date is one request a partition; one that is behind needs a few more, because it must find the oldest of what it missed.
+//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. A poll of an up-to-date follower
+//! is one request per partition. A follower that is behind needs a few more, because it must find the oldest event that it missed.
 //!
 //! # Bounds
-//! One partition takes what one partition takes (PAT-LOG-5): 2,000 entities a second at the service. For more, let the
-//! partition key have a `bucket(stamp, n)`: appends go to n partitions, and every read here asks all n and merges them.
+//! A partition has a limited throughput (PAT-LOG-5): 2,000 entities per second at the service. For more, add a `bucket(stamp, n)` to the
+//! partition key: appends are spread over n partitions, and every read queries all n and merges the results.
 //!
 //! # When not to
-//! For log lines that are read by time range and seldom at all: [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events
-//! that are deleted together by age: [a table a period](crate::periods) (PAT-HVD).
+//! For log lines that are rarely read, by time range: [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that are deleted
+//! together by age: use [one table per period](crate::periods) (PAT-HVD).
 //!
 //! ```
 //! use table_patterns::log_tail::{LogStamp, LogTail};
@@ -73,24 +73,24 @@ pub use follow::Follow;
 pub use read::{LogSlice, WholePartitions};
 pub use stamp::{Inverted, LogStamp};
 
-/// A table whose entities are events, the newest first in each partition.
+/// A table of events, the newest first in each partition.
 ///
-/// `E` has a RowKey that ends with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` where other types
-/// share the partition. Another RowKey does not compile. Clones share the writer, and with it the order of their appends.
+/// The RowKey of `E` must end with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` if other types share the
+/// partition. Other RowKeys do not compile. Clones share the writer, and therefore the order of their appends.
 pub struct LogTail<E, S, O = NoOutbox> {
     table: Entities<E, S, O>,
     writer: Arc<Writer>,
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// The log that a table holds, with the system's clock and a writer's number of its own. Taken by their [handle](crate::Entities) its events keep
-    /// whatever they declare.
+    /// Creates a log with the system clock and a new random writer number. Everything that the events declare is maintained by their
+    /// [handle](crate::Entities).
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())
     }
 
-    /// The log with another clock.
+    /// Creates a log with another clock.
     #[must_use]
     pub fn with_clock(entities: impl Into<Entities<E, S, O>>, clock: Clock) -> Self {
         const {
@@ -102,13 +102,13 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
         Self { table: entities.into(), writer: Arc::new(Writer::new(clock)) }
     }
 
-    /// The table.
+    /// Returns the table.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()
     }
 
-    /// The text before the stamp in every RowKey.
+    /// Returns the text before the stamp in every RowKey.
     fn prefix() -> String {
         let literal = |piece: &KeyPiece| match piece {
             KeyPiece::Literal(text) => Some(*text),
@@ -118,7 +118,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
     }
 }
 
-/// Whether a RowKey is literals and a stamp at the end.
+/// Returns `true` if a RowKey consists of literals and a final stamp.
 const fn is_log(schema: &EntitySchema) -> bool {
     let mut pieces = schema.row_key;
     while let [KeyPiece::Literal(_), rest @ ..] = pieces {

@@ -1,7 +1,6 @@
-//! Requests that are under way together (IMP-5).
+//! Concurrent requests (IMP-5).
 //!
-//! Their futures are boxed: what drives many of them is compiled once for each kind of answer, and not for each place that asks, each
-//! entity and each store.
+//! The futures are boxed. The code that drives them is compiled once for each result type, and not for each caller, entity and store.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -10,17 +9,17 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use table_core::error::Result;
 
-/// Requests under way at once, where nothing says otherwise.
+/// The default number of concurrent requests.
 pub(crate) const CONCURRENCY: usize = 16;
 
-/// The answers of reads, in their order. The first error ends it.
+/// Runs reads concurrently and returns their results in order. The first error cancels the rest.
 pub(crate) fn in_order<'a, T: Send + 'a>(
     reads: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
 ) -> BoxFuture<'a, Result<Vec<T>>> {
     let (mut to_ask, mut answers) = (Some(boxed(reads)), Vec::new());
     let mut rest: Option<BoxFuture<'a, Result<Vec<T>>>> = None;
-    // A store in this process answers at once: nothing is queued before one read has to wait.
+    // An in-process store answers at once: no stream is built until a read has to wait.
     let work = move |context: &mut Context<'_>| {
         while let Some(mut reads) = to_ask.take() {
             let Some(mut read) = reads.next() else { break };
@@ -44,7 +43,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// What came of writes, as they end: an error of one gives up none of the others.
+/// Runs writes concurrently and returns their results in order of completion. A failing write cancels none of the others.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -52,7 +51,7 @@ pub(crate) fn all<'a, T: Send + 'a>(
     stream::iter(boxed(writes)).buffer_unordered(at_once).collect().boxed()
 }
 
-/// The same for writes that may fail: what all of them came to, or an error.
+/// Runs fallible writes concurrently. After all have completed, returns their results or one of the errors.
 pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -61,7 +60,7 @@ pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes.await.into_iter().collect()
 }
 
-/// Each is made when its turn comes, so that no more are in memory than are under way.
+/// Boxes each future when it is due, which bounds the number of futures in memory by the number in flight.
 fn boxed<'a, T>(
     futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
 ) -> Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a> {
@@ -82,7 +81,7 @@ mod tests {
         static POLLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// A request, counted; the second one fails.
+    /// Returns a number, and counts the calls. Number 1 fails.
     async fn turn(number: usize) -> Result<usize> {
         POLLS.set(POLLS.get() + 1);
         if number == 1 { Err(Error::new(ErrorCode::InvalidInput, "the second")) } else { Ok(number) }
@@ -99,7 +98,7 @@ mod tests {
     #[test]
     fn reads_that_wait_are_under_way_together_and_their_answers_in_order() {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        // The first ones are answered at once.
+        // The first ones complete at once.
         let reads = (0..20).map(async |number: usize| {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             for _ in 0..if number < 4 { 0 } else { 2 + number % 3 } {
@@ -112,7 +111,7 @@ mod tests {
         assert_eq!(most.load(Ordering::SeqCst), 3);
     }
 
-    /// Ready when polled again.
+    /// Is pending once, then ready.
     async fn later() {
         let mut polled = false;
         poll_fn(|context| {

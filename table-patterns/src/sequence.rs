@@ -1,32 +1,33 @@
-//! Sequences: the next number of a partition, `ticket 000123`, without gaps or without a hot row.
+//! Sequences: consecutive numbers in a partition, such as `ticket 000123`; without gaps, or without a hot row.
 //!
 //! # Context
-//! People number what they talk about: tickets, invoices, orders of a customer. The service has no counter, and two writers that
-//! each look for the largest number take the same one.
+//! People refer to tickets, invoices and orders by number. The service has no counter, and two writers that each look for the largest
+//! number take the same one.
 //!
 //! # Two types
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
 //! |---|---|---|
-//! | a number is taken | by the unit of work that uses it | before it is used |
-//! | gaps | none: a unit that fails takes no number | what a process held that died, and what was taken and not used |
-//! | doubles | never | never |
-//! | requests a number | two: a look, and the unit with one operation more | two a block |
-//! | writers at once | one after another: a partition gives as many numbers a second as it takes units | as many as you like |
+//! | allocation | in the unit of work that uses the number | before the number is used |
+//! | gaps | none: a failing unit takes no number | numbers that were allocated and not used, for example after a crash |
+//! | duplicates | never | never |
+//! | requests per number | two: a read, and the unit with one more operation | two per block |
+//! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
 //!
 //! # Key layout
-//! In the partition of the numbers: `RowKey` `U+FFFC sequence_` and the name, property `Next`: Int64. A number that is not `Next` or above was taken.
-//! Workers and readers of the partition leave the row out; a [migration](crate::migrate) copies it.
+//! In the partition of the numbers: the `RowKey` is `U+FFFC sequence_` followed by the name, the property is `Next`: Int64. All numbers
+//! below `Next` have been taken. Workers and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is given once, whatever fails when and however many take numbers at the same time, in one process or many: `Next` is changed only under its `ETag`. Both types
-//! may take from one sequence, which then has the gaps of blocks.
+//! A number is given out at most once, for any failures and any number of concurrent processes: `Next` changes only under its `ETag`. Both
+//! types may take numbers from the same sequence, which then has gaps.
 //!
 //! # Bounds
-//! Numbers begin with 1 and end at `i64::MAX`. An error whose answer was lost ([`Error::is_ambiguous`]) says of a gapless unit what it says of any unit:
-//! look whether the entity is there before it is written again.
+//! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check that the entity
+//! does not exist before writing it again, as for any unit.
 //!
 //! # When not to
-//! Where no person reads the number: a random identifier costs nothing. Where it is to say when: [`LogStamp`](crate::log_tail::LogStamp).
+//! If no person reads the number: use a random identifier, which costs nothing. If the number must represent time: use
+//! [`LogStamp`](crate::log_tail::LogStamp).
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -42,7 +43,7 @@
 //! # pollster::block_on(async {
 //! let tickets = Engine::in_memory().entities::<Ticket>().create_if_missing().await?;
 //!
-//! // In the unit that inserts the ticket: no gap, one ticket after another.
+//! // In the unit that inserts the ticket: without gaps, one ticket after another.
 //! let numbers = GaplessSequence::new(&tickets, "ticket")?;
 //! let number = numbers
 //!     .next(Ticket::partition("contoso"), |number, unit| {
@@ -51,7 +52,7 @@
 //!     .await?;
 //! assert_eq!(number, 1);
 //!
-//! // A hundred at once, for writers that do not wait for each other; what is not used is a gap.
+//! // A hundred numbers at once, for writers that do not wait for each other. Unused numbers are gaps.
 //! let numbers = BlockSequence::new(&tickets, "ticket", 100)?;
 //! let number: u32 = numbers.next(Ticket::partition("contoso")).await?;
 //! assert_eq!(number, 2);

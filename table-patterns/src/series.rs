@@ -1,38 +1,38 @@
 //! Data series: the values of a period as properties of one entity (PAT-SER).
 //!
 //! # Context
-//! A value an hour, read by the day: messages sent, readings of a sensor. An entity a value would make 24 rows and 24 times the
-//! cost of a row of what is always read together.
+//! For one value per hour that is read by the day: sent messages, sensor readings. One entity per value would need 24 rows for data that is
+//! always read together, at 24 times the cost.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
-//! | whose series, `000123` | the period, `20140423` | a property a slot, `Hour00` to `Hour23`, and those that the entity itself has |
+//! | the owner of the series, `000123` | the period, `20140423` | one property per slot, `Hour00` to `Hour23`, and the properties of the entity |
 //!
-//! A slot without a value is absent. The entity is declared without its slots, which [`Series`] adds.
+//! A slot without a value has no property. The entity is declared without its slots; the trait [`Series`] adds them.
 //!
 //! # Guarantee
-//! - [`set`](SeriesTable::set) merges one slot and leaves the others as they are (PAT-SER-2). Of two writers the last one counts.
-//! - [`increment`](SeriesTable::increment) loses no update: it reads, adds, and writes under the `ETag` it read; where another
-//!   was faster it begins again, after a [back-off](table_core::retry), a bounded number of times (PAT-SER-3). A sum that its type
-//!   cannot hold is an error.
-//! - An increment whose answer was lost is looked up by an identifier that it stores, where the backend can lose answers: the sum
-//!   comes back if it was added. Where that cannot be told, such as behind another writer's increment, it is
-//!   [an ambiguous error](crate::Error::is_ambiguous) and is not repeated (CON-11).
+//! - [`set`](SeriesTable::set) merges one slot and leaves the others unchanged (PAT-SER-2). The last writer wins.
+//! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes under the `ETag` that it read. If another writer was
+//!   faster it retries after a [back-off](table_core::retry), a bounded number of times (PAT-SER-3). A sum that its type cannot hold is an
+//!   error.
+//! - On backends that can lose responses, an increment stores an identifier. After a lost response the identifier is looked up, and the sum
+//!   is returned if it was added. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
+//!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).
 //!
 //! # Cost
-//! The whole day is one request (PAT-SER-1), several days are one range query, one slot is one merge, and a read before it where the entity
-//! has indexes, copies or participants. An increment is a read and a merge, and both again for each race it lost. On an account an increment also stores its identifier, as the property
-//! `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series that has none to spare goes without, and so does one whose
-//! increment writes other rows in its transaction.
+//! A whole day is one request (PAT-SER-1), and several days are one range query. Setting a slot is one merge, preceded by a read if the
+//! entity has indexes, copies or participants. An increment is a read and a merge, repeated for each lost race. On a cloud account an
+//! increment also stores its identifier, as the property `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series
+//! with no spare property stores none, and neither does a series whose increment writes other rows in its transaction.
 //!
 //! # Bounds
-//! 252 properties an entity: more slots do not compile (PAT-SER-4); [wide entities](crate::wide) take them. One entity takes
-//! one write after another: where many increment at once, give each a series of its own and add them up when reading.
+//! 252 properties per entity: more slots do not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes of one entity are
+//! serialised: if many writers increment at once, give each writer a separate series and add them up when reading.
 //!
 //! # When not to
-//! Where single values are looked up by something else than their place, or have properties of their own: then each is an
-//! entity. Where a series is long and read as a whole: [a blob](crate::large).
+//! If single values are looked up by other criteria than their slot, or have further properties: store each as an entity. If a series is
+//! long and read as a whole: use [a blob](crate::large).
 //!
 //! ```
 //! use chrono::NaiveDate;
@@ -87,18 +87,18 @@ pub use row::SeriesRow;
 pub use table::SeriesTable;
 pub(crate) use table::{slot_name, sum_overflow, with_slots};
 
-/// An entity that has slots beside its own properties: values of one type, one property each.
+/// An entity with slots in addition to its properties: values of one type, one property each.
 ///
-/// It may declare indexes, a feed, copies and whatever else an entity has: [`SeriesTable`] takes its [handle](crate::Entities), and a [unit of
-/// work](crate::unit) takes rows with slots by [`put_series`](crate::unit::Unit::put_series). What is derived from the entity, as entries of
-/// indexes and rows of views, is made of its own properties and holds no slots: to read a slot through an index does not compile.
+/// The entity may declare indexes, a feed and copies, like any other entity: [`SeriesTable`] uses its [handle](crate::Entities), and a
+/// [unit of work](crate::unit) takes rows with slots by [`put_series`](crate::unit::Unit::put_series). Derived rows, such as index entries
+/// and rows of views, contain only the properties of the entity. Reading a slot through an index does not compile.
 pub trait Series: Entity {
-    /// The type of a slot's value: `i32` for counts, `f64` for measurements. Not an `Option`: a slot without a value is absent.
+    /// The type of a slot's value: `i32` for counts, `f64` for measurements. Not an `Option`: an empty slot has no property.
     type Value: Property;
-    /// The names of the slots, in order: [`HOURS`], or made by [`slot_names!`](crate::slot_names).
+    /// The names of the slots, in order: [`HOURS`], or names generated by [`slot_names!`](crate::slot_names).
     const SLOTS: &'static [&'static str];
 
-    /// A slot as a column, for filters; `None` past the end.
+    /// Returns a slot as a column, for filters; `None` if the slot does not exist.
     ///
     /// ```
     /// # use table_patterns::{Entity, series::{self, Series}};
@@ -119,7 +119,7 @@ pub trait Series: Entity {
     }
 }
 
-/// That slots and properties fit one entity and do not share a name: judged while it compiles (PAT-SER-4).
+/// Checks at compile time that slots and properties fit into one entity and have different names (PAT-SER-4).
 pub(crate) const fn check_slots<E: Entity>(slots: &[&str], more: usize) {
     let properties = E::SCHEMA.properties;
     assert!(!slots.is_empty(), "a series has slots");

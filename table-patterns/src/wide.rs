@@ -1,8 +1,8 @@
 //! Wide entities: one logical entity in several rows of a partition (PAT-WIDE).
 //!
 //! # Context
-//! More than 252 properties, or more than 1 MiB of them: a count for each of 365 days. One row cannot hold it; the whole is
-//! still one thing to the program, written together and read together.
+//! For more than 252 properties or more than 1 MiB: a count for each of 365 days. One row cannot hold them, and the program still writes
+//! and reads them as one entity.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -10,35 +10,35 @@
 //! | `000123` | `2014_01` | `Office`, `Day001` … `Day250`, `WriteId` |
 //! | `000123` | `2014_02` | `Day251` … `Day366`, `WriteId` |
 //!
-//! The parts have the key of the declaration, with `_` and the part's number behind its RowKey. Which property is in which part is
-//! declared ([`Wide::PARTS`]), so that one slot is written without reading anything: [`derive(Wide)`](derive@Wide) fills each part
-//! before it begins the next, or cuts where `#[part(2)]` stands.
+//! The parts have the declared key, with `_` and the number of the part appended to the RowKey. The declaration assigns each property to a
+//! part ([`Wide::PARTS`]), which allows writing one slot without a read. [`derive(Wide)`](derive@Wide) fills each part before it begins the
+//! next, or begins a new part at `#[part(2)]`.
 //!
 //! # Guarantee
-//! - A write of several parts is one transaction (PAT-WIDE-2), with one new random `WriteId` in every part, untouched ones too.
-//! - A write of one property, or of several in one part, is one merge.
-//! - A reader never sees half a write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have one
-//!   `WriteId`; else it reads again, after a [back-off](table_core::retry). Why that is enough: whatever changes two parts changes
-//!   the `WriteId` of all of them, so parts of one `WriteId` lie between the same two such writes, and differ only by merges
-//!   that are whole in their part. It does not matter whether a page is a snapshot, or whether the parts came in one page.
-//! - Merges of single parts have no order among each other for a reader whose answer took several pages: it can see the later
-//!   one without the earlier.
-//! - A part that is missing is an error, never a default, and so is one that the declaration does not have (PAT-WIDE-4). Where the
-//!   declaration has come to another number of parts, [`resize`](WideTable::resize) brings an entity there by one transaction. A program of an
-//!   older declaration, with fewer parts, is refused where it would write all parts, so that it loses none of a newer one.
+//! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged ones.
+//! - A write of properties in one part is one merge.
+//! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have the same
+//!   `WriteId`. Otherwise it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts
+//!   changes the `WriteId` of all of them. Parts with the same `WriteId` therefore lie between the same two such writes, and differ only by
+//!   merges of single parts. The argument does not depend on snapshot pages, or on a single page.
+//! - Merges of different parts are not ordered for a reader whose result took several pages: it may see the later merge without the earlier
+//!   one.
+//! - A missing part is an error and never a default value, and so is a part that is not declared (PAT-WIDE-4). If the declared number of
+//!   parts has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has
+//!   fewer parts cannot write all parts of a newer entity, which would lose data.
 //!
 //! # Cost
-//! The whole is one range query while it fits a page, whatever the number of parts. A slot is one merge of some hundred bytes. A
-//! write of the whole is one request and one operation a part; one that does not know the versions, an insert-or-replace or a patch of several
-//! parts, asks for them first.
+//! Reading the whole entity is one range query if it fits into a page, for any number of parts. Writing a slot is one merge of some hundred
+//! bytes. Writing the whole entity is one request with one operation per part. An insert-or-replace, or a patch of several parts, reads the
+//! versions first.
 //!
 //! # Bounds
-//! 99 parts, each of 251 properties and 1 MiB; 4 MiB together, because a write of the whole is one transaction (EGT-3). A part
-//! that is too large is an error that names it.
+//! 99 parts, each with 251 properties and 1 MiB; 4 MiB in total, because a write of the whole entity is one transaction (EGT-3). If a part
+//! is too large, the error names it.
 //!
 //! # When not to
-//! For a few large values: [a blob](crate::large). For values that are never read together: rows of their own. For at most 251
-//! slots: [a series](crate::series).
+//! For a few large values: use [a blob](crate::large). For values that are never read together: use separate rows. For at most 251 slots:
+//! use [a series](crate::series).
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
@@ -96,15 +96,15 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The property that all parts of one write share.
+/// The property with the same value in all parts of one write.
 pub const WRITE_ID: &str = "WriteId";
 
-/// Parts of one wide entity: their numbers have two digits, and all are one transaction (EGT-2).
+/// The largest number of parts: their numbers have two digits, and one transaction writes all of them (EGT-2).
 const MOST_PARTS: usize = 99;
 
-/// A type that is stored as several entities of one partition: what `#[derive(Wide)]` implements.
+/// A type that is stored as several entities of one partition. Implemented by `#[derive(Wide)]`.
 ///
-/// By hand, for what is not a struct of properties and slots:
+/// A manual implementation is needed for types that are not structs of properties and slots:
 ///
 /// ```
 /// use table_patterns::wide::{Wide, WideReader, WideWriter};
@@ -141,10 +141,10 @@ const MOST_PARTS: usize = 99;
     note = "derive it: `#[derive(Wide)]` with `#[partition_key(…)]` and `#[row_key(…)]`, in place of `#[derive(Entity)]`"
 )]
 pub trait Wide: Sized {
-    /// The entity whose key the parts have, and whose own properties stand in the first part.
+    /// The entity that defines the key of the parts. Its properties are stored in the first part.
     ///
-    /// It declares nothing else: an index copies one row, and a wide entity is in several. What is looked up, is read by a view or is copied is
-    /// declared on an entity beside it, and both are written in one unit, by [`put_wide`](crate::unit::Unit::put_wide).
+    /// It cannot declare an index, a feed or copies: these work on one row, and a wide entity has several. Declare them on another entity
+    /// and write both in one unit, by [`put_wide`](crate::unit::Unit::put_wide).
     ///
     /// ```compile_fail,E0080
     /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};
@@ -166,33 +166,33 @@ pub trait Wide: Sized {
     /// let counts = Engine::in_memory().wide::<YearOfCounts>();
     /// ```
     type Header: Entity + FromEntity;
-    /// The names of the properties of each part, in order. A property that is not in its part is looked for in the others, so that
-    /// one can be moved; where there are more parts or fewer than when the entities were written, [`WideTable::resize`] is for each.
+    /// The names of the properties of each part, in order. Reads also find a property that is stored in another part, which allows moving
+    /// it. If the number of parts changes, convert each stored entity by [`WideTable::resize`].
     const PARTS: &'static [&'static [&'static str]];
 
-    /// The header.
+    /// Returns the header.
     fn header(&self) -> Self::Header;
 
-    /// Writes the properties, each under a name of [`PARTS`](Self::PARTS).
+    /// Writes the properties, each under a name in [`PARTS`](Self::PARTS).
     ///
     /// # Errors
-    /// Those of [`WideWriter::set`], and the type's own.
+    /// Any error of [`WideWriter::set`], or of the type itself.
     fn write(&self, out: &mut WideWriter) -> Result<()>;
 
-    /// Makes the type of the properties.
+    /// Creates the value from its properties.
     ///
     /// # Errors
-    /// Those of [`WideReader::get`], and the type's own.
+    /// Any error of [`WideReader::get`], or of the type itself.
     fn read(header: Self::Header, properties: &WideReader<'_>) -> Result<Self>;
 
-    /// The names of all properties, part after part.
+    /// Returns the names of all properties, in the order of the parts.
     #[must_use]
     fn names() -> impl Iterator<Item = &'static str> {
         Self::PARTS.iter().flat_map(|part| part.iter().copied())
     }
 }
 
-/// That the parts can be stored: judged while it compiles.
+/// Checks at compile time that the parts can be stored.
 const fn check_parts<W: Wide>() {
     assert!(!W::PARTS.is_empty() && W::PARTS.len() <= MOST_PARTS, "a wide entity has 1 to 99 parts (EGT-2)");
     assert!(

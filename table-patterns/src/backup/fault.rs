@@ -1,15 +1,15 @@
-//! The faults of backups in a store of blobs: prefixes that are empty, or hold something else.
+//! Errors of backups in a blob store.
 
 use table_core::error::{ErrorCode, Fault};
 
-/// A prefix that a backup cannot be written to or read from.
+/// A prefix that cannot be used for a backup.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BackupFault {
-    #[error("the prefix of a backup is empty: name one, so that other blobs are left alone")]
+    #[error("the prefix of a backup must not be empty; choose one that only this backup uses")]
     EmptyPrefix,
-    #[error("the prefix {0} holds something else: choose an empty one")]
+    #[error("the prefix {0} contains other blobs; choose an empty prefix")]
     NotOurs(String),
-    #[error("the prefix {0} holds no whole backup")]
+    #[error("the prefix {0} contains no complete backup")]
     NoBackup(String),
 }
 

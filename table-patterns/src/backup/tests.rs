@@ -1,4 +1,4 @@
-//! Does a backup survive a failure of every request, and is a damaged one never restored?
+//! Backups with a failure at every request, and restores of damaged backups.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;
@@ -7,7 +7,7 @@ use table_core::{TableEntity, TableStoreExt};
 use super::*;
 use crate::faults::FaultyBlobs;
 
-/// An engine with small files of rows.
+/// Creates an engine with small row files.
 fn engine(folder: &Folder) -> Engine {
     EngineOptions::new().checkpoint_bytes(6_000).open(folder).unwrap()
 }
@@ -65,7 +65,7 @@ fn what_is_new_is_sent_and_what_is_not_needed_is_removed() {
     })
     .unwrap();
     assert_eq!(restored(&blobs).unwrap(), wanted(0..42));
-    // A file that is gone, or cut, is sent again.
+    // A file that is missing or truncated is sent again.
     let names = blobs.names();
     blobs.damage(names.iter().find(|name| name.ends_with(ROWS)).unwrap(), Some(b"cut"));
     assert_eq!(restored(&blobs).unwrap_err().code(), ErrorCode::Corrupted);
@@ -124,7 +124,7 @@ fn a_failure_of_any_request_of_a_restore_leaves_no_folder_that_opens() {
             break;
         }
         assert!(!to.join("FORMAT").exists());
-        // Before the first file the folder is as good as empty.
+        // Before the first row file the folder counts as empty.
         let begun = to.exists() && std::fs::read_dir(&to).unwrap().count() > 1;
         if begun {
             assert_eq!(Engine::open(&to).unwrap_err().code(), ErrorCode::FolderNotOurs);

@@ -1,18 +1,18 @@
-//! Errors of a store of blobs.
+//! Conversion of blob store errors.
 
 use object_store::Error as StoreError;
 use table_core::error::{Error, Result};
 
 use crate::blob::fault::StoreFault;
 
-/// The error of a blob.
+/// Returns the error for a failed request on a blob.
 pub(crate) fn blob_error(path: &str, error: StoreError) -> Error {
     Error::of(StoreFault::of(path, error))
 }
 
-/// Says which blob it was.
+/// Converts errors of a blob store.
 pub(crate) trait InBlobs<T> {
-    /// The same with our error.
+    /// Converts an error, and adds the name of the blob.
     fn in_blob(self, path: impl AsRef<str>) -> Result<T>;
 }
 

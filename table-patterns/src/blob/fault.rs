@@ -1,16 +1,16 @@
-//! The faults of blobs: those of their store, and contents that are not what was written.
+//! Errors of blobs: failed requests, and content that differs from the uploaded content.
 
 use object_store::Error as StoreError;
 use table_core::error::{ErrorCode, Fault};
 
-/// A blob that cannot be read as it was written.
+/// A blob that cannot be read, or whose content differs from the uploaded content.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadFault {
-    #[error("`{path}` is not the name of a blob")]
+    #[error("`{path}` is not a valid blob name")]
     Name { path: String, source: object_store::path::Error },
-    #[error("blob `{blob}` is not what was written: it has {bytes} bytes")]
+    #[error("blob `{blob}` differs from the uploaded content: it has {bytes} bytes")]
     Length { blob: String, bytes: u64 },
-    #[error("blob `{blob}` is not what was written: it has {bytes} bytes of checksum {crc:08x}")]
+    #[error("blob `{blob}` differs from the uploaded content: it has {bytes} bytes with checksum {crc:08x}")]
     Checksum { blob: String, bytes: u64, crc: u32 },
 }
 
@@ -23,18 +23,18 @@ impl Fault for ReadFault {
     }
 }
 
-/// A call of the store of blobs that failed.
+/// A failed request of the blob store.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StoreFault {
-    #[error("blob `{0}` is not there")]
+    #[error("blob `{0}` does not exist")]
     NotFound(String, #[source] StoreError),
-    #[error("blob `{0}` has an illegal name")]
+    #[error("blob `{0}` has an invalid name")]
     Name(String, #[source] StoreError),
-    #[error("blob `{0}` may not be used with this credential")]
+    #[error("the credential does not permit access to blob `{0}`")]
     Forbidden(String, #[source] StoreError),
-    #[error("blob `{0}` needs a valid credential")]
+    #[error("access to blob `{0}` needs a valid credential")]
     Unauthenticated(String, #[source] StoreError),
-    #[error("blob `{0}` needs what its store cannot do")]
+    #[error("the blob store does not support this request for blob `{0}`")]
     Unsupported(String, #[source] StoreError),
     #[error("blob `{0}` could not be read or written")]
     Io(String, #[source] StoreError),

@@ -1,23 +1,23 @@
-//! Keys as segments of the name of a blob: readable, reversible, legal everywhere.
+//! Keys as segments of blob names: readable, reversible, and legal in every store.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// Bytes of the longest segment that [`encode_caseless`] writes out; a longer one is cut and distinguished by its hash.
+/// The length in bytes of the longest segment that [`encode_caseless`] writes in full. A longer segment is truncated and ends with a hash.
 const LONGEST: usize = 120;
-/// Bytes of a cut segment that can still be read.
+/// The number of readable bytes in a truncated segment.
 const READABLE: usize = 48;
-/// What stands before the hash. No other segment has it.
+/// The separator in front of the hash. No other segment contains it.
 const HASHED: &str = "==";
 
-/// A text as a segment: ASCII letters, digits, `-` and `_` as they are, every other byte as `=2E`; the empty text is `=`.
+/// Encodes a text as a segment. ASCII letters, digits, `-` and `_` are kept, every other byte is written as `=2E`. The empty text is `=`.
 pub(crate) fn encode(text: &str) -> String {
     escape(text, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// The same with capitals escaped, too, and of bounded length: two texts have two segments also where a store takes `a` and `A`
-/// for one, and whatever their length. Of a long text the end is a hash (SHA-256).
+/// Encodes a text as a segment of bounded length for stores that ignore case: capitals are escaped, too. Different texts have different
+/// segments. The segment of a long text ends with its SHA-256.
 pub(crate) fn encode_caseless(text: &str) -> String {
     let segment = escape(text, |byte| {
         byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_')
@@ -25,7 +25,7 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     if segment.len() <= LONGEST {
         return segment;
     }
-    // A segment is ASCII. An escape that was cut in two does no harm: a hashed segment is not read back.
+    // A segment is ASCII. The truncation may split an escape, which is harmless: a hashed segment is never decoded.
     let mut hashed = segment.get(..READABLE).unwrap_or_default().to_owned() + HASHED;
     for byte in Sha256::digest(text) {
         let _ = write!(hashed, "{byte:02x}");
@@ -49,17 +49,17 @@ fn escape(text: &str, is_plain: impl Fn(u8) -> bool) -> String {
     segment
 }
 
-/// The text of a segment; `None` if `encode` writes no such one.
+/// Decodes a segment; `None` if `encode` does not produce it.
 pub(crate) fn decode(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode(text) == segment)
 }
 
-/// The text of a segment; `None` if [`encode_caseless`] writes no such one, or it is hashed.
+/// Decodes a segment; `None` if [`encode_caseless`] does not produce it, or it is hashed.
 pub(crate) fn decode_caseless(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode_caseless(text) == segment)
 }
 
-/// Whether a segment is of a text that was too long for it.
+/// Returns `true` if the segment is truncated and hashed.
 pub(crate) fn is_hashed(segment: &str) -> bool {
     segment.contains(HASHED)
 }

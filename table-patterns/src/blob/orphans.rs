@@ -1,4 +1,4 @@
-//! Orphans: blobs that no entity names, marked first, removed a grace period later.
+//! Orphans: blobs that no entity names. They are marked first and removed after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use table_core::runtime::ticks_of;
 
 use crate::blob::InBlobs;
 
-/// What a collection found and did.
+/// The result of an orphan collection.
 ///
 /// ```
 /// use table_patterns::large::Collected;
 ///
-/// /// Whether another collection, after the grace period, has something to remove.
+/// /// Returns `true` if a collection after the grace period has something to remove.
 /// fn is_due_again(collected: Collected) -> bool {
 ///     collected.marked > 0
 /// }
@@ -24,41 +24,41 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Blobs that an entity names, and blobs too young to be judged.
+    /// Blobs that an entity names, and blobs younger than the grace period.
     pub kept: u64,
-    /// Orphans seen for the first time, or not long enough ago.
+    /// Orphans that are marked, and not yet removed.
     pub marked: u64,
-    /// Orphans removed.
+    /// Removed orphans.
     pub removed: u64,
 }
 
 /// The entities or lists that name blobs.
 pub(crate) trait Naming {
-    /// What the name of a blob says of the entity that may name it.
+    /// The owner of a blob, as its name tells it.
     type Of: Send + Sync;
 
-    /// Reads the segments of a name below the folder, without the last one; `None` if it is none of ours.
+    /// Parses the segments of a blob name below the folder, without the last one; `None` if the name has another form.
     fn of(&self, segments: &[String]) -> Option<Self::Of>;
 
-    /// Whether an entity names the blob now.
+    /// Returns `true` if an entity names the blob now.
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// A collection of the blobs below a folder. The last segment of their names begins with the instant of their birth.
+/// A collection of the blobs below a folder. The last segment of a blob name begins with the creation time.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
-    /// Where the blobs are.
+    /// The folder of the blobs.
     pub(crate) folder: Path,
-    /// Where their marks are.
+    /// The folder of the marks.
     pub(crate) marks: Path,
-    /// The present instant.
+    /// The current time.
     pub(crate) now: u64,
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
 
 impl<N: Naming + Sync> Orphans<'_, N> {
-    /// Removes blobs that no entity has named for a grace period, and marks those seen for the first time.
+    /// Removes blobs that no entity has named for a grace period, and marks newly found orphans.
     pub(crate) async fn collect(&self) -> Result<Collected> {
         let mut marks = self.marks().await?;
         let mut collected = Collected::default();
@@ -68,14 +68,14 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
             self.judge(&meta.location, &of, born, &marked, &mut collected).await?;
         }
-        // What is left marks blobs that are gone: a run was stopped between the two.
+        // The remaining marks belong to blobs that no longer exist: a run stopped between the two deletions.
         for marks in marks.into_values() {
             self.unmark(&marks).await?;
         }
         Ok(collected)
     }
 
-    /// Reads the name of a blob; `None` if it is none of ours.
+    /// Parses the name of a blob; `None` if the name has another form.
     fn read(&self, path: &Path) -> Option<(N::Of, u64)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
@@ -100,7 +100,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             collected.kept += 1;
             return self.unmark(marks).await;
         }
-        // Of the marks of several collectors the last one counts.
+        // If several collectors have marked the blob, the latest mark counts.
         match marks.iter().map(|(_, since)| since.saturating_add(grace)).max() {
             None => {
                 let mark = self.mark_of(path).join(format!("{now:019}"));
@@ -118,7 +118,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// The marks of each blob, with when they were made.
+    /// Returns the marks of each blob with their times.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));
@@ -132,7 +132,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(marks)
     }
 
-    /// Where the marks of a blob are.
+    /// Returns the folder of a blob's marks.
     fn mark_of(&self, blob: &Path) -> Path {
         blob.prefix_match(&self.folder).into_iter().flatten().fold(self.marks.clone(), Path::join)
     }
@@ -144,7 +144,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Removes a blob; one that is gone already is none the less.
+    /// Removes a blob. Succeeds if it no longer exists.
     async fn remove(&self, path: &Path) -> Result<()> {
         match self.blobs.delete(path).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

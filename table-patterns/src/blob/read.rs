@@ -1,4 +1,4 @@
-//! Reading a value: opened on demand, streamed, verified at its end.
+//! Streaming reads of blobs, with the checksum verified at the end.
 
 use std::fmt;
 
@@ -13,12 +13,12 @@ use crate::blob::BlobRef;
 use crate::blob::fault::ReadFault;
 use crate::blob::{InBlobs, blob_error};
 
-/// A value that has been asked for, not read yet.
+/// An open blob whose content has not been read yet.
 ///
 /// ```
 /// use table_patterns::large::LargeReader;
 ///
-/// /// A value, if it is not too large to be held in memory.
+/// /// Returns the value if it is small enough to be held in memory.
 /// async fn small(reader: LargeReader) -> table_patterns::Result<Option<Vec<u8>>> {
 ///     if reader.len() > 1 << 20 {
 ///         return Ok(None);
@@ -42,19 +42,19 @@ impl LargeReader {
         Ok(Self { blob: blob.clone(), content: found.into_stream() })
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.blob.length
     }
 
-    /// Whether it holds nothing.
+    /// Returns `true` if the value is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.blob.is_empty()
     }
 
-    /// The value, piece by piece. A last item that is an error says that what came before was not what was written.
+    /// Streams the value. If the last item is an error, the streamed content differs from the uploaded content.
     pub fn into_stream(self) -> impl Stream<Item = Result<Bytes>> + Send {
         let Self { blob, content } = self;
         stream::try_unfold((blob, Some(content), 0_u32, 0_u64), |(blob, content, crc, length)| async move {
@@ -72,10 +72,10 @@ impl LargeReader {
         })
     }
 
-    /// The value in memory.
+    /// Reads the value into memory.
     ///
     /// # Errors
-    /// `Corrupted` if it is not what was written; `Io`.
+    /// `Corrupted` if the content differs from the uploaded content; `Io`.
     pub async fn bytes(self) -> Result<Bytes> {
         let collected = self.into_stream().try_fold(BytesMut::new(), |mut all, bytes| async move {
             all.extend_from_slice(&bytes);

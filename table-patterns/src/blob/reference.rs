@@ -8,7 +8,7 @@ use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::value::{EdmType, ValueRef};
 
-/// Where a blob is, how long it is, and its checksum: what an entity holds in its place (PAT-LARGE-1). Made by an upload.
+/// The address of a blob in an entity: its name, length and checksum (PAT-LARGE-1). Created by an upload.
 ///
 /// Stored as one `Edm.String`: the name, the length in bytes, the CRC-32C in hexadecimal digits.
 ///
@@ -29,19 +29,19 @@ pub struct BlobRef {
 }
 
 impl BlobRef {
-    /// The name of the blob.
+    /// Returns the name of the blob.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.length
     }
 
-    /// Whether it holds nothing.
+    /// Returns `true` if the blob is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
@@ -69,9 +69,9 @@ impl FromStr for BlobRef {
     }
 }
 
-/// The address of a blob that cannot be read as one.
+/// A text that is not the address of a blob.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is not the address of a blob: name, length and checksum are wanted")]
+#[error("'{0}' is not a blob address; expected name, length and checksum")]
 struct AddressFault(String);
 
 impl Fault for AddressFault {

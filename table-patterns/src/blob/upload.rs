@@ -1,4 +1,4 @@
-//! Uploads: a stream into a blob, a part at a time, with its length and checksum.
+//! Streaming uploads in parts, with length and checksum.
 
 use std::pin::pin;
 
@@ -12,14 +12,14 @@ use table_core::error::Result;
 use crate::blob::BlobRef;
 use crate::blob::InBlobs;
 
-/// Content that is in memory as a whole, as the stream that an upload takes.
+/// Returns a value in memory as the stream that an upload takes.
 pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + Send {
     stream::iter([Ok(content.into())])
 }
 
-/// Writes a stream to a new blob. What fits one part is one request.
+/// Writes a stream to a new blob. A stream that fits into one part is sent in one request.
 ///
-/// An error of the stream, or of the store, leaves no blob, or one that no entity names.
+/// An error of the stream or of the store leaves either no blob, or a blob that no entity names.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,
@@ -64,7 +64,7 @@ pub(crate) async fn upload(
     }
 }
 
-/// Sends every whole part that is held. The last part may be smaller, and only that.
+/// Sends all complete parts of the buffer. Only the last part of an upload may be smaller.
 async fn send_parts(
     blobs: &dyn ObjectStore,
     path: &Path,
@@ -82,7 +82,7 @@ async fn send_parts(
     Ok(())
 }
 
-/// Gives up what was sent. If that fails the store keeps parts of no blob, which it discards by itself (BLB-5).
+/// Aborts an upload. If the request fails, the store discards the uploaded parts itself (BLB-5).
 async fn abort(parts: Option<Box<dyn MultipartUpload>>) {
     if let Some(mut parts) = parts {
         let _ = parts.abort().await;

@@ -1,4 +1,4 @@
-//! Whether a source's handle may write the holders of a relation: not beside a program of a newer design of theirs.
+//! Admission of writes to holders: refused if a newer program has extended their schema.
 
 use table_core::Table;
 use table_core::error::Result;
@@ -13,22 +13,22 @@ use crate::denormal::relation::Outgoing;
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
     sources: Table<E, S>,
-    /// Of the table that the design of the holders names.
+    /// The admission for the table that the schema of the holders names.
     usual: Option<Admission<S>>,
 }
 
 impl<E, S: TableStore + Clone> Given<E, S> {
-    /// A relation beside a table of sources: nothing is asked where that was not opened.
+    /// Creates the relation for a table of sources. If that table was not opened, nothing is checked.
     pub(super) fn of(relation: &'static Outgoing<E>, sources: &Table<E, S>) -> Self {
         let usual = TableName::new(relation.holders.table).ok();
         let usual = usual.map(|name| sources.admission(relation.holders, name));
         Self { relation, sources: sources.clone(), usual }
     }
 
-    /// Whether holders in a table may be written at an instant.
+    /// Checks that holders in a table may be written.
     ///
     /// # Errors
-    /// `LayoutMismatch` if a program of a newer design has opened it, and this one would not keep what that declares; those of the store.
+    /// `LayoutMismatch` if a newer program has opened the table with a schema that this one would not maintain; any error of the store.
     pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
         match &self.usual {
             Some(usual) if usual.table() == table => usual.admit(now).await,

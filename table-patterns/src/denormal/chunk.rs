@@ -1,4 +1,4 @@
-//! What the holders of one source need, to be written together.
+//! The writes for the holders of one source, to be committed together.
 
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
@@ -16,20 +16,20 @@ use crate::denormal::relation::{Refreshed, Relation};
 use crate::entities::{Contribution, EntityPlan};
 use crate::feed::FeedRecorder;
 
-/// What one holder needs.
+/// The writes for one holder.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
-    /// Its write, if it refers to the source.
+    /// The write of the holder, if it refers to the source.
     pub(super) write: Option<EntityPlan>,
-    /// References that are none, or none any more.
+    /// References that are obsolete: their holder is missing or refers to another source.
     pub(super) drop: Vec<StoredReference>,
 }
 
 impl HolderStep {
-    /// What a holder needs to be as its source is, of which `None` says that it is gone.
+    /// Computes the writes that bring a holder in line with its source; `None` is a deleted source.
     ///
     /// # Errors
-    /// `Unsupported` if it has copies by a relation that is none of these; those of the relation.
+    /// `Unsupported` if the holder has copies by an unknown relation; any error of the relation.
     pub(super) fn of<S: TableStore + 'static>(
         (relations, feed, touches): (&[Relation], Option<&FeedRecorder<S>>, bool),
         context: HolderContext<'_>,
@@ -77,7 +77,7 @@ impl HolderStep {
     }
 }
 
-/// The relation that a reference is of.
+/// Returns the relation of a reference.
 pub(super) fn relation<'a>(relations: &'a [Relation], found: &StoredReference) -> Result<&'a Relation> {
     let name = &found.reference.relation;
     let fault = || Error::of(CopyFault::UnknownRelation(name.clone()));

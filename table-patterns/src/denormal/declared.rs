@@ -1,4 +1,4 @@
-//! The relations that structs declare, as the derive writes them. Not an API: public because macros expand in other crates.
+//! The relations that structs declare, as the derive generates them. Not an API: public because macros expand in other crates.
 
 use table_core::__private::is_same_text;
 use table_core::entity::{AnyRelations, Entity};
@@ -14,10 +14,10 @@ pub struct Declared<E: 'static> {
 }
 
 impl<E: Entity> Declared<E> {
-    /// These.
+    /// Creates the list of relations.
     ///
     /// # Panics
-    /// While it compiles, if two of one end have one name (T184).
+    /// At compile time, if two relations of one side have the same name (T184).
     #[must_use]
     pub const fn new(gives: &'static [Outgoing<E>], holds: &'static [Incoming<E>]) -> Self {
         let (mut at, mut other) = (0, 0);
@@ -38,7 +38,7 @@ impl<E: Entity> Declared<E> {
         Self { gives, holds }
     }
 
-    /// Those of an entity, if it declares any.
+    /// Returns the relations that an entity declares.
     pub(super) fn find() -> Option<&'static Self> {
         let relations: &'static AnyRelations = E::RELATIONS?;
         relations.downcast_ref()

@@ -1,6 +1,6 @@
-//! The ends of a relation: each is an entity that declares it.
+//! The two sides of a relation: each entity declares the relation.
 
-/// The entity that a relation copies from declares so: `#[entity(copied_by(…))]`. Only `#[derive(Entity)]` implements it.
+/// An entity that declares to be the source of a relation: `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare that it gives copies by `{D}`",
     label = "the `Source` of this relation",
@@ -8,7 +8,7 @@
 )]
 pub trait Gives<D> {}
 
-/// The entity that holds copies by a relation declares so: `#[entity(copies_from(…))]`. Only `#[derive(Entity)]` implements it.
+/// An entity that declares to hold copies by a relation: `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare that it holds copies by `{D}`",
     label = "the `Holder` of this relation",
@@ -16,17 +16,17 @@ pub trait Gives<D> {}
 )]
 pub trait Holds<D> {}
 
-/// That the end of a relation is the entity that declares it.
+/// Requires that one side of a relation is the entity that declares it.
 #[diagnostic::on_unimplemented(
     message = "[T183] this relation has `{Self}` at this end, not `{E}`",
     label = "`{E}` declares it",
     note = "`gives` names the relations whose `Source` is the entity, `holds` those whose `Holder` it is"
 )]
 pub trait Is<E> {
-    /// Itself.
+    /// Returns the entity itself.
     fn of(entity: &E) -> &Self;
 
-    /// Itself, to be changed.
+    /// Returns the entity itself, mutably.
     fn of_mut(entity: &mut E) -> &mut Self;
 }
 

@@ -1,4 +1,4 @@
-//! The faults of copies: keys that change, references that lead nowhere, and relations that are not known.
+//! Errors of copies: changed keys, dangling references, and unknown relations.
 
 use table_core::error::{ErrorCode, Fault};
 use table_core::key::EntityKey;
@@ -7,23 +7,25 @@ use table_core::name::TableName;
 /// A source or a holder that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CopyFault {
-    #[error("a relation changes the key of its holder: only copied properties may change")]
+    #[error("a relation changed the key of its holder; it may set copied properties only")]
     CopiedKey,
-    #[error("a holder cannot be its own source: refer to another entity")]
+    #[error("an entity cannot be its own source; refer to another entity")]
     OwnSource,
-    #[error("the holder refers to a source that is not there: insert it first, or take the reference out")]
+    #[error(
+        "the entity refers to a source that does not exist; insert the source first or remove the reference"
+    )]
     NoSource,
     #[error(
-        "{holder} of the table `{table}` refers to it by the relation `{relation}`: give that another source first, or none"
+        "{holder} in table `{table}` refers to this entity by relation `{relation}`; change or remove that reference first"
     )]
     Referred { holder: EntityKey, table: TableName, relation: &'static str },
-    #[error("`clear` of the relation `{0}` leaves the reference: take it out, too")]
+    #[error("`clear` of relation `{0}` did not remove the reference; remove it, too")]
     Cleared(&'static str),
     #[error(
-        "a holder has copies by the relation `{0}`, which this handle does not know: register it with `gives`"
+        "a holder has copies by relation `{0}`, which this handle does not know; declare the relation on the source by `copied_by`"
     )]
     UnknownRelation(String),
-    #[error("the RowKey of a source has at most {0} UTF-16 code units: shorten it, or copy nothing from it")]
+    #[error("the RowKey of a source has at most {0} UTF-16 code units; shorten it or remove the relation")]
     LongSource(usize),
     #[error("the row is not a reference to a holder of copies")]
     Reference,

@@ -1,4 +1,4 @@
-//! Sources: entities that others hold copies of. A change takes its copies along (PAT-DEN-2).
+//! Sources: entities that others hold copies of. Writing a source updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -21,7 +21,7 @@ use crate::entities::{StepRecorder, read_as};
 use crate::index::{Derived, Left, RemoteChange};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// The relations by which it gives.
+    /// Returns the relations of which the entity is the source.
     pub(super) fn given(&self) -> Vec<Relation> {
         self.relations.gives.iter().map(|given| given.relation.relation).collect()
     }
@@ -32,7 +32,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Whether holders may be written.
+    /// Checks that the holders may be written.
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
             let given = self.given_by(found)?;
@@ -41,16 +41,18 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// What is to be written with a change of a source: the holders of its partition, and a step to those elsewhere.
+    /// Adds the writes that a change of a source requires: its holders in the same partition, and an outbox step for the others.
     ///
-    /// IMPORTANT: the source was read before its references are, and is written under that version: a holder that adds a reference writes the
-    /// source, so that none is missed.
+    /// IMPORTANT: the source is read before its references and written under that version. Adding a reference writes the source, which
+    /// ensures that none is missed.
     ///
     /// # Errors
-    /// `InvalidInput` (PAT-DEN-2), naming the holder, for a deletion while one refers to it by a relation that refuses; `Unsupported` if a holder has
-    /// copies by a relation that is not registered; those of the store.
+    /// - `InvalidInput` (PAT-DEN-2), naming the holder, for a deletion while a holder refers to the source by a relation with
+    ///   [`OnDelete::Refuse`].
+    /// - `Unsupported` if a holder has copies by a relation that is not registered.
+    /// - Any error of the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
-        // No holder refers to a source that is not there yet.
+        // A source that does not exist yet has no holders.
         let Some(before) = before.filter(|_| !self.relations.gives.is_empty()) else { return Ok(()) };
         let after = kept.new.as_ref().map(|row| read_as::<E>(key, row)).transpose()?;
         let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
@@ -66,7 +68,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             let holder = &found.reference.holder;
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
             if is_here && kept.siblings.get(&holder.row_key).is_some_and(|sibling| sibling.is_completed) {
-                continue; // written in the same unit, where it copies what this is to be
+                continue; // Written in the same unit, with copies of the new values.
             }
             let given = self.given_by(&found).map_err(|error| io::in_place(error, table, key))?;
             if after.is_none() && given.relation.on_delete == OnDelete::Refuse {
@@ -103,7 +105,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Refuses the deletion of a source that a holder refers to. A reference without such a holder is left over.
+    /// Refuses the deletion of a source while a holder refers to it. A reference whose holder no longer refers to the source is ignored.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.given_by(found)?.relation;
         let group = Group::of(found.clone());

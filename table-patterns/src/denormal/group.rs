@@ -1,4 +1,4 @@
-//! The holders that references of one source name, read together.
+//! The holders that the references of one source name, read together.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use table_core::store::{StoredRow, TableStore};
 use crate::denormal::reference::StoredReference;
 use crate::requests::{self, CONCURRENCY};
 
-/// A holder, and all references of one source that name it.
+/// A holder, with the references of one source that name it.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) table: TableName,
@@ -28,7 +28,7 @@ impl Group {
     }
 }
 
-/// One group a holder, those of one table and partition next to each other.
+/// Groups references by holder. Holders of one table and partition are adjacent.
 pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
     let mut groups: BTreeMap<(String, EntityKey), Group> = BTreeMap::new();
     for found in references {
@@ -44,7 +44,7 @@ pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// Groups with what is stored of their holders.
+/// Reads the holders of the groups.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     groups: Vec<Group>,
@@ -56,7 +56,7 @@ pub(super) async fn read<S: TableStore>(
     requests::in_order(reads, CONCURRENCY).await
 }
 
-/// The deletion of a reference that names no holder, unless another writer has renewed it.
+/// Returns the deletion of an obsolete reference, conditional on its version: another writer may renew it.
 pub(super) fn dropped(found: StoredReference) -> Option<(RowKey, OperationKind)> {
     Some((found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag?))))
 }

@@ -22,11 +22,12 @@ use crate::entities::{StepRecorder, read_as};
 use crate::index::{Derived, Left, RemoteChange};
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// What is to be written with a change of a holder: references, conditions on sources, and its own copies as these say.
+    /// Adds the writes that a change of a holder requires (references, and conditions on sources), and sets its copied properties.
     ///
     /// # Errors
-    /// `ResourceNotFound` (PAT-DEN-2), naming the source, for one that is taken up and not there; `InvalidInput` for a holder that refers to itself, and
-    /// for a copy that changes a key (UPD-6); those of the store.
+    /// - `ResourceNotFound` (PAT-DEN-2), naming the source, if a newly referenced source does not exist.
+    /// - `InvalidInput` for a holder that refers to itself, and for a copy that changes a key (UPD-6).
+    /// - Any error of the store.
     pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut CopyPlan) -> Result<()> {
         if self.relations.holds.is_empty() {
             return Ok(());
@@ -57,7 +58,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                     self.refer(&source_table, &source, &link).await?;
                     follow = true;
                 }
-                // A source of the same unit is what it is to be, under the condition of its own write.
+                // A source in the same unit is copied with its new values. The condition of its own write protects it.
                 let in_unit = is_here(&source).then(|| kept.siblings.get(&source.row_key)).flatten();
                 let is_deleted = in_unit.is_some_and(|written| written.row.is_none());
                 let found = match in_unit {
@@ -81,7 +82,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                         let fault = CopyFault::Referred { holder, table: table.clone(), relation };
                         return Err(io::in_place(Error::of(fault), table, &source));
                     }
-                    // Deleted, and the holder not yet cleared by the worker.
+                    // The source was deleted, and the worker has not cleared the holder yet.
                     None => {
                         (relation.clear)(after)?;
                         new = None;
@@ -109,17 +110,18 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             if after.key_of()? != *key {
                 return Err(io::in_place(Error::of(CopyFault::CopiedKey), table, key));
             }
-            // What the struct does not know of the holder stays.
+            // Properties that the struct does not declare are kept.
             *row = rewrite(row.view(), given.view(), after.to_row()?.view())?;
         }
-        // The version of a source in the partition is a condition: what was copied is what it says when this is written.
+        // The version of a source in the partition is a condition: the transaction fails if the source changed since it was copied.
         beside.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
         kept.rows.extend(beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind }));
         Ok(())
     }
 
-    /// Adds a reference in another partition, before the holder has it: while the source is there, and writing it, so that a
-    /// change of it that has not seen the reference fails. The reference is the last row of its transaction.
+    /// Adds a reference in another partition before the holder refers to the source. The transaction requires the source to exist and
+    /// writes it. A concurrent change of the source that has not seen the reference therefore fails. The reference is the last row of the
+    /// transaction.
     pub(super) async fn refer(
         &self,
         source_table: &TableName,

@@ -1,4 +1,4 @@
-//! What the handles of both sides say alike.
+//! Helpers for sources and holders.
 
 use table_core::error::Error;
 use table_core::key::EntityKey;
@@ -12,7 +12,7 @@ pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }
 
-/// What others may change while something is tried, in words.
+/// The contended entities, as named in error messages.
 pub(super) const RACE: &str = "the source or its holders";
 
 pub(super) fn in_place(error: Error, table: &TableName, key: &EntityKey) -> Error {

@@ -1,4 +1,4 @@
-//! The write of an entity with copies, while the entities that it depends on are read.
+//! The plan for writing an entity with copies, completed while the related entities are read.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -60,10 +60,10 @@ impl CopyPlan {
     }
 }
 
-/// The circumstances of the write of a holder, whose type has no handle here.
+/// The context of the write of a holder. No handle exists for its type.
 #[derive(Clone, Copy)]
 pub(super) struct HolderContext<'a> {
-    /// The extensions of the store.
+    /// The extensions attached to the store.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,
     pub(super) blobs: Option<&'a ListBlobs>,
     pub(super) pace: &'a Runtime,

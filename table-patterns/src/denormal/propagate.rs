@@ -1,4 +1,4 @@
-//! Copies in their holders as what is derived from their source: see [`converge`].
+//! Updates of holders, whose copies are derived from their source: see [`converge`].
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -18,14 +18,14 @@ use crate::work::Delivery;
 
 /// The holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
-    /// By which they are written: of the source, or of the holders.
+    /// The handle that writes them: on the source, or on the holders.
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// Whether those that are right are written, too: a writer with an older source in mind fails then.
+    /// `true` if holders that are already correct are written, too. A concurrent writer that has read an older source then fails.
     pub(super) touches: bool,
-    /// The work that it is done for.
+    /// The delivery that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,
 }
 
@@ -70,7 +70,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
         let store = self.handle.table().store();
         let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
         for drop in dropped.filter_map(group::dropped) {
-            // If not, it is gone, or renewed by a holder that refers to the source again.
+            // The write is lost if the reference is gone, or was renewed by a holder that refers to the source again.
             let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
             converge::is_won(submitted.await)?;
         }
@@ -83,7 +83,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
 }
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
-    /// Writes holders as the source is now, or clears them if it is gone; how many that were.
+    /// Brings holders in line with the current source, or clears them if it is gone. Returns the number of holders written.
     pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
         let limits = self.handle.table().store().capabilities().limits;
         converge::settle(self, groups, (&self.handle.retry, limits)).await?.all()
@@ -91,8 +91,8 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. Each transaction is whole by itself
-    /// (PAT-EC-6).
+    /// Brings all holders of a source in line with it, or clears them if the source is gone. Returns the number of holders written. Each
+    /// transaction leaves a consistent state (PAT-EC-6).
     pub(super) async fn spread(&self, source: &EntityKey, call: Option<Delivery<'_>>) -> Result<usize> {
         let (handle, table) = (self.handle, self.handle.table().name()?);
         let (query, relations) = (reference::query(source), self.given());

@@ -1,4 +1,4 @@
-//! References: rows beside a source that name the holders of its copies (PAT-DEN-3).
+//! References: rows in the partition of a source that name the holders of its copies (PAT-DEN-3).
 
 use std::fmt::Write as _;
 
@@ -14,12 +14,12 @@ use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
-/// What the `RowKey`s of references begin with. Behind it stand the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
+/// The prefix of the `RowKey`s of references. The RowKey of the source, U+FFFC, and 32 hexadecimal digits follow it.
 pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
 
-/// The holders of copies of a source, by their relation.
+/// A holder that has copies of a source, and their relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) relation: String,
@@ -27,29 +27,29 @@ pub(super) struct Reference {
     pub(super) holder: EntityKey,
 }
 
-/// A reference as it is stored.
+/// A stored reference.
 #[derive(Clone, Debug)]
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
     pub(super) row_key: RowKey,
-    /// `None` if it is not there.
+    /// `None` if the reference is not stored.
     pub(super) etag: Option<ETag>,
 }
 
-/// What the references of a source begin with.
+/// Returns the common prefix of the `RowKey`s of a source's references.
 fn front(source: &EntityKey) -> String {
     format!("{REFERENCE_PREFIX}{}\u{FFFC}", source.row_key)
 }
 
 impl Reference {
-    /// The key of the reference, in the partition of its source.
+    /// Returns the key of the reference in the partition of its source.
     ///
     /// # Errors
-    /// `PropertyValueTooLarge` if the source's RowKey leaves no room for it.
+    /// `PropertyValueTooLarge` if the RowKey of the source is too long.
     pub(super) fn key(&self, source: &EntityKey) -> Result<EntityKey> {
         let mut hash = Sha256::new();
         let EntityKey { partition_key, row_key } = &self.holder;
-        // No key holds U+0000, so the texts cannot run into each other.
+        // No key contains U+0000, which separates the texts unambiguously.
         for text in [&self.relation, self.holder_table.folded(), partition_key.as_str(), row_key.as_str()] {
             hash.update(text.as_bytes());
             hash.update([0]);
@@ -91,17 +91,17 @@ impl Reference {
     }
 }
 
-/// Asks for the references of one source.
+/// Returns the query for the references of one source.
 pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
 
-/// What one page has of the references of a source.
+/// Returns the references of a source in one page.
 pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Result<Vec<StoredReference>> {
     let front = front(source);
     let mut found = Vec::new();
     for entity in page.rows.iter() {
-        // A source whose RowKey goes on with U+FFFC has its references in the same range: theirs are longer.
+        // If the RowKey of another source continues this one with U+FFFC, its references lie in the same range. Their RowKeys are longer.
         if entity.row_key.len() != front.len() + DIGITS {
             continue;
         }
@@ -111,7 +111,7 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Res
     Ok(found)
 }
 
-/// The references of a source, at most so many and one page more.
+/// Returns references of a source. Stops after the page on which their number exceeds `most`.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! A relation as plain functions, so that a handle can have several of different types.
+//! A relation as plain functions: a handle can have several relations of different types.
 
 use std::fmt;
 
@@ -17,14 +17,14 @@ use crate::denormal::plan::{HolderContext, plan_holder};
 use crate::denormal::{Denormal, OnDelete};
 use crate::entities::EntityPlan;
 
-/// A relation of any types: what settles its copies.
+/// A type-erased relation: updates the copies of its holders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     pub(super) name: &'static str,
     source_table: &'static str,
-    /// What a holder is to be, given its source.
+    /// Computes the row of a holder from its source.
     pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<EntityRef<'_>>) -> Result<Refreshed>,
-    /// How a holder is written.
+    /// The functions that write the holder.
     pub(super) holder: HolderType,
 }
 
@@ -40,22 +40,22 @@ impl Relation {
     }
 }
 
-/// A relation as those of its source see it.
+/// A relation, seen from its source.
 pub struct Outgoing<E> {
     pub(super) relation: Relation,
-    /// The design of the holders.
+    /// The schema of the holders.
     pub(super) holders: &'static EntitySchema,
     pub(super) on_delete: OnDelete,
-    /// Whether two states of the source differ in what is copied.
+    /// Returns `true` if two states of the source differ in the copied values.
     pub(super) changes: fn(&E, &E) -> bool,
-    /// Whether a holder refers to a source.
+    /// Returns `true` if a holder refers to a source.
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// The type of a holder as plain functions: its writes keep what its struct declares.
+/// The type of a holder as plain functions. Writes of holders maintain everything that its struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
-    /// Whether its changes are recorded in a feed.
+    /// `true` if changes of the holder are recorded in a feed.
     pub(super) feed: bool,
     /// Plans the write of a holder that changes from one row to another.
     pub(super) plan: PlanHolder,
@@ -69,13 +69,13 @@ impl HolderType {
     }
 }
 
-/// What a holder is to be.
+/// The result of computing a holder from its source.
 pub(super) enum Refreshed {
-    /// It refers to another source, or to none.
+    /// The holder refers to another source, or to none.
     Elsewhere,
-    /// As it is.
+    /// The holder is already correct.
     Same,
-    /// This.
+    /// The new row of the holder.
     Changed(Row),
 }
 
@@ -86,7 +86,7 @@ impl<E> fmt::Debug for Outgoing<E> {
 }
 
 impl<E> Outgoing<E> {
-    /// A relation of its source.
+    /// Creates the relation for its source.
     #[must_use]
     pub const fn of<D: Denormal>() -> Self
     where
@@ -123,7 +123,7 @@ fn refresh<D: Denormal>(
     if after == before {
         return Ok(Refreshed::Same);
     }
-    // What the struct does not know of the holder stays.
+    // Properties that the struct does not declare are kept.
     Ok(Refreshed::Changed(rewrite(stored.row, before.view(), after.view())?))
 }
 
@@ -147,15 +147,15 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
     Err(Error::of(CopyFault::CopiedKey).with_key(stored.partition_key, stored.row_key))
 }
 
-/// A relation as those of its holder see it.
+/// A relation, seen from its holder.
 pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
-    /// The source that a holder refers to.
+    /// Returns the source that a holder refers to.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
-    /// Copies from the source, which is there.
+    /// Sets the copied values from an existing source.
     pub(super) set: fn(&mut H, EntityRef<'_>) -> Result<()>,
-    /// Takes reference and copies out.
+    /// Removes the reference and the copied values.
     pub(super) clear: fn(&mut H) -> Result<()>,
 }
 
@@ -166,7 +166,7 @@ impl<H> fmt::Debug for Incoming<H> {
 }
 
 impl<H> Incoming<H> {
-    /// A relation of its holder.
+    /// Creates the relation for its holder.
     #[must_use]
     pub const fn of<D: Denormal>() -> Self
     where

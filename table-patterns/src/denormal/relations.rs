@@ -1,4 +1,4 @@
-//! The relations of an entity as a contributor: its writes are completed by sources and holders.
+//! The relations of an entity as a contributor, which adds the writes of sources and holders.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::entities::{
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
 
-/// The relations by which others hold copies of entities, and those by which they hold copies of others.
+/// The relations of an entity type: as a source, and as a holder.
 pub(super) struct Relations<E: 'static, S> {
     declared: &'static Declared<E>,
     pub(super) gives: Vec<Given<E, S>>,
@@ -51,7 +51,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Returns the relations for an opened handle.
     fn opened(&self, handle: &H) -> Arc<dyn SettleCopies<E, H>>;
 
-    /// Returns itself, for this pattern.
+    /// Returns the value as `Any`, for downcasts within this module.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -131,12 +131,12 @@ where
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Completes the write of an entity by the copies that it holds, and those that it gives.
+    /// Completes the write of an entity: sets its copied properties and updates its holders.
     async fn complete(&self, pending: PendingWrite) -> Result<Completed> {
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, context, .. } = pending;
         let handle = self.handle;
-        // Before a reference is written in another partition.
+        // Checked before a reference is written in another partition.
         handle.admit(false).await?;
         let read = |row: &Row| read_as::<E>(&key, row).map_err(|error| handle.here(error, &key));
         let old = stored.as_ref().map(read).transpose()?;
@@ -152,13 +152,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(Completed { own, others: kept.others, row: kept.new })
     }
 
-    /// The circumstances of writes of holders.
+    /// Returns the context for writes of holders.
     pub(super) fn holder_context(&self) -> HolderContext<'_> {
         holder_context(self.handle)
     }
 }
 
-/// The circumstances of writes of holders through a handle.
+/// Returns the context for writes of holders through a handle.
 pub(super) fn holder_context<E: Entity, S: TableStore, O>(handle: &Entities<E, S, O>) -> HolderContext<'_> {
     HolderContext {
         attached: handle.table.store().attached(),
@@ -175,7 +175,7 @@ where
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // Decided while compiling: the code for copies is a third of the code for an entity, and is left out for entities without any.
+    // Decided at compile time: the code for copies is a third of the code for an entity, and is left out for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }

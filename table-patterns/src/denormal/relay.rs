@@ -1,4 +1,4 @@
-//! Settling copies on demand, and as a recorded change asks for it.
+//! Settling copies: on demand, and for recorded changes.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -12,14 +12,18 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings copies in agreement with what is there now: those that an entity holds, with its references, and those that it gives, also where it is gone;
-    /// how many entities were written. That it is called again does no harm.
+    /// Brings copies in line with the stored sources: the copies that an entity holds, with its references, and the copies of it that
+    /// others hold, even if it is gone. Returns the number of entities written. Idempotent.
     ///
-    /// A program does where another tool wrote the entity; workers that [settle](crate::work::Worker::with_index_handler) do for each recorded change.
+    /// Call it after another tool wrote the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) do so for each
+    /// recorded change.
     ///
     /// # Errors
-    /// `Unsupported` if a holder has copies by a relation that is not registered; `UpdateConditionNotSatisfied` if a holder changed
-    /// during all attempts; those of the store. What was written stays, and another call goes on.
+    /// - `Unsupported` if a holder has copies by a relation that is not registered.
+    /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
+    /// - Any error of the store.
+    ///
+    /// Entities that were already written stay so. Another call continues.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
@@ -33,7 +37,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles what a recorded change left to be done for copies.
+    /// Settles the copies that a recorded change affects.
     pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;
         let name = match of {

@@ -1,4 +1,4 @@
-//! A holder and its sources: references that lead to it, and what it copies (PAT-DEN-2).
+//! Settling one holder: its references and its copied properties (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::error::{ErrorCode, Result};
@@ -19,8 +19,8 @@ use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Brings a holder in line with the source that it refers to by a relation, and with those that it may have left; how often that changed
-    /// its copies.
+    /// Brings a holder in line with the source that it refers to by a relation, and removes references from sources that it has left.
+    /// Returns the number of writes of the holder.
     pub(super) async fn align(
         &self,
         held: &Incoming<H>,
@@ -34,7 +34,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         let reference = Reference { relation: relation.name.to_owned(), holder_table, holder: key.clone() };
         let (mut written, mut sources) = (0, Vec::with_capacity(left.len() + 1));
         for source in left {
-            // IMPORTANT: read before the holder, and deleted under that version: a holder that takes its source up again renews it.
+            // IMPORTANT: read before the holder, and deleted under that version. A holder that refers to the source again renews the
+            // reference.
             let link = reference.key(source)?;
             let found = store.get(&source_table, &link, &Select::names(["PartitionKey"])).await;
             let found = match found {
@@ -61,12 +62,12 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             if is_referred {
                 return Ok(written);
             }
-            // Where a source was gone, and was not when the holder was written, the holder has copies without a reference.
+            // If a source was missing here, and existed when the holder was written, the holder has copies without a reference.
             race.lost(None).await.map_err(|error| handle.here(error, key))?;
         }
     }
 
-    /// The source that a holder refers to.
+    /// Returns the source that a holder refers to.
     async fn source_of(&self, held: &Incoming<H>, key: &EntityKey) -> Result<Option<EntityKey>> {
         let table = self.handle.table();
         let Some(stored) = table.store().get(table.name()?, key, &Select::All).await? else {
@@ -77,7 +78,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         (held.reference)(&holder)
     }
 
-    /// Writes a reference, so that a worker that takes it for left over fails; its version, if the source is there.
+    /// Writes a reference again, which makes a worker fail that is about to delete it as obsolete. Returns its version if the source
+    /// exists.
     async fn renew(
         &self,
         table: &TableName,

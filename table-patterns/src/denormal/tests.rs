@@ -1,4 +1,4 @@
-//! Copies and their sources, as they lie in the store, beside each other and after deaths.
+//! Copies and their sources: stored layout, concurrency and crashes.
 
 mod combined;
 mod concurrent;

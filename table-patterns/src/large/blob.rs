@@ -1,4 +1,4 @@
-//! One blob of an entity: which field holds its address, and content for it.
+//! One blob of an entity: the field of its address, and new content for it.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use table_core::error::Result;
 
 use crate::large::BlobRef;
 
-/// One of the blobs of `E`: `Employee::PHOTO_BLOB`. Made by [`#[derive(Large)]`](derive@crate::large::Large); by hand of the
-/// property's name and of two functions that take the address and put it.
+/// A blob of `E`, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of the
+/// property and two functions that get and set the address.
 ///
 /// ```
 /// use table_patterns::large::{Blob, BlobRef};
@@ -28,7 +28,7 @@ pub struct Blob<E> {
 }
 
 impl<E> Blob<E> {
-    /// The blob whose address is stored as this property, with what takes the address of an entity and puts it there.
+    /// Creates the blob whose address is stored as this property, with the functions that get and set it.
     #[must_use]
     pub const fn new(
         property: &'static str,
@@ -38,19 +38,19 @@ impl<E> Blob<E> {
         Self { property, get, set }
     }
 
-    /// The property that its address is stored as.
+    /// Returns the name of the property that stores the address.
     #[must_use]
     pub const fn property(&self) -> &'static str {
         self.property
     }
 
-    /// New content for it, as a write of a [`LargeTable`](crate::large::LargeTable) takes it:
+    /// Returns new content for the blob, to be passed to a write of a [`LargeTable`](crate::large::LargeTable):
     /// `Employee::PHOTO_BLOB.content(whole(bytes))`.
     pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
         Content { blob: *self, stream: content.boxed() }
     }
 
-    /// The address that an entity holds.
+    /// Returns the address in an entity.
     #[must_use]
     pub fn address_in<'e>(&self, entity: &'e E) -> Option<&'e BlobRef> {
         (self.get)(entity)
@@ -75,7 +75,7 @@ impl<E> fmt::Debug for Blob<E> {
     }
 }
 
-/// New content for one blob, not uploaded yet. Made by [`Blob::content`].
+/// New content for one blob, not uploaded yet. Created by [`Blob::content`].
 ///
 /// ```
 /// use bytes::Bytes;
@@ -107,10 +107,10 @@ impl<E> fmt::Debug for Content<'_, E> {
     note = "a `#[blob]` field is an `Option<BlobRef>`: an entity is there before its blob, and a blob can be removed"
 )]
 pub trait BlobField {
-    /// The address.
+    /// Returns the address.
     fn get(&self) -> Option<&BlobRef>;
 
-    /// Puts an address, or takes it out.
+    /// Sets or removes the address.
     fn set(&mut self, address: Option<BlobRef>);
 }
 

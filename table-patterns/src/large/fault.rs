@@ -1,30 +1,32 @@
-//! The faults of large entities: contents and addresses that do not fit each other.
+//! Errors of large entities: mismatched contents and addresses.
 
 use table_core::error::{ErrorCode, Fault};
 
-/// A write of a large entity that is refused.
+/// An invalid write of a large entity.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LargeFault {
-    #[error("one write has two contents for one blob")]
+    #[error("the write contains two contents for the same blob; pass one")]
     TwoContents,
     #[error(
-        "the upload took more than half of the grace period, and the blob could be taken for an orphan: set a longer one"
+        "the upload took more than half of the grace period, and the collector could remove the blob; set a longer grace period"
     )]
     Slow,
-    #[error("there is no content to set: give at least one blob one")]
+    #[error("`set` needs content for at least one blob")]
     NoContent,
     #[error(
-        "the entity does not hold the address it was given: the functions of its `Blob` are not of one field"
+        "the entity does not return the address that was set; `get` and `set` of the `Blob` must use the same field"
     )]
     OtherAddress,
-    #[error("the entity names the blob of another one, which may remove it: upload the content for this one")]
+    #[error(
+        "the entity names a blob of another entity, which may remove it; upload the content for this entity"
+    )]
     OthersBlob,
     #[error(
-        "the entity names a blob that may have been removed since: replace it under its ETag, or upload the content again, or set \
+        "the entity names a blob that may have been removed; replace the entity under its ETag, upload the content again, or set \
          the field to `None`"
     )]
     MayBeRemoved,
-    #[error("`{folder}` cannot be in the name of a blob")]
+    #[error("`{folder}` is not a valid part of a blob name")]
     Folder { folder: String, source: object_store::path::Error },
 }
 

@@ -12,14 +12,15 @@ use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Removes blobs that no entity has named for a grace period, and marks those seen for the first time. Run it now and then.
+    /// Removes blobs that no entity has named for a grace period, and marks newly found orphans. Run it periodically.
     ///
-    /// Safe beside writers, readers and other collectors; stopped anywhere, the next run goes on. A blob is named if any property
-    /// of its entity holds its address, so that blobs of fields that this program does not know are spared. Blobs whose names are
-    /// none of ours are left alone.
+    /// Safe while writers, readers and other collectors run. After an interruption the next run continues. A blob counts as named if any
+    /// property of its entity contains its address. Blobs of fields that this program does not declare are therefore kept. Blobs whose
+    /// names have another form are ignored.
     ///
     /// # Errors
-    /// Those of the table and of the store of blobs. `TableNotFound` is one: a wrong name must not make everything an orphan.
+    /// Any error of the table or of the blob store. `TableNotFound` is an error, too: a wrong table name must not turn all blobs into
+    /// orphans.
     pub async fn collect_orphans(&self) -> Result<Collected> {
         let orphans = Orphans {
             blobs: self.blobs.as_ref(),
@@ -43,7 +44,7 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
         EntityKey::new(decode(partition)?, decode(row)?).ok()
     }
 
-    /// By what is stored, not by what this program's type says: another version of it may know other blobs.
+    /// Checks all stored properties, including undeclared ones: another version of the program may declare other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);
         let Some(stored) = store.get(table, key, &Select::All).await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! A table of large entities, with the store of its blobs.
+//! A table of large entities, with its blob store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::entities::{Entities, NoOutbox};
 use crate::large::Large;
 use crate::large::fault::LargeFault;
 
-/// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
+/// The size of an upload part in bytes: above 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_hours(24);
 
-/// A table whose entities have values in blobs: how, see [the pattern](crate::large).
+/// A table whose entities have values in blobs: see [the pattern](crate::large).
 pub struct LargeTable<E, S, O = NoOutbox> {
     pub(super) table: Entities<E, S, O>,
     pub(super) blobs: Arc<dyn ObjectStore>,
@@ -30,51 +30,52 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Entities, with their values below a prefix of a store of blobs. Nothing else may be below it. Taken by their
-    /// [handle](crate::Entities) they keep whatever else they declare.
+    /// Creates a table of large entities, with their values below a prefix of a blob store. The prefix must not contain other blobs. All
+    /// other declarations of the entity are maintained by its [handle](crate::Entities).
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
         Self { table: entities.into(), blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
-    /// How long a blob that no entity names is kept; a day by default. It bounds how long an upload may take (half of it), and how
-    /// long a reader may hold an entity before it opens its value.
+    /// Sets the time for which a blob that no entity names is kept; a day by default. An upload may take at most half of it, and a reader
+    /// may hold an entity for that long before it opens the value.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// How many bytes are sent at once, and so held in memory: at least 1, by default 8 MiB. Some stores refuse less than 5.
+    /// Sets the number of bytes per upload request, which are held in memory: at least 1, by default 8 MiB. Some stores require at least 5
+    /// MiB.
     #[must_use]
     pub fn part_bytes(self, part: usize) -> Self {
         Self { part: part.max(1), ..self }
     }
 
-    /// The same with another clock.
+    /// Sets the clock.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// The table, for reads.
+    /// Returns the table, for reads.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()
     }
 
-    /// The handle, for every verb that leaves the blobs as they are: patches of other properties, deletes.
+    /// Returns the handle, for verbs that do not change blobs: patches of other properties, deletes.
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table
     }
 
-    /// The grace period in ticks.
+    /// Returns the grace period in ticks.
     pub(super) fn grace_ticks(&self) -> u64 {
         u64::try_from(self.grace.as_nanos() / 100).unwrap_or(u64::MAX)
     }
 
-    /// Where the blobs of the table are, or their marks.
+    /// Returns the folder of the table's blobs, or of their marks.
     pub(super) fn folder(&self, kind: &str) -> Result<Path> {
         let table = encode(self.table().name()?.as_str());
         let folder = format!("{}/{kind}/{table}", self.prefix);

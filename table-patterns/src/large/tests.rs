@@ -36,7 +36,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The same rows as an older version of the program sees them.
+/// The entity of the same rows in an older version of the program.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]
@@ -81,7 +81,7 @@ fn ada(id: u32) -> Employee {
     Employee { department: "Sales".into(), id, photo: None, cv: None }
 }
 
-/// Content of so many bytes in pieces of three.
+/// Returns content of the given length in chunks of three bytes.
 fn content(byte: u8, length: usize) -> impl futures_core::Stream<Item = Result<Bytes>> + Send {
     let bytes = vec![byte; length];
     stream::iter(bytes.chunks(3).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>())
@@ -104,7 +104,7 @@ impl Scene {
         })
     }
 
-    /// Everything that can be collected has been.
+    /// Removes all orphans.
     fn collect_all(&self) {
         for _ in 0..3 {
             self.now.fetch_add(GRACE, Ordering::SeqCst);
@@ -213,7 +213,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_change() {
 #[test]
 fn pat_large_2_a_collection_beside_an_upload_spares_it() {
     let scene = scene();
-    // The blob is there, its entity not yet: a collector runs.
+    // The blob exists and its entity does not yet: a collector runs.
     let (other, now) = (scene.employees.clone(), Arc::clone(&scene.now));
     scene.tables.script(move |call, _| match call {
         Call::Submit => {

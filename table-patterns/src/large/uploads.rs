@@ -1,4 +1,4 @@
-//! The blobs of one write: uploaded before it, removed after it if it failed for certain.
+//! The blobs of one write: uploaded before it, and removed after a definite failure.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -10,9 +10,9 @@ use crate::blob::{encode, upload};
 use crate::large::fault::LargeFault;
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
-/// What one write uploaded.
+/// The blobs that one write uploaded.
 pub(super) struct Uploads<E> {
-    /// When the first upload began.
+    /// The start time of the first upload.
     born: u64,
     blobs: Vec<(Blob<E>, BlobRef, Path)>,
 }
@@ -22,19 +22,19 @@ impl<E> Uploads<E> {
         self.blobs.is_empty()
     }
 
-    /// Each blob with its new address.
+    /// Returns each blob with its new address.
     pub(super) fn addresses(&self) -> impl Iterator<Item = (Blob<E>, &BlobRef)> {
         self.blobs.iter().map(|(blob, address, _)| (*blob, address))
     }
 
-    /// Whether the write brings new content for a blob.
+    /// Returns `true` if the write has new content for a blob.
     pub(super) fn has(&self, blob: Blob<E>) -> bool {
         self.blobs.iter().any(|(uploaded, ..)| uploaded.property() == blob.property())
     }
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Uploads one content after another. If one fails, those before it are taken back.
+    /// Uploads the contents in order. If one fails, the earlier ones are removed.
     pub(super) async fn upload(
         &self,
         key: &EntityKey,
@@ -56,7 +56,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(uploads)
     }
 
-    /// Each blob has one content.
+    /// Checks that each blob has at most one content.
     fn check_contents(&self, contents: &[Content<'_, E>]) -> Result<()> {
         for (at, content) in contents.iter().enumerate() {
             let name = content.blob.property();
@@ -67,7 +67,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// The collector will not have judged the blobs before the entity names them.
+    /// Checks that the collector cannot have removed the blobs before the entity names them.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
             return Err(self.refuse(LargeFault::Slow));
@@ -75,10 +75,10 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// The outcome of the write, after the blobs that it leaves without an entity are removed.
+    /// Removes the uploaded blobs if the write failed, and returns its outcome.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
-            // An entity may name them, or will: only the collector can find out.
+            // If the outcome is unknown, an entity may name them: only the collector can decide.
             && !error.is_ambiguous()
         {
             self.take_back(uploads).await;
@@ -86,14 +86,14 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes blobs that no entity names. If this fails, too, they are orphans, which the collector removes.
+    /// Removes blobs that no entity names. If this fails, too, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;
         }
     }
 
-    /// A name that no blob has had.
+    /// Returns a unique name.
     fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = segments(key);
         let name = format!("{born:019}_{}", Uuid::new_v4().simple());
@@ -109,14 +109,14 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     }
 }
 
-/// Whether a blob was uploaded for the entity of this key, wherever blobs were kept then.
+/// Returns `true` if a blob was uploaded for the entity with this key, under any prefix.
 pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     let mut names = blob.path().rsplit('/').skip(1);
     let [partition, row] = segments(key);
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
 }
 
-/// The key as segments of a name.
+/// Returns the key as segments of a blob name.
 fn segments(key: &EntityKey) -> [String; 2] {
     [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
 }

@@ -1,4 +1,4 @@
-//! The verbs of a table of large entities: the blob first, then the entity that names it.
+//! The verbs of a table of large entities: they write the blob first, then the entity that names it.
 
 use table_core::column::Column;
 use table_core::entity::Versioned;
@@ -15,12 +15,14 @@ use crate::large::uploads::{Uploads, is_of};
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Uploads contents, each for one of the entity's blobs, and inserts the entity that names them.
+    /// Uploads contents for blobs of the entity, and inserts the entity with their addresses.
     ///
     /// # Errors
-    /// Those of [`Table::insert`](table_core::Table::insert), of the contents and of the store of blobs; `InvalidInput` for two contents of one blob, for an
-    /// entity that holds the address of a blob without new content, and if the upload took more than half of the grace period.
-    /// The table is then as it was, unless the error [is ambiguous](table_core::Error::is_ambiguous).
+    /// - `InvalidInput` for two contents of one blob, for an entity with the address of a blob without new content, and if the upload took
+    ///   more than half of the grace period.
+    /// - Any error of [`Table::insert`](table_core::Table::insert), of the content streams or of the blob store.
+    ///
+    /// The table is unchanged, unless the error [is ambiguous](table_core::Error::is_ambiguous).
     pub async fn insert(
         &self,
         entity: E,
@@ -29,12 +31,13 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, None, contents).await
     }
 
-    /// Uploads contents and replaces the entity by one that names them; a blob without new content stays as the entity says.
-    /// Readers see the old address of a blob or the new one.
+    /// Uploads contents and replaces the entity with one that names them. A blob without new content keeps the address in the entity.
+    /// Readers see either the old address of a blob or the new one.
     ///
     /// # Errors
-    /// Those of [`Table::replace`](table_core::Table::replace), and as [`insert`](Self::insert). Under [`IfMatch::Any`] an entity that holds the address of a
-    /// blob without new content is refused: the blob may have been replaced since, and be gone.
+    /// - `InvalidInput` under [`IfMatch::Any`] for an entity with the address of a blob without new content: the blob may have been
+    ///   replaced and removed.
+    /// - Any error of [`Table::replace`](table_core::Table::replace) or of [`insert`](Self::insert).
     pub async fn replace(
         &self,
         entity: E,
@@ -44,11 +47,13 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, Some(if_match.into()), contents).await
     }
 
-    /// Uploads contents and merges their addresses into a stored entity, which is not read: its other blobs and properties
-    /// stay. Last writer wins, for each blob.
+    /// Uploads contents and merges their addresses into a stored entity without reading it. Its other blobs and properties are kept. For
+    /// each blob, the last writer wins.
     ///
     /// # Errors
-    /// `ResourceNotFound` if there is no such entity; `InvalidInput` for no contents, and as [`insert`](Self::insert).
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `InvalidInput` for no contents.
+    /// - Any error of [`insert`](Self::insert).
     pub async fn set(
         &self,
         key: Selection<E, Point>,
@@ -69,20 +74,21 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.settle(&uploads, written).await
     }
 
-    /// Takes a blob away from an entity, which is read and replaced as [`Table::update`](table_core::Table::update) does; the blob is an orphan then, and
-    /// readers have the grace period to open it. Nothing, if the entity has none.
+    /// Removes a blob from an entity, by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can open
+    /// within the grace period. Does nothing if the entity has no such blob.
     ///
     /// # Errors
-    /// Those of [`Table::update`](table_core::Table::update).
+    /// Any error of [`Table::update`](table_core::Table::update).
     pub async fn remove(&self, from: impl Into<UpdateFrom<E>>, blob: Blob<E>) -> Result<Versioned<E>> {
         self.table.update(from, |entity| blob.put(entity, None)).await
     }
 
-    /// A blob of an entity that was read: the second of two requests (PAT-LARGE-3). `None` if the entity has none.
+    /// Opens a blob of an entity that was read: the second of two requests (PAT-LARGE-3). `None` if the entity has no such blob.
     ///
     /// # Errors
-    /// `BlobNotFound` if the entity was read so long ago that its value is gone: read it again; `Corrupted` if the blob is not
-    /// of the length that was written; `Io`.
+    /// - `BlobNotFound` if the entity was read so long ago that its value has been removed: read it again.
+    /// - `Corrupted` if the length of the blob differs from the upload.
+    /// - `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
         match blob.address_in(entity) {
             Some(address) => LargeReader::open(self.blobs.as_ref(), address).await.map(Some),
@@ -90,7 +96,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         }
     }
 
-    /// Inserts without a condition, replaces under one.
+    /// Inserts if no condition is given, otherwise replaces.
     async fn write(
         &self,
         mut entity: E,
@@ -114,7 +120,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// The entity names blobs that are there, and will be for as long as it names them.
+    /// Checks that the blobs of the entity exist, and will exist as long as the entity names them.
     fn check(
         &self,
         entity: &E,

@@ -1,23 +1,23 @@
-//! The faults of logs in blobs: names, lines and blobs that cannot be written or read.
+//! Errors of logs in blobs: invalid names, lines and blobs.
 
 use table_core::error::{Error, ErrorCode, Fault};
 
 /// A log that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LogBlobFault {
-    #[error("`{0}` is not the name of a service: take lower-case letters, digits and `-`")]
+    #[error("`{0}` is not a valid service name; use lower-case letters, digits and `-`")]
     Service(String),
-    #[error("{0} bytes of log lines wait to be written: flush, or drop lines")]
+    #[error("the buffer is full with {0} bytes of log lines; flush it or drop lines")]
     Busy(usize),
-    #[error("the hour `{0}` has a million blobs: write larger blocks")]
+    #[error("the hour `{0}` already has a million blobs; write larger blocks")]
     Hour(String),
-    #[error("the line `{0}` is not one that this library writes")]
+    #[error("`{0}` is not a valid log line")]
     Line(String),
     #[error("log blob `{0}` is not UTF-8")]
     Text(String),
     #[error("log blob `{0}` ends inside a line")]
     End(String),
-    #[error("log blob `{blob}` has a broken line")]
+    #[error("log blob `{blob}` has an invalid line")]
     BrokenLine { blob: String, source: Error },
 }
 

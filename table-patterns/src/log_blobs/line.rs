@@ -7,7 +7,7 @@ use table_core::error::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// The version that every line begins with.
+/// The version at the beginning of every line.
 pub(super) const VERSION: &str = "1.0";
 
 /// The subject of a line (LOG-4).
@@ -22,10 +22,10 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    /// All, in the order that `LogType` has them.
+    /// All kinds, in the order of `LogType`.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
-    /// The word for it.
+    /// Returns the word for the kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -45,27 +45,27 @@ impl LogKind {
 /// ```
 /// use table_patterns::log_blobs::LogLine;
 ///
-/// /// A line for a terminal.
+/// /// Formats a line for a terminal.
 /// fn shown(line: &LogLine) -> String {
 ///     format!("{} {:?}: {}", line.at.format("%H:%M:%S"), line.kind, line.fields.join(" "))
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// When it was appended, in ticks of 100 ns.
+    /// The time of the append, with a precision of a tick (100 ns).
     pub at: DateTime<Utc>,
-    /// Its subject.
+    /// The subject of the line.
     pub kind: LogKind,
-    /// Its writer's number and its own: no other line has it.
+    /// The unique id: the number of the writer and the number of the line.
     pub id: String,
-    /// What it says.
+    /// The fields of the line.
     pub fields: Vec<String>,
 }
 
 impl LogLine {
     /// Appends the line with its LF.
     pub(super) fn write(&self, out: &mut String) {
-        // Writing to a `String` cannot fail. Seven fraction digits are a tick.
+        // Writing to a `String` cannot fail. Seven fraction digits are a precision of one tick.
         let instant = self.at.to_rfc3339_opts(SecondsFormat::Nanos, true);
         let instant = instant.strip_suffix("00Z").unwrap_or(&instant);
         let _ = write!(out, "{VERSION};{instant}Z;{};{}", self.kind.as_str(), self.id);
@@ -76,7 +76,7 @@ impl LogLine {
         out.push('\n');
     }
 
-    /// Reads a line without its LF.
+    /// Parses a line without its LF.
     pub(super) fn parse(line: &str) -> Result<Self> {
         let read = || {
             let mut fields = split(line)?.into_iter();
@@ -109,7 +109,7 @@ fn quote(field: &str, out: &mut String) {
     out.push('"');
 }
 
-/// The fields of a line; `None` if its quotes do not match.
+/// Splits a line into its fields; `None` if its quotes do not match.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;

@@ -6,10 +6,10 @@ use table_core::error::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// One more than the last counter that six digits write.
+/// The number of blob counters with six digits.
 pub(super) const COUNTERS: u32 = 1_000_000;
 
-/// Checks the word that all names of a log begin with.
+/// Checks the name of a service, with which all names of its log begin.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
@@ -19,23 +19,23 @@ pub(super) fn check_service(service: &str) -> Result<()> {
     Err(Error::of(LogBlobFault::Service(service.to_owned())))
 }
 
-/// The hour that an instant lies in.
+/// Returns the start of the hour of an instant.
 pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
-    // By calendar: chrono's rounding counts nanoseconds, which end in the year 2262.
+    // Uses calendar fields: chrono's rounding counts nanoseconds, which end in the year 2262.
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 
-/// The folder of an hour: `queue/2014/07/31/1800`.
+/// Returns the folder of an hour: `queue/2014/07/31/1800`.
 pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
     Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
 }
 
-/// A blob in a folder: `000001.log` is the second.
+/// Returns the name of a blob in a folder: `000001.log` is the second one.
 pub(super) fn blob(folder: &Path, counter: u32) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }
 
-/// The counter of a blob; `None` if its name is none of ours.
+/// Returns the counter of a blob; `None` if its name has another form.
 pub(super) fn counter(path: &Path) -> Option<u32> {
     let digits = path.filename()?.strip_suffix(".log")?;
     let all_digits = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Reading a log by time range: hours by prefix, blobs by metadata, lines by their instant (LOG-5).
+//! Reading a log by time range: hours by prefix, blobs by metadata, lines by instant (LOG-5).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{check_service, counter, folder, hour};
 
-/// Reads the log of a service: see [the pattern](crate::log_blobs).
+/// A reader of the log of a service: see [the pattern](crate::log_blobs).
 #[derive(Clone, Debug)]
 pub struct LogReader {
     blobs: Arc<dyn ObjectStore>,
     service: String,
 }
 
-/// What is asked for.
+/// The selection criteria of a read.
 #[derive(Clone, Debug)]
 struct Wanted {
     from: DateTime<Utc>,
@@ -31,33 +31,32 @@ struct Wanted {
     kinds: Vec<LogKind>,
 }
 
-/// A read under way.
+/// The state of a read.
 struct Reading {
     reader: LogReader,
     wanted: Wanted,
-    /// The next hour to be listed.
+    /// The next hour to list.
     hour: Option<DateTime<Utc>>,
-    /// What is left of the hour, the next blob last.
+    /// The remaining blobs of the hour, the next one last.
     paths: Vec<Path>,
-    /// The ids of the hour. A block that was written twice lies in one hour twice.
+    /// The line ids of the hour. A block that was written twice is in the same hour twice.
     seen: HashSet<String>,
 }
 
 impl LogReader {
-    /// A reader of a service's log.
+    /// Creates a reader of a service's log.
     ///
     /// # Errors
-    /// `InvalidInput` for a service whose name is not made of lower-case letters, digits and `-`.
+    /// `InvalidInput` if the service name contains other characters than lower-case letters, digits and `-`, or is empty.
     pub fn new(blobs: Arc<dyn ObjectStore>, service: &str) -> Result<Self> {
         check_service(service)?;
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// The lines of some kinds from an instant to before another, blob after blob. Each blob is in the order it was written;
-    /// blobs overlap in time by up to an hour.
+    /// Streams the lines of some kinds from an instant to before another, blob by blob. The lines of a blob are in the order in which they
+    /// were written. The time ranges of blobs overlap by up to an hour.
     ///
-    /// A last item that is an error says that the rest is not known: `Corrupted` for a line that is none, and what the store of
-    /// blobs says.
+    /// If the last item is an error, the remaining lines are unknown: `Corrupted` for an invalid line, or any error of the blob store.
     pub fn stream(
         &self,
         from: DateTime<Utc>,
@@ -78,10 +77,10 @@ impl LogReader {
         .try_flatten()
     }
 
-    /// The lines in the order of their instants.
+    /// Returns the lines in the order of their instants.
     ///
     /// # Errors
-    /// Those of [`stream`](Self::stream).
+    /// Any error of [`stream`](Self::stream).
     pub async fn collect(
         &self,
         from: DateTime<Utc>,
@@ -89,14 +88,14 @@ impl LogReader {
         kinds: &[LogKind],
     ) -> Result<Vec<LogLine>> {
         let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
-        // Stable: of one instant the lines of a writer keep their order.
+        // The sort is stable: lines of a writer with the same instant keep their order.
         lines.sort_by_key(|line| line.at);
         Ok(lines)
     }
 }
 
 impl Reading {
-    /// The lines of the next blob that may have some.
+    /// Returns the matching lines of the next blob that may contain some.
     async fn next(&mut self) -> Result<Option<Vec<LogLine>>> {
         loop {
             if let Some(path) = self.paths.pop() {
@@ -147,9 +146,9 @@ impl Wanted {
         self.from <= line.at && line.at < self.to && self.kinds.contains(&line.kind)
     }
 
-    /// Whether the metadata of a blob allows for a line that is wanted; so it does where there is none.
+    /// Returns `true` if the metadata of a blob permits a matching line, or if it has no metadata.
     fn may_be_in(&self, found: &GetResult) -> bool {
-        // In any case: as headers of HTTP the names come back in lower case (BLB-9).
+        // Ignores case: as HTTP headers, the names come back in lower case (BLB-9).
         let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));
         let text = |name: &str| {
             let mut attributes = found.attributes.iter();
@@ -158,7 +157,7 @@ impl Wanted {
         let instant = |name: &str| text(name).and_then(|text| text.parse::<DateTime<Utc>>().ok());
         let has_kind =
             |kinds: &str| kinds.split(',').filter_map(LogKind::parse).any(|kind| self.kinds.contains(&kind));
-        // The metadata has whole seconds, cut off.
+        // The metadata has whole seconds, truncated.
         let second = TimeDelta::seconds(1);
         text("LogType").is_none_or(has_kind)
             && instant("StartTime").is_none_or(|start| start < self.to)

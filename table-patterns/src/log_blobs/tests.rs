@@ -141,7 +141,7 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Found on Azurite: metadata comes back under names in lower case, as all headers do (BLB-9), and was not found.
+/// Found on Azurite: metadata names come back in lower case, as all headers do (BLB-9), and were not found.
 #[test]
 fn log_5_metadata_is_found_whatever_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -168,7 +168,7 @@ fn log_5_metadata_is_found_whatever_the_case_of_its_names() {
     assert!(block_on(reader.collect(from, to, &LogKind::ALL)).is_err());
 }
 
-/// The hour of the name is that of the last line; a read of the first one's looks there too.
+/// The hour of the name is that of the last line. A read of the first line's hour includes it.
 #[test]
 fn log_3_a_block_lies_in_the_hour_it_was_completed_in_and_is_found_from_the_one_before() {
     let (clock, now) = clock("2014-07-31T18:30:00Z");
@@ -195,7 +195,7 @@ fn a_service_has_a_plain_name() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Fields of a fixed width: names in their order are hours and counters in theirs.
+    /// The fields have a fixed width: sorted names are ordered by hour and counter.
     #[test]
     fn log_7_names_sort_as_time_does(
         left in (0_i64..4_000_000, 0_u32..1_000_000),
@@ -208,7 +208,7 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// The model is a list. Requests fail, done or not; what was flushed is read once and in order, whatever the interval.
+    /// The model is a list. Requests fail before or after they are done. Flushed lines are read once and in order, for any interval.
     #[test]
     fn log_5_and_6_what_was_flushed_is_read_once(
         steps in prop::collection::vec((0_u64..3_000, 0_usize..3, prop::option::weighted(0.3, (0_usize..3, any::<bool>()))), 1..40),

@@ -1,4 +1,4 @@
-//! Writing a log: lines collected in blocks, a blob a block.
+//! Writing a log: lines are collected in blocks, and each block becomes a blob.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ use crate::log_blobs::name::{COUNTERS, blob, check_service, counter, folder, hou
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Lines that become one blob.
+/// Lines that are written as one blob.
 #[derive(Debug)]
 struct Block {
     text: String,
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// It may have been written: written again it must be the same, in the same folder, so that readers know its lines.
+    /// `true` if the block may have been written. It must then be written unchanged to the same folder: readers recognise its lines.
     sealed: bool,
 }
 
-/// Writes the log of a service: what it keeps and what it costs, see [the pattern](crate::log_blobs).
+/// A writer of the log of a service. See [the pattern](crate::log_blobs) for guarantees and costs.
 ///
-/// Lines are in memory until they are flushed. A writer that is dropped loses them, as a process that dies does.
+/// Lines are in memory until they are flushed. Dropping the writer loses them, as a crash of the process does.
 #[derive(Debug)]
 pub struct LogWriter {
     blobs: Arc<dyn ObjectStore>,
@@ -46,16 +46,16 @@ pub struct LogWriter {
     lines: u64,
     last: u64,
     blocks: VecDeque<Block>,
-    /// The folder written last, and the counter that is likely free in it.
+    /// The folder of the last write, and the probable next counter in it.
     next: Option<(Path, u32)>,
     metadata: bool,
 }
 
 impl LogWriter {
-    /// A writer that flushes blocks of 4 MiB or 5 minutes, and holds at most 64 MiB.
+    /// Creates a writer with blocks of 4 MiB or 5 minutes, and a buffer of 64 MiB.
     ///
     /// # Errors
-    /// `InvalidInput` for a service whose name is not made of lower-case letters, digits and `-`.
+    /// `InvalidInput` if the service name contains other characters than lower-case letters, digits and `-`, or is empty.
     pub fn new(blobs: Arc<dyn ObjectStore>, service: &str) -> Result<Self> {
         check_service(service)?;
         let (number, ..) = Uuid::new_v4().as_fields();
@@ -75,40 +75,40 @@ impl LogWriter {
         })
     }
 
-    /// A flush is due when a block has so many bytes; 1 makes every line a blob of its own.
+    /// Sets the block size in bytes at which a flush is due; with 1 each line becomes a separate blob.
     #[must_use]
     pub fn flush_at(self, bytes: usize) -> Self {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// A flush is due when the oldest line is of this age; at most an hour, which is how late readers look (LOG-5).
+    /// Sets the age of the oldest line at which a flush is due; at most an hour, which is the tolerance of readers (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }
     }
 
-    /// Refuses lines when so many bytes wait, because the blobs cannot be written.
+    /// Sets the size of the buffer in bytes. Lines are refused when it is full because the blobs cannot be written.
     #[must_use]
     pub fn hold_at_most(self, bytes: usize) -> Self {
         Self { hold: bytes, ..self }
     }
 
-    /// The same with another clock.
+    /// Sets the clock.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Takes a line of now into the buffer and says whether a flush is due. Sends nothing.
+    /// Buffers a line with the current time, and returns `true` if a flush is due. Sends no request.
     ///
     /// # Errors
-    /// `ServerBusy` if the buffer is full: the line was not taken.
+    /// `ServerBusy` if the buffer is full: the line was not buffered.
     pub fn append<F: Into<String>>(
         &mut self,
         kind: LogKind,
         fields: impl IntoIterator<Item = F>,
     ) -> Result<bool> {
-        // Never before the line before, so that a block's last line is its latest.
+        // Never before the previous line: the last line of a block is the latest.
         self.last = self.clock.now().max(self.last);
         let line = LogLine {
             at: ticks::to_datetime(self.last).unwrap_or(DateTime::<Utc>::MAX_UTC),
@@ -139,13 +139,13 @@ impl LogWriter {
         Ok(self.is_due())
     }
 
-    /// Bytes that wait to be flushed, and would be lost with the process.
+    /// Returns the number of buffered bytes, which would be lost with the process.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Whether a block is full, or its oldest line is old. Time passes without lines: ask now and then.
+    /// Returns `true` if a block is full, or its oldest line is old. Call it periodically: time passes without new lines.
     #[must_use]
     pub fn is_due(&self) -> bool {
         let now = self.clock.instant();
@@ -154,18 +154,19 @@ impl LogWriter {
             || self.blocks.front().is_some_and(|block| block.text.len() >= self.bytes || is_old(block))
     }
 
-    /// Flushes if that is due; gives how many blobs were written.
+    /// Flushes if a flush is due. Returns the number of blobs written.
     ///
     /// # Errors
-    /// Those of [`flush`](Self::flush).
+    /// Any error of [`flush`](Self::flush).
     pub async fn flush_if_due(&mut self) -> Result<usize> {
         if self.is_due() { self.flush().await } else { Ok(0) }
     }
 
-    /// Writes all that waits, a blob a block, and gives how many.
+    /// Writes all buffered blocks, one blob each, and returns their number.
     ///
     /// # Errors
-    /// Those of the store of blobs. What was not written waits on; a block whose answer was lost is written again, and read once.
+    /// Any error of the blob store. Unwritten blocks stay in the buffer. A block whose response was lost is written again, and its lines
+    /// are read once.
     pub async fn flush(&mut self) -> Result<usize> {
         let mut written = 0;
         while let Some(block) = self.blocks.front_mut() {
@@ -179,7 +180,7 @@ impl LogWriter {
         Ok(written)
     }
 
-    /// Writes a new blob in a folder: the next free name.
+    /// Writes a new blob in a folder under the next free name.
     async fn put(&mut self, folder: Path, payload: PutPayload, attributes: Attributes) -> Result<()> {
         let mut at = match &self.next {
             Some((last, next)) if *last == folder => *next,
@@ -202,7 +203,7 @@ impl LogWriter {
         Err(Error::of(LogBlobFault::Hour(folder.to_string())))
     }
 
-    /// The counter after the last one in a folder.
+    /// Returns the counter after the last one in a folder.
     async fn free(&self, folder: &Path) -> Result<u32> {
         let mut names = self.blobs.list(Some(folder));
         let mut free = 0;
@@ -224,7 +225,7 @@ impl Block {
         }
     }
 
-    /// What the blob says of itself (LOG-4).
+    /// Returns the metadata of the blob (LOG-4).
     fn attributes(&self) -> Attributes {
         let second = |instant: DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
         let kinds = self.kinds.into_iter().zip(LogKind::ALL).filter(|(has, _)| *has);
@@ -241,7 +242,7 @@ impl Block {
     }
 }
 
-/// A store without metadata.
+/// Returns `true` if the store does not support metadata.
 const fn cannot(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
 }

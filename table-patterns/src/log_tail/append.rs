@@ -1,4 +1,4 @@
-//! Appends: stamps that never repeat, inserts that never replace.
+//! Appends: unique stamps, and inserts that never replace.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,16 +16,16 @@ use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// Gives out stamps.
+/// A generator of stamps.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,
-    /// Random, so that writers of several processes differ.
+    /// Random: distinguishes writers of several processes.
     number: u32,
     last: Mutex<Last>,
 }
 
-/// The last stamp given out.
+/// The last generated stamp.
 #[derive(Debug, Default)]
 struct Last {
     ticks: u64,
@@ -52,7 +52,7 @@ impl Writer {
         &self.clock
     }
 
-    /// A stamp of an instant, or of now: never before the last one of now.
+    /// Returns a stamp of an instant, or of the current time. Stamps of the current time never go back.
     fn stamp(&self, instant: Option<u64>) -> LogStamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.count = last.count.wrapping_add(1);
@@ -65,21 +65,21 @@ impl Writer {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Appends an event of now. `event` makes it of the stamp it is given, and may be called again with another one.
+    /// Appends an event with the current time. `event` creates it from a stamp, and may be called again with another stamp.
     ///
     /// # Errors
-    /// `InvalidInput` if the event does not carry the stamp it was given; every limit of an entity. An error that
-    /// [is ambiguous](Error::is_ambiguous) says that the event may be there or not: looking it up has failed, too.
+    /// `InvalidInput` if the event does not contain its stamp; an error for every exceeded limit of an entity. If an error [is
+    /// ambiguous](Error::is_ambiguous), the event may be stored: the lookup failed, too.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await
     }
 
-    /// Appends an event of another instant, such as one that is imported. Later appends for one tick are the newer.
+    /// Appends an event with another instant, for example an imported one. A later append with the same tick counts as newer.
     ///
-    /// A [`Follow`](crate::log_tail::Follow) that has passed the instant does not see it.
+    /// A [`Follow`](crate::log_tail::Follow) that has passed the instant does not return the event.
     ///
     /// # Errors
-    /// Those of [`append`](Self::append), and `KeyEncoding` for an instant outside the years 1 to 9999.
+    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error of [`append`](Self::append).
     pub async fn append_at(
         &self,
         instant: DateTime<Utc>,
@@ -89,7 +89,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 
     async fn insert(&self, instant: Option<u64>, mut event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
-        // A second stamp is needed only if two writers drew the same number, count and tick.
+        // A second stamp is needed only if two writers have the same random number, count and tick.
         let retry = Retry::default();
         let mut race = retry.race("the rows of all stamps that were tried");
         loop {
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         }
     }
 
-    /// Whether this very event is stored: then the insert that is asked about was ours (CON-11).
+    /// Returns `true` if exactly this event is stored: then the insert in question succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };

@@ -1,21 +1,21 @@
-//! The faults of log tails: stamps that cannot be written or read, and events without theirs.
+//! Errors of log tails: invalid stamps, and events without their stamp.
 
 use std::fmt;
 
 use table_core::error::{ErrorCode, Fault};
 
-/// A stamp, an event or a selection that is refused.
+/// An invalid stamp, event or selection.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LogFault {
-    #[error("{0} is outside the years 1 to 9999: no tick count has it")]
+    #[error("{0} is outside the years 1 to 9999 and has no tick count")]
     Instant(String),
-    #[error("'{0}' is not a log stamp: 19 digits, `_` and 16 hexadecimal digits are wanted")]
+    #[error("'{0}' is not a log stamp; expected 19 digits, `_` and 16 hexadecimal digits")]
     Stamp(String),
-    #[error("a log stamp could not be written")]
+    #[error("failed to format a log stamp")]
     Unwritable(#[source] fmt::Error),
-    #[error("the selection is not of whole partitions: give every part of the partition key")]
+    #[error("the selection does not consist of whole partitions; give every part of the partition key")]
     Selection,
-    #[error("the event does not carry the stamp it was given: put it into the field of type `LogStamp`")]
+    #[error("the event does not contain its stamp; set the field of type `LogStamp` to it")]
     OtherStamp,
 }
 

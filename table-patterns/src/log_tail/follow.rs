@@ -1,4 +1,4 @@
-//! Following a log: what is newer than a position, the oldest first, each event once.
+//! Followers of a log: they read the events after a position, the oldest first, each once.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use table_core::store::TableStore;
 use crate::entities::{NoOutbox, StepRecorder};
 use crate::log_tail::{LogStamp, LogTail, WholePartitions};
 
-/// Ticks of a microsecond.
+/// The number of ticks per microsecond.
 const PER_MICROSECOND: u128 = 10;
 
-/// A reader of a log that remembers how far it has read. Made by [`LogTail::follow`]; holds nothing open.
+/// A reader of a log that remembers its position. Created by [`LogTail::follow`]. Holds no open resources.
 ///
-/// The [`position`](Self::position) is a stamp, to be stored when what was polled has been dealt with, and given to
-/// [`LogTail::follow`] by the next process.
+/// The [`position`](Self::position) is a stamp. Store it after the polled events were processed, and pass it to [`LogTail::follow`] in the
+/// next process.
 ///
-/// An append has its stamp before it is in the table, so that of two events under way the later may be seen first. A
-/// follower therefore leaves out what is younger than its time to settle. An event that needs longer to arrive, or comes from
-/// a clock that is further behind, is in the log but not in what a follower reads.
+/// An append gets its stamp before the event is stored. Of two concurrent events, the later one may therefore become visible first. A
+/// follower does not return events that are younger than its settling time. If storing an event takes longer, or the clock of its writer is
+/// further behind, the event is in the log, but a follower may miss it.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -49,22 +49,22 @@ pub struct Follow<E, S, C, O = NoOutbox> {
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
-    /// Ranges after the position that did not fit a poll, each inside the one before.
+    /// Ranges after the position that did not fit into a poll, each contained in the previous one.
     ahead: Vec<Ahead>,
 }
 
-/// A range of the log, from the position up to a stamp, that holds more than a poll gives.
+/// A range of the log, from the position to a stamp, with more events than a poll returns.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// One of its events, with others before it.
+    /// The stamp of an event in the range that is not its first.
     inside: LogStamp,
-    /// Whether something of it may have been given since it was found, so that the rest may fit.
+    /// `true` if events of the range may have been returned since it was found; the rest may fit into a poll.
     begun: bool,
 }
 
 impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
-    /// Follows a log from a position: [`LogStamp::FIRST`] for all of it, or one that was stored.
+    /// Creates a follower from a position: [`LogStamp::FIRST`] for the whole log, or a stored position.
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,
@@ -77,14 +77,14 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S, C, O> {
-    /// The next events after the position, the oldest first, at most `most`; none if nothing newer has settled.
+    /// Returns the next events after the position, the oldest first, at most `most`; none if no newer event has settled.
     ///
-    /// The table gives the newest first. While what is missing is more than `most`, the time that it spans is halved until the
-    /// oldest part fits; what was found on the way is remembered. So a follower that is behind takes a few requests a poll, and
-    /// some twenty more at the very first, which begins in the year 1.
+    /// The table returns the newest events first. While more than `most` events are missing, their time span is halved until the oldest
+    /// part fits. Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per poll, and about twenty
+    /// more for the very first poll, which begins in the year 1.
     ///
     /// # Errors
-    /// Those of [`LogTail::newest`]. What was not given will be.
+    /// Any error of [`LogTail::newest`]. Events that were not returned will be returned by a later poll.
     pub async fn poll(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
         let most = most.max(1);
         let horizon = self.horizon();
@@ -102,7 +102,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp between: what is left there are events of one stamp in several partitions.
+                        // No stamp lies between: the remaining events have the same stamp, in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },
@@ -116,12 +116,12 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
         }
     }
 
-    /// Gives what lies between the position and a stamp and moves there, or remembers that it is more than `most`.
+    /// Returns the events between the position and a stamp and moves the position, or remembers that they are more than `most`.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
             Err(error) => {
-                // The range was taken from the list to be read: the next poll reads it anew.
+                // The range was removed from the list before it was read: the next poll reads it again.
                 self.ahead.clear();
                 return Err(error);
             }
@@ -137,7 +137,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// How far the follower has read: up to and with this stamp.
+    /// Returns the position: all events up to and including this stamp have been read.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

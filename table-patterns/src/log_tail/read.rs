@@ -1,4 +1,4 @@
-//! Reads of a log: the newest, back to an instant, a slice between two stamps; over one partition or several.
+//! Reads of a log: the newest events, events since an instant, and slices between two stamps, in one or several partitions.
 
 use std::ops::Bound;
 
@@ -15,10 +15,10 @@ use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// Partitions of a spread log that are asked at once (IMP-5).
+/// The number of partitions of a spread log that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// Classes of selections that name whole partitions: one, or those of a `bucket(…)`.
+/// Classes of selections that consist of whole partitions: one, or those of a `bucket(…)`.
 #[diagnostic::on_unimplemented(
     message = "[T181] a log is read by whole partitions, and `{Self}` is not one",
     label = "this selection is a part of a partition, or spans partitions in ranges",
@@ -29,12 +29,12 @@ pub trait WholePartitions: Class {}
 impl WholePartitions for Partition {}
 impl WholePartitions for FanOut {}
 
-/// Events of a log, the newest first, and where the older ones begin.
+/// Events of a log, the newest first, and the position of the next older ones.
 ///
 /// ```
 /// use table_patterns::log_tail::LogSlice;
 ///
-/// /// What a page of a log says at its end.
+/// /// Returns the last line of a page of a log.
 /// fn footer<E>(slice: &LogSlice<E>) -> String {
 ///     match slice.cut_at {
 ///         Some(stamp) => format!("{} events; older ones before {stamp}", slice.items.len()),
@@ -46,15 +46,15 @@ impl WholePartitions for FanOut {}
 pub struct LogSlice<E> {
     /// The events.
     pub items: Vec<Versioned<E>>,
-    /// The stamp of the last item if the bound cut the answer: older events follow. `None` if it is whole.
+    /// The stamp of the last item if older events follow; `None` if the slice is complete.
     pub cut_at: Option<LogStamp>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// The newest `n` events, the newest first (PAT-LOG-1). One request for each 1,000 and partition.
+    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), and every error of a query.
+    /// `TableNotFound` (OPT-6); any error of a query.
     pub async fn newest<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -63,10 +63,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(self.slice(&log, None, LogStamp::LAST, n).await?.items)
     }
 
-    /// The events from now back to an instant, the newest first, at most `most`.
+    /// Returns the events since an instant, the newest first, at most `most`.
     ///
     /// # Errors
-    /// Those of [`newest`](Self::newest), and `KeyEncoding` for an instant outside the years 1 to 9999.
+    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error of [`newest`](Self::newest).
     pub async fn back_to<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, LogStamp::LAST, most).await
     }
 
-    /// As [`back_to`](Self::back_to), only events older than a stamp: the rest of a slice that was cut.
+    /// Returns events older than a stamp, as [`back_to`](Self::back_to) does: the continuation of an incomplete slice.
     ///
     /// ```
     /// # use table_patterns::log_tail::{LogStamp, LogTail};
@@ -101,7 +101,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`back_to`](Self::back_to).
+    /// Any error of [`back_to`](Self::back_to).
     pub async fn older_than<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -115,7 +115,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, before, most).await
     }
 
-    /// The newest `most` events after one stamp, up to and with another.
+    /// Returns the newest `most` events after one stamp, up to and including another.
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -132,7 +132,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         let asked = stream::iter(queries.into_iter().map(|query| self.first(query, most.saturating_add(1))));
         let mut found: Vec<(LogStamp, Versioned<E>)> =
             asked.buffered(CONCURRENCY).try_collect::<Vec<_>>().await?.into_iter().flatten().collect();
-        // Stable: what partitions hold is in order already, and two of one stamp keep the order of their partitions.
+        // The sort is stable: events of a partition are already in order, and events with the same stamp keep the order of their
+        // partitions.
         found.sort_by(|(left, _), (right, _)| right.cmp(left));
         let is_cut = found.len() > most;
         found.truncate(most);
@@ -140,7 +141,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), cut_at })
     }
 
-    /// The first `n` rows of a query, through short and empty pages (PAGE-4).
+    /// Returns the first `n` rows of a query, across short and empty pages (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Vec<(LogStamp, Versioned<E>)>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let (mut found, mut from) = (Vec::new(), None);
@@ -167,7 +168,7 @@ fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
     text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
 }
 
-/// The rows after one stamp, up to and with another: greater stamps have smaller texts.
+/// Returns the range of rows after one stamp, up to and including another. Greater stamps have smaller texts.
 fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     let upper = match after {
         Some(after) => Bound::Excluded(format!("{prefix}{after}")),
@@ -176,12 +177,12 @@ fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
 }
 
-/// The last stamp before an instant; `None` if there is none.
+/// Returns the last stamp before an instant; `None` if it does not exist.
 fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
     Ok(predecessor(LogStamp::new(instant, 0)?))
 }
 
-/// The stamp before one; `None` if it is the first.
+/// Returns the previous stamp; `None` for the first one.
 fn predecessor(stamp: LogStamp) -> Option<LogStamp> {
     match stamp.tie().checked_sub(1) {
         Some(tie) => Some(LogStamp::from_ticks(stamp.ticks(), tie)),

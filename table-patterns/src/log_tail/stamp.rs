@@ -1,4 +1,4 @@
-//! The stamp of an event in a log: the instant, and the number that distinguishes events of one tick.
+//! The stamp of an event in a log: the instant, and a number that distinguishes events with the same tick.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -11,18 +11,18 @@ use table_core::{KeyPart, ticks};
 
 use crate::log_tail::fault::LogFault;
 
-/// Digits of the ticks, and where the tie breaker's `_` stands.
+/// The number of digits of the ticks, and the position of the `_` before the tie breaker.
 const TICKS: usize = 19;
-/// Characters of a stamp: 19 digits, `_`, 16 hexadecimal digits.
+/// The number of characters of a stamp: 19 digits, `_`, 16 hexadecimal digits.
 const WIDTH: usize = 36;
 
-/// When an event was logged, and a tie breaker for events of one tick (PAT-LOG-1, PAT-LOG-4). A field of this type makes the
-/// RowKey of a log: `#[row_key(stamp)]`.
+/// The time of an event and a tie breaker for events with the same tick (PAT-LOG-1, PAT-LOG-4). A field of this type defines the RowKey of
+/// a log: `#[row_key(stamp)]`.
 ///
-/// - In a key it is `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal
-///   digits. So greater stamps sort first, and the text gives both back exactly (PAT-LOG-2).
-/// - Stamps compare by tick, then by tie breaker. As text (`Display`, [`FromStr`]) they are what the key holds, so a stamp is
-///   also a position in the log that can be stored.
+/// - In a key it is `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal digits. Greater
+///   stamps therefore sort first, and the text preserves both exactly (PAT-LOG-2).
+/// - Stamps compare by tick, then by tie breaker. Their text (`Display`, [`FromStr`]) is the text in the key. A stamp is therefore also a
+///   position in the log that can be stored.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -43,46 +43,46 @@ pub struct LogStamp {
 }
 
 impl LogStamp {
-    /// Before every event.
+    /// The stamp before every event.
     pub const FIRST: Self = Self { ticks: 0, tie: 0 };
-    /// After every event.
+    /// The stamp after every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
-    /// A stamp of this instant with precision below a tick cut off (TICK-6).
+    /// Creates a stamp of an instant. Precision below a tick is truncated (TICK-6).
     ///
     /// # Errors
-    /// `KeyEncoding` outside the years 1 to 9999 (TICK-2).
+    /// `KeyEncoding` for an instant outside the years 1 to 9999 (TICK-2).
     pub fn new(instant: DateTime<Utc>, tie: u64) -> Result<Self> {
         let outside = || Error::of(LogFault::Instant(format!("{instant:?}")));
         let ticks = ticks::from_datetime(instant).ok_or_else(outside)?;
         Ok(Self { ticks, tie })
     }
 
-    /// A stamp of so many ticks; what is after the year 9999 counts as its end.
+    /// Creates a stamp from ticks. Ticks after the year 9999 are clamped to its end.
     #[must_use]
     pub fn from_ticks(ticks: u64, tie: u64) -> Self {
         Self { ticks: ticks.min(ticks::MAX), tie }
     }
 
-    /// The instant.
+    /// Returns the instant.
     #[must_use]
     pub fn instant(self) -> DateTime<Utc> {
         ticks::to_datetime(self.ticks).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// The instant in [ticks].
+    /// Returns the instant in [ticks].
     #[must_use]
     pub const fn ticks(self) -> u64 {
         self.ticks
     }
 
-    /// The tie breaker.
+    /// Returns the tie breaker.
     #[must_use]
     pub const fn tie(self) -> u64 {
         self.tie
     }
 
-    /// Half way between two stamps, the earlier one excluded; `None` if there is none before the later one.
+    /// Returns the stamp half way between two others, both excluded; `None` if none lies between them.
     pub(super) fn between(after: Self, before: Self) -> Option<Self> {
         let (low, high) = (after.number(), before.number());
         let middle = low + (high.checked_sub(low)? / 2);
@@ -121,7 +121,7 @@ fn read(text: &str) -> Option<LogStamp> {
     Some(LogStamp { ticks, tie: !u64::from_str_radix(tie, 16).ok()? })
 }
 
-/// Writes a [`LogStamp`] in a key: the latest first.
+/// The key codec of [`LogStamp`]: the latest first.
 ///
 /// ```
 /// use table_patterns::key::KeyCodec;

@@ -23,7 +23,7 @@ struct Expense {
     cents: i64,
 }
 
-/// The same, spread over four partitions.
+/// An event of a log that is spread over four partitions.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spread")]
 #[partition_key("log_", bucket(stamp, 4))]
@@ -35,7 +35,7 @@ struct Spread {
 
 const T6: u64 = 635_442_654_321_234_567;
 
-/// A clock that stands where it is put.
+/// Creates a clock that shows a settable time.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -106,7 +106,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// TICK-7: of one instant, different by what follows the ticks.
+/// TICK-7: stamps of one instant differ in the tie breaker.
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();
@@ -192,7 +192,7 @@ fn a_follower_waits_until_events_have_settled() {
     let mut follow = log.follow(Expense::partition(123), LogStamp::FIRST, Duration::from_secs(2));
     block_on(log.append(expense(1))).unwrap();
     assert!(block_on(follow.poll(10)).unwrap().is_empty());
-    // Stamped a second ago and only now in the table.
+    // An event with a stamp a second ago that is stored only now.
     now.fetch_add(10_000_000, Ordering::SeqCst);
     let late = ticks::to_datetime(T6 - 5).unwrap();
     block_on(log.append_at(late, expense(0))).unwrap();
@@ -248,7 +248,7 @@ fn a_follower_that_is_behind_takes_a_few_requests_a_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Two partitions that hold events of one stamp, as an import can make them.
+/// Two partitions with events of the same stamp, as an import can create them.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_given_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -283,7 +283,7 @@ fn events_of_one_stamp_in_several_partitions_are_given_together() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The model is a list of (tick, number of the append), sorted.
+    /// The model is a sorted list of (tick, number of the append).
     #[test]
     fn pat_log_1_reads_are_those_of_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),

@@ -1,4 +1,4 @@
-//! Numbers in blocks, each taken by one process before it uses them.
+//! Numbers in blocks, each allocated to one process in advance.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -17,12 +17,14 @@ use crate::outbox::rows::together;
 use crate::sequence::row;
 use crate::unit::partition_key as key_of;
 
-/// `BlockSequence` in hand, the first to be used first.
+/// Allocated blocks by partition, oldest first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
-/// A sequence with gaps: a process takes blocks of numbers, and gives them out without a request. See [the module](crate::sequence) for its price.
+/// A sequence with gaps. A process allocates blocks of numbers and gives them out without further requests. See [the
+/// module](crate::sequence) for its costs.
 ///
-/// Clones share what is in hand. Numbers of one process grow as long as one block is in hand; where several calls found none left, each took one.
+/// Clones share the allocated blocks. The numbers of one process ascend within a block. If several calls find no number left, each
+/// allocates a block.
 pub struct BlockSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
@@ -31,20 +33,21 @@ pub struct BlockSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
-    /// The sequence of this name in each partition of the entities, taken in blocks of `size`, of one number at least.
+    /// Creates the sequence of this name in each partition of the entities. Blocks have `size` numbers, at least one.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is not part of a key.
+    /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
     pub fn new(entities: &Entities<E, S, O>, name: &str, size: u32) -> Result<Self> {
         let (row_key, in_hand) = (row::row_key(name)?, Arc::default());
         Ok(Self { entities: entities.clone(), row_key, size: size.max(1), in_hand })
     }
 
-    /// A number of the partition that no other call gets, here or anywhere.
+    /// Returns a number of the partition that no other call returns, in any process.
     ///
     /// # Errors
-    /// Those of the store, and `UpdateConditionNotSatisfied` (CON-3) if others were faster in all attempts of the
-    /// [policy](Entities::with_retry); `InvalidInput` if the number is more than an `N` holds: no number is given, and a block may be lost.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
+    /// - `InvalidInput` if an `N` cannot hold the number. No number is returned, and a block may be lost.
+    /// - Any error of the store.
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;
         if let Some(number) = self.with(|in_hand| first(in_hand, &partition_key)) {
@@ -68,7 +71,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
             let transaction = together(partition_key, [operation], store.capabilities().limits)?;
             match store.submit(table, transaction).await {
                 Ok(_) => return Ok(block),
-                // IMPORTANT: what may have been taken is not given out, as nothing says by whom: a gap, and no double.
+                // IMPORTANT: if the outcome is unknown, the block is not used, because another process may own it: a gap, but no duplicate.
                 Err(error) if error.is_conflict() || error.is_ambiguous() => race.lost(error).await?,
                 Err(error) => return Err(error),
             }
@@ -80,7 +83,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     }
 }
 
-/// The first number in hand.
+/// Takes the first allocated number.
 fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     let blocks = in_hand.get_mut(partition_key)?;
     loop {

@@ -1,15 +1,15 @@
-//! The faults of sequences: names, stored rows and numbers that are refused.
+//! Errors of sequences: invalid names, stored rows and numbers.
 
 use table_core::error::{ErrorCode, Fault};
 
 /// A sequence that cannot give numbers.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SequenceFault {
-    #[error("a sequence has a name, by which a partition can have several: give it one")]
+    #[error("the name of a sequence must not be empty")]
     NoName,
-    #[error("the row of a sequence has `{property}`: Int64 above 0, and this one has {found}")]
+    #[error("the row of a sequence must have `{property}`: Int64 above 0, found {found}")]
     Row { property: &'static str, found: String },
-    #[error("{count} numbers from {next} on are none, or too many: numbers end at {last}", last = i64::MAX)]
+    #[error("cannot take {count} numbers from {next}; take at least one, and none above {last}", last = i64::MAX)]
     Count { count: u64, next: i64 },
     #[error("the next number cannot be {0}; set one from 1 to {last}", last = i64::MAX)]
     Next(u64),

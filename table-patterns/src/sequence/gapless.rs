@@ -23,17 +23,20 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Creates the sequence of this name in each partition of the entities.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is not part of a key.
+    /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
     pub fn new(entities: &Entities<E, S, O>, name: &str) -> Result<Self> {
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Takes the next number of a partition, and commits a unit that uses it: a [`transaction`](Entities::transaction). `uses` may run several times, with
-    /// another number and an empty unit each time.
+    /// Takes the next number of a partition and commits a unit that uses it, in a [`transaction`](Entities::transaction). `uses` may be
+    /// called several times, each time with another number and an empty unit.
     ///
     /// # Errors
-    /// Those of `uses` and of [committing](Unit::commit): the number is then free again. `UpdateConditionNotSatisfied` (CON-3) if others were faster in all
-    /// attempts of the [policy](Entities::with_retry); `InvalidInput` if the number exceeds an `N`. After an [ambiguous](table_core::Error::is_ambiguous) error, read before trying again.
+    /// - Any error of `uses` or of [committing](Unit::commit). The number is then free again.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
+    /// - `InvalidInput` if an `N` cannot hold the number.
+    ///
+    /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before trying again.
     pub async fn next<N: TryFrom<u64> + Copy>(
         &self,
         partition: Selection<E, Partition>,
@@ -45,7 +48,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes several numbers at once, for a unit that inserts several entities.
     ///
     /// # Errors
-    /// Those of [`next`](Self::next); `InvalidInput` for no number at all.
+    /// `InvalidInput` if `count` is 0; any error of [`next`](Self::next).
     pub async fn take<N: TryFrom<u64> + Copy>(
         &self,
         partition: Selection<E, Partition>,
@@ -63,18 +66,19 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(taken.into_value())
     }
 
-    /// Takes the next number in a unit, once for each unit.
+    /// Takes the next number in a unit. A unit can take numbers once.
     ///
     /// # Errors
-    /// `InvalidInput` if the number exceeds an `N`; `InvalidDuplicateRow` if the unit has taken numbers already; those of the store.
+    /// `InvalidInput` if an `N` cannot hold the number; `InvalidDuplicateRow` if the unit has already taken numbers; any error of the
+    /// store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>) -> Result<N> {
         self.take_in(unit, 1).await.map(|numbers| numbers.start)
     }
 
-    /// Takes several numbers in a unit, once for each unit.
+    /// Takes several numbers in a unit. A unit can take numbers once.
     ///
     /// # Errors
-    /// Those of [`next_in`](Self::next_in); `InvalidInput` for no number at all.
+    /// `InvalidInput` if `count` is 0; any error of [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>, count: u64) -> Result<Range<N>> {
         let found = unit.read_row(&self.row_key).await?;
         let (numbers, operation) = row::take(found, &self.row_key, count)
@@ -83,7 +87,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
     }
 
-    /// Sets the next number of a partition, for example after an import: at least 1.
+    /// Sets the next number of a partition, for example after an import. The smallest number is 1.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -105,7 +109,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for 0 and for a number above `i64::MAX`; those of the store.
+    /// `InvalidInput` for 0 and for a number above `i64::MAX`; any error of the store.
     pub async fn set(&self, partition: Selection<E, Partition>, next: u64) -> Result<()> {
         let set = self.entities.transaction(partition, async |unit| {
             let found = unit.read_row(&self.row_key).await?;

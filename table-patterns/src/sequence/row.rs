@@ -1,4 +1,4 @@
-//! The row of a sequence: the next number that is free.
+//! The row of a sequence, which stores the next free number.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use table_core::value::ValueRef;
 
 use crate::sequence::fault::SequenceFault;
 
-/// What the `RowKey`s of sequences begin with; behind it stands the name.
+/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
 const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 
-/// The `RowKey` of a sequence.
+/// Returns the `RowKey` of a sequence.
 pub(super) fn row_key(name: &str) -> Result<RowKey> {
     if name.is_empty() {
         return Err(Error::of(SequenceFault::NoName));
@@ -27,7 +27,7 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
 /// Returns the next free numbers, and the operation that takes them from the stored row.
 ///
 /// # Errors
-/// `Corrupted` if the row is not that of a sequence; `InvalidInput` for no number, or for numbers above `i64::MAX`.
+/// `Corrupted` if the row is not the row of a sequence; `InvalidInput` if `count` is 0, or for numbers above `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
     row_key: &RowKey,

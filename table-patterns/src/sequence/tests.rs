@@ -1,4 +1,4 @@
-//! Gaps and doubles: random takers, faults at each request, holders of blocks that die.
+//! Gaps and duplicates: random writers, faults at each request, crashes of processes with allocated blocks.
 
 use std::collections::BTreeSet;
 
@@ -173,7 +173,7 @@ fn threads_with_blocks_and_units_never_take_one_number_twice() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Each submit of each taker may fail before or after it is done; a taker that fails begins again under another title.
+    /// Each submit of each writer may fail before or after it is done. A writer that fails tries again with another title.
     #[test]
     fn whatever_fails_units_leave_no_gap_and_nobody_takes_a_number_twice(
         faults in prop::collection::vec(0..4u8, 1..40),
@@ -197,7 +197,7 @@ proptest! {
             } else {
                 match block_on(numbers.next(Ticket::partition("contoso"))) {
                     Ok(number) => prop_assert!(given.insert(number)),
-                    // Its process dies with the block.
+                    // The process dies with its block.
                     Err(_) => numbers = BlockSequence::new(&tickets, "ticket", 3).unwrap(),
                 }
             }
@@ -207,7 +207,7 @@ proptest! {
         if only_units {
             prop_assert_eq!(&stored, &(1..=u32::try_from(stored.len()).unwrap()).collect::<Vec<_>>());
         }
-        // What was given to a block is not a ticket's.
+        // Numbers of blocks are not used by tickets.
         let of_units = stored.iter().copied().collect::<BTreeSet<_>>();
         prop_assert!(given.iter().all(|number| of_units.contains(number) || !only_units));
         let next = insert(&tickets, "the last").unwrap();

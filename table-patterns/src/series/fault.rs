@@ -1,15 +1,15 @@
-//! The faults of series: slots that there are not, or that are full.
+//! Errors of series: missing slots and overflowing sums.
 
 use table_core::error::{ErrorCode, Fault};
 
-/// An increment of a series that is refused.
+/// An invalid slot or increment of a series.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SeriesFault {
-    #[error("there is no slot {slot}: they are 0 to {last}")]
+    #[error("slot {slot} does not exist; use 0 to {last}")]
     NoSlot { slot: usize, last: usize },
-    #[error("slot {0} is incremented twice: add the two numbers")]
+    #[error("slot {0} is incremented twice; add the two numbers")]
     Twice(usize),
-    #[error("the sum does not fit the slot's type: nothing was added; take a wider type")]
+    #[error("the sum exceeds the type of the slot and nothing was added; use a wider type")]
     Sum,
 }
 

@@ -1,6 +1,6 @@
-//! Names of slots, made while compiling: `Hour00` to `Hour23`.
+//! Names of slots, generated at compile time: `Hour00` to `Hour23`.
 
-/// The digits that the last of so many slots needs.
+/// Returns the number of digits of a number.
 #[doc(hidden)]
 #[must_use]
 pub const fn digits(last: usize) -> usize {
@@ -12,7 +12,7 @@ pub const fn digits(last: usize) -> usize {
     digits
 }
 
-/// The texts of all names, one after another.
+/// Returns the texts of consecutive names.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
@@ -40,7 +40,7 @@ pub const fn texts<const WIDTH: usize, const COUNT: usize>(
     texts
 }
 
-/// Looks at the texts as names.
+/// Returns the texts as names.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
@@ -59,7 +59,7 @@ pub const fn names<const WIDTH: usize, const COUNT: usize>(
     names
 }
 
-/// Whether two texts are the same.
+/// Returns `true` if two texts are equal.
 pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
@@ -71,8 +71,8 @@ pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// Names of slots: a word, the number of the first, how many. All numbers have the width of the last one's, so that the names
-/// sort as the slots do (DQ-10).
+/// Generates names of slots from a word, the first number and the count. All numbers are padded to the width of the last one: the names
+/// sort in the order of the slots (DQ-10).
 ///
 /// ```
 /// use table_patterns::slot_names;

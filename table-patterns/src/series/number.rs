@@ -1,8 +1,8 @@
-//! Numbers that slots can count with.
+//! Numeric slot values that can be incremented.
 
 use table_core::property::Property;
 
-/// A slot's value that can be added to.
+/// A slot value that can be incremented.
 ///
 /// ```
 /// use table_patterns::series::SlotNumber;
@@ -16,10 +16,10 @@ use table_core::property::Property;
     note = "`i32`, `i64` and `f64` can; `set` takes any property"
 )]
 pub trait SlotNumber: Property + Copy {
-    /// No value yet.
+    /// The value of an empty slot.
     const ZERO: Self;
 
-    /// The sum; `None` if the type cannot hold it.
+    /// Returns the sum; `None` if the type cannot hold it.
     fn sum(self, other: Self) -> Option<Self>;
 }
 
@@ -39,7 +39,7 @@ impl SlotNumber for i64 {
     }
 }
 
-/// Rounded, and infinite above the largest number, as sums of floats are.
+/// Sums are rounded, and infinite above the largest number, as usual for floats.
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;
 

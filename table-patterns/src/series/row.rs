@@ -10,12 +10,12 @@ use table_core::row::{Row, RowWriter};
 use crate::series::Series;
 use crate::series::fault::SeriesFault;
 
-/// An entity with its slots. A projection of `E`: whatever reads `E` from a table can read this.
+/// An entity with its slots. A projection of `E`: any read of `E` can return it.
 ///
 /// ```
 /// use table_patterns::series::{Series, SeriesRow};
 ///
-/// /// How many slots hold a value.
+/// /// Returns the number of slots with a value.
 /// fn filled<E: Series>(row: &SeriesRow<E>) -> usize {
 ///     row.slots().iter().filter(|slot| slot.is_some()).count()
 /// }
@@ -28,16 +28,16 @@ pub struct SeriesRow<E: Series> {
 }
 
 impl<E: Series> SeriesRow<E> {
-    /// The entity with all slots empty.
+    /// Creates the entity with all slots empty.
     #[must_use]
     pub fn new(entity: E) -> Self {
         Self { entity, slots: E::SLOTS.iter().map(|_| None).collect() }
     }
 
-    /// The entity with these values in the slots from the first on.
+    /// Creates the entity with these values in the first slots.
     ///
     /// # Errors
-    /// `OutOfRangeInput` for more values than slots.
+    /// `OutOfRangeInput` if the number of values exceeds the number of slots.
     pub fn with_values(entity: E, values: impl IntoIterator<Item = Option<E::Value>>) -> Result<Self> {
         let mut row = Self::new(entity);
         for (slot, value) in values.into_iter().enumerate() {
@@ -46,21 +46,21 @@ impl<E: Series> SeriesRow<E> {
         Ok(row)
     }
 
-    /// The value of a slot, from 0 on; `None` if it has none, or there is no such slot.
+    /// Returns the value of a slot, counted from 0; `None` if it is empty or does not exist.
     #[must_use]
     pub fn slot(&self, slot: usize) -> Option<&E::Value> {
         self.slots.get(slot)?.as_ref()
     }
 
-    /// The place of a slot's value.
+    /// Returns a mutable reference to the value of a slot.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if there is no such slot.
+    /// `OutOfRangeInput` if the slot does not exist.
     pub fn slot_mut(&mut self, slot: usize) -> Result<&mut Option<E::Value>> {
         self.slots.get_mut(slot).ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// All slots, in order.
+    /// Returns all slots, in order.
     #[must_use]
     pub fn slots(&self) -> &[Option<E::Value>] {
         &self.slots
@@ -102,7 +102,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
 impl<E: Series> ProjectionOf<E> for SeriesRow<E> {}
 
 impl<E: Series> SeriesRow<E> {
-    /// The properties of the entity and its slots.
+    /// Returns the properties of the entity, including its slots.
     pub(crate) fn to_row(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(E::SLOTS.len() + E::SCHEMA.properties.len());
         copy(&self.entity.to_row()?, &mut writer)?;
@@ -113,7 +113,7 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// For plain tables: a series that declares more is written by its [table](crate::series::SeriesTable), or in a [unit](crate::unit).
+/// For plain tables. A series with further declarations is written by its [table](crate::series::SeriesTable), or in a [unit](crate::unit).
 impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
     fn entity_key(&self) -> Result<EntityKey> {
         self.entity.key_of()

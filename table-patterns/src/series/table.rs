@@ -1,4 +1,4 @@
-//! A table of series: one slot by merge, sums by `ETag`, whole rows.
+//! A table of series: merges of single slots, increments under an `ETag`, and whole rows.
 
 use std::fmt;
 
@@ -19,26 +19,26 @@ use crate::series::fault::SeriesFault;
 use crate::series::row::{copy, no_slot};
 use crate::series::{Series, SeriesRow, SlotNumber, check_slots};
 
-/// A table whose entities are series: what each is and does, see [the pattern](crate::series).
+/// A table of series: see [the pattern](crate::series).
 pub struct SeriesTable<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
 }
 
 impl<E: Series, S, O> SeriesTable<E, S, O> {
-    /// The series that a table holds. Taken by their [handle](crate::Entities) they keep whatever their struct declares.
+    /// Creates a table of series. Everything that their struct declares is maintained by its [handle](crate::Entities).
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         const { check_slots::<E>(E::SLOTS, 0) }
         Self { entities: entities.into() }
     }
 
-    /// The same with another back-off for increments that lose races.
+    /// Sets the back-off for increments that lose races.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { entities: self.entities.with_retry(retry) }
     }
 
-    /// The table.
+    /// Returns the table.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.entities.table()
@@ -46,34 +46,34 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// One period with all its slots; `None` if nothing was written. One request (PAT-SER-1).
+    /// Returns one period with all its slots; `None` if it does not exist. Sends one request (PAT-SER-1).
     ///
     /// # Errors
-    /// `EntityMismatch` if a slot holds another type; every error of a look-up.
+    /// `EntityMismatch` if a slot has a value of another type; any error of a point query.
     pub async fn get(&self, key: Selection<E, Point>) -> Result<Option<Versioned<SeriesRow<E>>>> {
         self.table().get_as::<SeriesRow<E>>(key).await
     }
 
-    /// Writes a whole period; slots that are empty here are empty afterwards. Last writer wins.
+    /// Writes a whole period, and removes the values of empty slots. The last writer wins.
     ///
     /// # Errors
-    /// Every limit of an entity; those of what the struct declares, as for [`Entities::insert`].
+    /// An error for every exceeded limit of an entity; any error of the entity's declarations, as in [`Entities::insert`].
     pub async fn put(&self, row: &SeriesRow<E>) -> Result<ETag> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot and leaves the others as they are, by a merge (PAT-SER-2). Makes the entity if there is none.
+    /// Sets one slot by a merge, and leaves the others unchanged (PAT-SER-2). Inserts the entity if it does not exist.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if there is no such slot, or the value has no place in its Edm type; those of [`put`](Self::put).
+    /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error of [`put`](Self::put).
     pub async fn set(&self, entity: &E, slot: usize, value: E::Value) -> Result<ETag> {
         self.set_all(entity, [(slot, value)]).await
     }
 
-    /// As [`set`](Self::set) for several slots, in one request. Of a slot that is named twice the last value counts.
+    /// Sets several slots in one request, as [`set`](Self::set) does. If a slot occurs twice, the last value is used.
     ///
     /// # Errors
-    /// Those of [`set`](Self::set).
+    /// Any error of [`set`](Self::set).
     pub async fn set_all(
         &self,
         entity: &E,
@@ -93,14 +93,15 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     }
 }
 
-// The bounds stand at the methods: rustc shows the message of a bound there, and of an `impl` it does not.
+// The bounds are on the methods: rustc shows the message of a bound on a method, but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds to one slot and gives the sum; an empty slot counts as zero. No update is lost (PAT-SER-3).
+    /// Adds to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if there is no such slot, or the sum does not fit; `UpdateConditionNotSatisfied` if all attempts of
-    /// the back-off lost their race. An error that [is ambiguous](Error::is_ambiguous) says that it may have been added: it is not
-    /// tried again.
+    /// - `OutOfRangeInput` if the slot does not exist, or its type cannot hold the sum.
+    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    ///
+    /// If an error [is ambiguous](Error::is_ambiguous), the value may have been added; the increment is not repeated.
     pub async fn increment(&self, entity: &E, slot: usize, by: E::Value) -> Result<E::Value>
     where
         E::Value: SlotNumber,
@@ -109,10 +110,10 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         sums.into_iter().next().ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// As [`increment`](Self::increment) for several slots of one period, all or none. Gives the sums in the order asked for.
+    /// Adds to several slots of one period, all or none, as [`increment`](Self::increment) does. Returns the sums in the given order.
     ///
     /// # Errors
-    /// Those of [`increment`](Self::increment); `InvalidInput` if a slot is named twice.
+    /// `InvalidInput` if a slot is named twice; any error of [`increment`](Self::increment).
     pub async fn increment_all(&self, entity: &E, by: &[(usize, E::Value)]) -> Result<Vec<E::Value>>
     where
         E::Value: SlotNumber,
@@ -145,7 +146,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         }
     }
 
-    /// The sums of what is stored and what is added.
+    /// Returns the sums of stored and added values.
     fn sums(
         &self,
         key: &EntityKey,
@@ -171,7 +172,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Several periods with their slots, in key order: several days are one range query.
+    /// Queries several periods with their slots, in key order: several days are one range query.
     pub fn query<C: Paged>(&self, periods: Selection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }

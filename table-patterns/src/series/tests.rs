@@ -41,7 +41,7 @@ fn counts() -> (Counts, FaultyStore<Engine>) {
     let store = FaultyStore::new(Engine::in_memory());
     let table = block_on(store.table::<MessageCounts>().create_if_missing()).unwrap();
     store.heal();
-    // More attempts than any test has increments: the one that is always the slowest is through in the end.
+    // The limit exceeds the number of increments in any test: even the slowest writer succeeds eventually.
     let retry = Retry::new(256, Duration::from_micros(10), Duration::from_millis(2));
     (SeriesTable::new(table).with_retry(retry), store)
 }
@@ -100,7 +100,7 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
-/// Judged while it compiles; here, what is judged: 252 properties with those of the entity.
+/// Checked at compile time. This test documents the limit: 252 properties including those of the entity.
 #[test]
 fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     let own = MessageCounts::SCHEMA.properties.len();
@@ -115,7 +115,7 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
 #[test]
 fn pat_ser_3_another_write_between_read_and_write_is_seen() {
     let (counts, store) = counts();
-    // First another writer makes the entity in between, then it changes it, then it deletes it.
+    // First another writer inserts the entity in between, then it changes it, then it deletes it.
     let other = counts.clone();
     let table = store.table::<MessageCounts>();
     store.script(move |_, at| {
@@ -124,7 +124,7 @@ fn pat_ser_3_another_write_between_read_and_write_is_seen() {
             1 => Fault::Meanwhile(Box::new(move || {
                 block_on(other.increment(&of(23), 5, 100)).unwrap();
             })),
-            // The racing increment above took two requests itself, and so on.
+            // The racing increment above took two requests, and so on.
             5 => Fault::Meanwhile(Box::new(move || drop(block_on(other.set(&of(23), 5, 1_000)).unwrap()))),
             8 => Fault::Meanwhile(Box::new(move || {
                 block_on(table.delete(MessageCounts::key(123, day(23)), table_core::etag::IfMatch::Any))
@@ -188,7 +188,7 @@ fn pat_ser_1_several_days_are_one_range_query() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The model is an array a day.
+    /// The model is one array per day.
     #[test]
     fn pat_ser_2_and_3_series_are_arrays(
         steps in prop::collection::vec((1_u32..4, 0_usize..24, -5_i32..99, 0..3), 0..40),
@@ -220,7 +220,7 @@ mod declared {
     use crate::entities::Entities;
     use crate::feed::Cursor;
 
-    /// A meter that declares an index and a feed beside its slots.
+    /// A meter with an index and a feed in addition to its slots.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Meters", feed)]
     #[partition_key(site)]

@@ -6,10 +6,10 @@ use table_core::value::ValueRef;
 
 use crate::wide::{WideReader, WideWriter};
 
-/// Writes a property: one call for each field.
+/// Writes the property of one field.
 ///
 /// # Errors
-/// Those of [`WideWriter::set`].
+/// Any error of [`WideWriter::set`].
 pub fn put<T>(
     out: &mut WideWriter,
     name: &str,
@@ -19,18 +19,18 @@ pub fn put<T>(
     out.put(name, |row| write(value, name, row))
 }
 
-/// The first error of all writes, which are made one after another: no branch for each field.
+/// Returns the first error of a sequence of writes. Avoids a branch for each field.
 ///
 /// # Errors
-/// That one.
+/// The first error.
 pub fn all<const COUNT: usize>(written: [Result<()>; COUNT]) -> Result<()> {
     written.into_iter().collect()
 }
 
-/// Reads a property: one call for each field.
+/// Reads the property of one field.
 ///
 /// # Errors
-/// Those of [`WideReader::get`].
+/// Any error of [`WideReader::get`].
 pub fn take<T>(
     properties: &WideReader<'_>,
     name: &str,
@@ -39,14 +39,14 @@ pub fn take<T>(
     properties.take(name, read)
 }
 
-/// What stands for a header after a mistake: it is never called.
+/// A placeholder for a header after a compile error. Never called.
 #[must_use]
 #[expect(clippy::panic, reason = "a declaration with a mistake does not compile")]
 pub fn stub<T>() -> T {
     panic!("the declaration has a mistake")
 }
 
-/// The names of a part, from the names of its properties and slots.
+/// Returns the names of a part: the names of its properties and slots.
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
 pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str; COUNT] {
@@ -63,13 +63,13 @@ pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str
     names
 }
 
-/// Those slots that are in one part.
+/// Returns the names of the slots in one part.
 #[must_use]
 pub const fn cut<'a>(names: &'a [&'static str], from: usize, count: usize) -> &'a [&'static str] {
     names.split_at(from).1.split_at(count).0
 }
 
-/// That an array has as many values as there are slots.
+/// Requires that an array has as many values as the entity has slots.
 pub const fn require_slots(values: Option<usize>, slots: usize, message: &str) {
     if let Some(values) = values
         && values != slots

@@ -1,49 +1,49 @@
-//! The faults of wide entities: properties in no part, and parts that do not belong together.
+//! Errors of wide entities: undeclared properties, and inconsistent parts.
 
 use table_core::error::{ErrorCode, Fault};
 
 /// A wide entity that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WideFault {
-    #[error("a merge cannot remove a property: use `update`, which replaces the whole")]
+    #[error("a merge cannot remove a property; use `update`, which replaces the whole entity")]
     Removed,
-    #[error("the patch sets nothing: set a property, or do not send it")]
+    #[error("the patch is empty; set at least one property")]
     EmptyPatch,
-    #[error("there are {values} values for {slots} slots: give each slot one, `None` if it is empty")]
+    #[error("found {values} values for {slots} slots; give each slot one value, `None` if it is empty")]
     Slots { values: usize, slots: usize },
-    #[error("a wide entity has 1 to {most} parts, and not {parts}")]
+    #[error("a wide entity cannot have {parts} parts; use 1 to {most}")]
     Parts { parts: usize, most: usize },
-    #[error("the wide entity to resize is not there")]
+    #[error("the wide entity to resize does not exist")]
     NothingToResize,
-    #[error("the wide entity to update is not there")]
+    #[error("the wide entity to update does not exist")]
     NothingToUpdate,
-    #[error("the property is written twice: write each once")]
+    #[error("the property is written twice; write it once")]
     Twice,
-    #[error("`{0}` is in no part of the wide entity: add it to `PARTS`")]
+    #[error("`{0}` is not in any part of the wide entity; add it to `PARTS`")]
     UnknownProperty(String),
     #[error(
-        "part {part:02} of the wide entity is there, and its declaration has {parts}: it was written by another one; declare as \
-         many parts as are stored, or bring it to these by `WideTable::resize`"
+        "part {part:02} of the wide entity is stored, but only {parts} parts are declared; declare as \
+         many parts as are stored, or convert the entity by `WideTable::resize`"
     )]
     Surplus { part: usize, parts: usize },
     #[error(
-        "part {0:02} of the wide entity is missing: if it was deleted by itself, write the whole again; if the declaration had fewer \
-         parts then, bring the entity to these by `WideTable::resize`"
+        "part {0:02} of the wide entity is missing; if it was deleted, write the whole entity again; if the declaration had fewer \
+         parts when the entity was written, convert it by `WideTable::resize`"
     )]
     Missing(usize),
     #[error(
-        "part {0:02} of the wide entity has no `WriteId`: it was not written as a part; write the whole again"
+        "part {0:02} of the wide entity has no `WriteId` and was not written by `WideTable`; write the whole entity again"
     )]
     NoWriteId(usize),
     #[error(
-        "part {0:02} of the wide entity is of another write than the first: it was replaced by itself; write the whole again"
+        "part {0:02} of the wide entity has a different `WriteId` than the first part; write the whole entity again"
     )]
     OtherWrite(usize),
-    #[error("the change altered the key: insert under the new key, delete the old")]
+    #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
     KeyChanged,
-    #[error("the store acknowledged the write without the ETags it must give: read the whole")]
+    #[error("the store acknowledged the write without returning ETags; read the entity to get its version")]
     NoETags,
-    #[error("the version is of a wide entity with other parts: read the entity again")]
+    #[error("the version belongs to a wide entity with a different number of parts; read the entity again")]
     OtherParts,
 }
 

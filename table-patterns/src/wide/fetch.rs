@@ -1,4 +1,4 @@
-//! Reading the parts of a wide entity, and checking that they belong together.
+//! Reading the parts of a wide entity, and checking that they belong to the same write.
 
 use std::ops::Bound;
 
@@ -23,18 +23,18 @@ struct Part {
     write: Option<Uuid>,
 }
 
-/// All parts of one write, and their versions.
+/// All parts of one write, with their versions.
 pub(super) struct Whole {
     pub(super) rows: Vec<Row>,
     pub(super) etags: Vec<ETag>,
 }
 
-/// The RowKey of a part, counted from 0: `2014_01` is the first.
+/// Returns the RowKey of a part. Parts are counted from 0: `2014_01` is the first.
 pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// The whole; `None` if no part is there. Reads again while what it finds is of several writes (PAT-WIDE-3).
+/// Reads the whole entity; `None` if it has no part. Reads again as long as the parts belong to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -55,7 +55,7 @@ pub(super) async fn fetch<S: TableStore>(
         let etags = found.iter().map(|part| part.as_ref().map(|part| part.etag.clone())).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // No writer wrote between two reads, so neither met half a write: it is stored like this.
+            // The versions did not change between two reads. The parts are therefore stored like this, and no write was in progress.
             Err(error) if before.as_ref() == Some(&etags) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(etags);
@@ -65,8 +65,8 @@ pub(super) async fn fetch<S: TableStore>(
     }
 }
 
-/// The versions of the parts that are there, for a write that names all of them: a part that only a newer declaration knows would be of
-/// another write than the others from then on.
+/// Returns the versions of the stored parts, for a write of all declared parts. Fails if a newer declaration has stored more parts: they
+/// would keep the old `WriteId`.
 pub(super) async fn versions<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -77,7 +77,7 @@ pub(super) async fn versions<S: TableStore>(
     Ok(found.into_iter().map(|part| part.map(|part| part.etag)).collect())
 }
 
-/// The parts as they are now, by one range query.
+/// Reads the current parts by one range query.
 async fn read<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -86,7 +86,7 @@ async fn read<S: TableStore>(
     select: Select,
 ) -> Result<Vec<Option<Part>>> {
     let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
-    // Up to the last part that there can be: one more than the declaration has would be lost in silence.
+    // Up to the largest possible part: an undeclared part must not be ignored silently.
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
@@ -94,7 +94,7 @@ async fn read<S: TableStore>(
     loop {
         let page = store.query(table, &query, from.as_ref()).await?;
         for entity in page.rows.iter() {
-            // Rows of others can lie between: `2014_01_07` does.
+            // Unrelated rows can lie between the parts, such as `2014_01_07`.
             let Some(at) = part_of(key, entity.row_key) else { continue };
             let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
                 error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
@@ -116,7 +116,7 @@ async fn read<S: TableStore>(
     }
 }
 
-/// Which part a row is, counted from 0.
+/// Returns the number of the part in a row, counted from 0.
 fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
     let number = row_key.strip_prefix(key.row_key.as_str())?.strip_prefix('_')?;
     let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -127,7 +127,7 @@ fn surplus(at: usize, parts: usize) -> Error {
     Error::of(WideFault::Surplus { part: at + 1, parts })
 }
 
-/// All parts are there, and of one write.
+/// Checks that all parts exist and belong to the same write.
 fn judge(found: Vec<Option<Part>>) -> Result<Whole> {
     let mut whole = Whole { rows: Vec::with_capacity(found.len()), etags: Vec::with_capacity(found.len()) };
     let mut first = None;

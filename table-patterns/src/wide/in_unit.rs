@@ -1,4 +1,4 @@
-//! Wide entities in a unit of work: their parts in its transaction, with whatever else is of the partition.
+//! Wide entities in a unit of work: their parts are written in the unit's transaction.
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -14,10 +14,10 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion, check_parts};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Adds all parts of a wide entity: an insert where none was read, a replace of what was. Each part is an operation. The commit gives
-    /// versions of entities alone: to write the whole again, read it.
+    /// Adds all parts of a wide entity: as inserts if `old` is `None`, otherwise as conditional replaces. Each part is one operation. The
+    /// commit returns no version of a wide entity: read it before the next replace.
     ///
-    /// An index, a feed or copies are declared on an entity beside it:
+    /// Declare an index, a feed or copies on another entity:
     ///
     /// ```
     /// # use table_patterns::EntityStore;
@@ -52,7 +52,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert), for all parts together; those of [`WideTable::insert`](crate::wide::WideTable::insert). The unit stays as it was.
+    /// Any error of [`insert`](Self::insert) for all parts together, or of [`WideTable::insert`](crate::wide::WideTable::insert). The unit
+    /// is then unchanged.
     pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
         const { check_parts::<W>() }
         let (key, rows) = rows_of(whole)?;
@@ -66,10 +67,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.put_parts::<W>(&key, kinds)
     }
 
-    /// Adds a delete of all parts of a wide entity as it was read.
+    /// Adds a delete of all parts of a wide entity, conditional on the version that was read.
     ///
     /// # Errors
-    /// Those of [`put_wide`](Self::put_wide).
+    /// Any error of [`put_wide`](Self::put_wide).
     pub fn delete_wide<W: Wide>(
         &mut self,
         key: Selection<W::Header, Point>,

@@ -1,4 +1,4 @@
-//! Single properties of a wide entity, merged without reading it.
+//! Patches: single properties of a wide entity, merged without reading it.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::wide::fault::WideFault;
 use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 
-/// New values for some properties of a stored wide entity; all others are kept (PAT-WIDE-2). Made by [`WideTable::patch`].
+/// New values for some properties of a stored wide entity; all others are kept (PAT-WIDE-2). Created by [`WideTable::patch`].
 ///
 /// ```
 /// # use table_patterns::embedded::Engine;
@@ -41,7 +41,7 @@ pub struct WidePatch<'a, W: Wide, S> {
 }
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
-    /// Begins a patch of one wide entity: an example is at [`WidePatch`].
+    /// Creates a patch of one wide entity. See [`WidePatch`] for an example.
     pub fn patch(&self, key: Selection<W::Header, Point>) -> WidePatch<'_, W, S> {
         WidePatch { table: self, key, properties: Ok(WideWriter::new(W::PARTS)) }
     }
@@ -49,7 +49,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Sets one property by one merge of its part.
     ///
     /// # Errors
-    /// Those of [`WidePatch::send`].
+    /// Any error of [`WidePatch::send`].
     pub async fn set<T: Property>(
         &self,
         key: Selection<W::Header, Point>,
@@ -61,7 +61,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 }
 
 impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
-    /// Sets a property. What is wrong with it is an error of [`send`](Self::send).
+    /// Sets a property. An invalid value is reported by [`send`](Self::send).
     #[expect(
         clippy::needless_pass_by_value,
         reason = "as a patch of one entity takes it: values, not references"
@@ -78,13 +78,14 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         self
     }
 
-    /// Sends the patch: one merge if all properties are in one part, else a look at which parts are there, and one transaction that marks every
-    /// part.
+    /// Sends the patch. If all properties are in one part, it is one merge. Otherwise the versions of the parts are read, and one
+    /// transaction writes a new `WriteId` to every part.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is of several parts, and there are more than the declaration has (PAT-WIDE-4);
-    /// `ResourceNotFound` if the wide entity, or a part of it, is not there; `InvalidInput` for a name that is in no part, one
-    /// that is set twice, and a patch of nothing; every limit of an entity (SIZE-6).
+    /// - `EntityMismatch` if the patch affects several parts, and more parts are stored than declared (PAT-WIDE-4).
+    /// - `ResourceNotFound` if the wide entity or a part of it does not exist.
+    /// - `InvalidInput` for a name that is not in any part, a property that is set twice, and an empty patch.
+    /// - An error for every exceeded limit of an entity (SIZE-6).
     pub async fn send(self) -> Result<()> {
         let Self { table, key, properties } = self;
         let key = key.into_key()?;

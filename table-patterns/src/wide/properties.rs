@@ -1,4 +1,4 @@
-//! The properties of a wide entity, each in its part.
+//! The properties of a wide entity, assigned to its parts.
 
 use table_core::error::{Error, Result};
 use table_core::property::Property;
@@ -11,12 +11,12 @@ use crate::wide::fault::WideFault;
 
 type Names = &'static [&'static [&'static str]];
 
-/// Takes the properties of a wide entity and puts each into its part.
+/// A writer that puts each property of a wide entity into its part.
 #[derive(Debug)]
 pub struct WideWriter {
     names: Names,
     parts: Vec<Part>,
-    /// Where the last one was: properties mostly come in order.
+    /// The position after the last property: properties are mostly written in order.
     hint: (usize, usize),
 }
 
@@ -35,16 +35,16 @@ impl WideWriter {
         Self { names, parts: names.iter().map(part).collect(), hint: (0, 0) }
     }
 
-    /// Writes a property; nothing for a `None`.
+    /// Writes a property. Does nothing for `None`.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that is in no part (PAT-WIDE-1), or that was written already; `OutOfRangeInput` for a value
-    /// that has no place in its Edm type.
+    /// - `InvalidInput` for a name that is not in any part (PAT-WIDE-1), or that was already written.
+    /// - `OutOfRangeInput` for a value that its Edm type cannot represent.
     pub fn set<T: Property>(&mut self, name: &str, value: &T) -> Result<()> {
         self.put(name, |row| value.write_to(name, row))
     }
 
-    /// Lets a property be written into its part.
+    /// Calls a function that writes a property into its part.
     pub(super) fn put(&mut self, name: &str, write: impl FnOnce(&mut RowWriter) -> Result<()>) -> Result<()> {
         let (at, index) = place(self.names, name, self.hint)?;
         self.hint = (at, index + 1);
@@ -58,7 +58,7 @@ impl WideWriter {
         write(&mut part.row)
     }
 
-    /// Appends what is not a property of the type: the header's own.
+    /// Appends the properties of the header to the first part.
     pub(super) fn append(&mut self, header: &Row) -> Result<()> {
         for property in header.view().properties() {
             let property = property?;
@@ -69,7 +69,7 @@ impl WideWriter {
         Ok(())
     }
 
-    /// The part that all properties are in; `None` if they are in several, or there are none.
+    /// Returns the part that contains all written properties; `None` for several parts or none.
     pub(super) fn only_part(&self) -> Option<usize> {
         let mut touched = self.parts.iter().enumerate().filter(|(_, part)| part.written.contains(&true));
         touched.next().map(|(at, _)| at).filter(|_| touched.next().is_none())
@@ -79,7 +79,7 @@ impl WideWriter {
         !self.parts.iter().any(|part| part.written.contains(&true))
     }
 
-    /// The row of each part, in order, with one `WriteId` in all of them if there is one.
+    /// Returns the row of each part, in order, with the `WriteId`, if given, in all of them.
     pub(super) fn finish(self, write: Option<Uuid>) -> Result<Vec<Row>> {
         let finish = |mut part: Part| {
             write.map_or(Ok(()), |write| write.write_to(WRITE_ID, &mut part.row))?;
@@ -89,7 +89,7 @@ impl WideWriter {
     }
 }
 
-/// Gives the properties of a wide entity, whichever part they are in.
+/// A reader of the properties of a wide entity in any part.
 #[derive(Debug)]
 pub struct WideReader<'a> {
     names: Names,
@@ -101,16 +101,16 @@ impl<'a> WideReader<'a> {
         Self { names, parts }
     }
 
-    /// A property.
+    /// Returns a property.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that is in no part; `EntityMismatch` if it is absent, and `T` is not an `Option`, or of another
-    /// type.
+    /// - `InvalidInput` for a name that is not in any part.
+    /// - `EntityMismatch` if the property has another type, or is absent and `T` is not an `Option`.
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {
         self.take(name, T::from_value)
     }
 
-    /// A property that is read in this way: from its part, and where it is not there from any other that holds it.
+    /// Reads a property by a function: from its part, or from any other part that contains it.
     pub(super) fn take<T>(
         &self,
         name: &str,
@@ -119,7 +119,7 @@ impl<'a> WideReader<'a> {
         let (at, index) = place(self.names, name, (0, 0))?;
         let own = self.parts.get(at).map(|part| part.view().find(name, &mut index.clone()));
         let mut value = own.transpose()?.flatten();
-        // Written when the declaration put it into another part: lost in silence, were it not looked for.
+        // The property may have been written when it was declared in another part. Ignoring it would lose it silently.
         for (_, other) in self.parts.iter().enumerate().filter(|(other, _)| *other != at) {
             if value.is_some() {
                 break;
@@ -130,7 +130,7 @@ impl<'a> WideReader<'a> {
     }
 }
 
-/// The part that a property is in, and its place there; looked for from the hint on.
+/// Returns the part of a property and its index there. The hint is tried first.
 fn place(names: Names, name: &str, hint: (usize, usize)) -> Result<(usize, usize)> {
     if names.get(hint.0).and_then(|part| part.get(hint.1)) == Some(&name) {
         return Ok(hint);

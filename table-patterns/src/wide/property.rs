@@ -1,4 +1,4 @@
-//! Properties of a wide entity by name and type: what a patch sets.
+//! Typed properties of a wide entity, for patches.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use crate::wide::Slots;
 
-/// A property of the wide entity `W`, of type `T`: `YearOfCounts::OFFICE`, `YearOfCounts::DAYS.at(200)`. Made by
-/// [`#[derive(Wide)]`](derive@crate::wide::Wide); by hand of the name.
+/// A property of the wide entity `W` with type `T`: `YearOfCounts::OFFICE`, `YearOfCounts::DAYS.at(200)`. Created by
+/// [`#[derive(Wide)]`](derive@crate::wide::Wide), or from its name.
 ///
 /// ```
 /// use table_patterns::wide::WideProperty;
@@ -22,21 +22,21 @@ pub struct WideProperty<W, T> {
 }
 
 impl<W, T> WideProperty<W, T> {
-    /// The property of this name, which must be one of `W` and of this type.
+    /// Creates a property from its name. `W` must have such a property of type `T`.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), of: PhantomData }
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Slots of the wide entity `W`, held together as `F`: `YearOfCounts::DAYS`. Made by
-/// [`#[derive(Wide)]`](derive@crate::wide::Wide); by hand of the word and of how many digits the numbers have.
+/// Slots of the wide entity `W`, in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or
+/// from the common word of their names and the number of digits.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;
@@ -52,13 +52,13 @@ pub struct WideSlots<W, F> {
 }
 
 impl<W, F> WideSlots<W, F> {
-    /// The slots of this word, which must be those of `W` and of this type.
+    /// Creates the slots whose names begin with a word. `W` must have such slots of type `F`.
     #[must_use]
     pub const fn new(word: &'static str, digits: usize) -> Self {
         Self { word, digits, of: PhantomData }
     }
 
-    /// The slot of this number, as the declaration counts them. One that is not there is an error where it is used.
+    /// Returns the slot with this number, as declared. If it does not exist, its first use fails.
     #[must_use]
     pub fn at(&self, number: usize) -> WideProperty<W, F::Value>
     where

@@ -1,4 +1,4 @@
-//! Migration of entities written with another number of parts.
+//! Migration of entities that were written with another number of parts.
 
 use table_core::error::{Error, Result};
 use table_core::operation::OperationKind;
@@ -10,21 +10,23 @@ use crate::wide::fetch::fetch;
 use crate::wide::{MOST_PARTS, Wide, WideTable, WideVersion};
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
-    /// Brings an entity that was written in so many parts into those that the declaration has now, in one transaction; `false` if it
-    /// is in them already, so that a run that stopped is simply made again.
+    /// Converts an entity from `stored` parts to the declared number of parts, in one transaction. Returns `false` if the entity already
+    /// has them; an interrupted run can simply be repeated.
     ///
-    /// How many parts there were has to be said, because a part that is missing is an error and never a default (PAT-WIDE-4): one that
-    /// was lost is not taken for one that never was. A property that the entity lacks is what its type makes of that: `None`, or an
-    /// error. One that the declaration has no more is gone, as after [`replace`](Self::replace).
+    /// The caller must state the stored number of parts, because a missing part is an error and never a default value (PAT-WIDE-4): a lost
+    /// part must not be mistaken for one that was never declared. A property that the entity lacks is read as `None`, or is an error,
+    /// depending on its type. A property that is no longer declared is removed, as by [`replace`](Self::replace).
     ///
     /// # Errors
-    /// `ResourceNotFound` if there is no such entity; `EntityMismatch` if its parts are neither `stored` nor those of the declaration,
-    /// or not of one write (PAT-WIDE-4); `InvalidInput` for no or over 99 parts; `UpdateConditionNotSatisfied` if all attempts lost
-    /// their race; those of [`Wide::read`] and [`insert`](Self::insert).
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `EntityMismatch` if its parts are neither `stored` nor the declared ones, or belong to different writes (PAT-WIDE-4).
+    /// - `InvalidInput` if `stored` is 0 or above 99.
+    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - Any error of [`Wide::read`] or [`insert`](Self::insert).
     ///
     /// ```
     /// use table_patterns::embedded::Engine;
-    /// use table_patterns::wide::{Wide, WideStore};
+    /// /// The same entities after hours were added.
     ///
     /// #[derive(Wide)]
     /// #[entity(table = "Counts")]
@@ -75,7 +77,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 Ok(None) => {
                     return Err(self.in_place(Error::of(WideFault::NothingToResize), &key));
                 }
-                // Perhaps it is where it is to be. If it is not, this says what it is, and not what it might have been.
+                // The entity may already be converted. If it is not, the first error describes its state best.
                 Err(error) if error.rule() == Some("PAT-WIDE-4") => {
                     return match self.read(&key).await {
                         Ok(Some(_)) => Ok(false),
@@ -102,7 +104,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 (W::PARTS.len()..stored).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
             match self.submit(&key, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
                 Ok(_) => return Ok(true),
-                // Another was faster with a part, the entity, or all of this.
+                // Another writer was faster: it changed a part, deleted the entity, or converted it.
                 Err(error) if error.is_conflict() => race.lost(self.in_place(error, &key)).await?,
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! A field that holds a value for each of many slots: `Day001` to `Day366`.
+//! Fields with a value for each of many slots: `Day001` to `Day366`.
 
 use table_core::error::{Error, Result};
 use table_core::property::Property;
@@ -23,19 +23,19 @@ pub trait Slots: Sized {
     /// The type of each value.
     type Value: Property;
 
-    /// How many values it holds, if its type says so.
+    /// The number of values, if the type determines it.
     const COUNT: Option<usize>;
 
-    /// Writes its values under these names.
+    /// Writes the values under these names.
     ///
     /// # Errors
-    /// `InvalidInput` if it holds more or fewer values than there are names; those of [`WideWriter::set`].
+    /// `InvalidInput` if the number of values differs from the number of names; any error of [`WideWriter::set`].
     fn write(&self, names: &[&str], out: &mut WideWriter) -> Result<()>;
 
-    /// Reads its values.
+    /// Reads the values.
     ///
     /// # Errors
-    /// Those of [`WideReader::get`].
+    /// Any error of [`WideReader::get`].
     fn read(names: &[&str], properties: &WideReader<'_>) -> Result<Self>;
 }
 

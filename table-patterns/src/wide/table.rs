@@ -1,4 +1,4 @@
-//! A table of wide entities: the whole written by one transaction, read as of one write.
+//! A table of wide entities: each is written by one transaction and read consistently.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,11 +20,11 @@ use crate::wide::fault::WideFault;
 use crate::wide::fetch::{fetch, row_key, versions};
 use crate::wide::{Wide, WideReader, WideWriter, check_parts};
 
-/// The version of a wide entity: those of its parts. Another write of any of them makes it stale.
+/// The version of a wide entity: the versions of its parts. Any later write of a part makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideVersion(pub(super) Vec<ETag>);
 
-/// A table whose entities are wide: what that is, see [the pattern](crate::wide).
+/// A table of wide entities: see [the pattern](crate::wide).
 pub struct WideTable<W: Wide, S> {
     pub(super) table: Table<W::Header, S>,
     pub(super) retry: Retry,
@@ -32,14 +32,14 @@ pub struct WideTable<W: Wide, S> {
 }
 
 impl<W: Wide, S> WideTable<W, S> {
-    /// The wide entities that a table holds.
+    /// Creates the table of wide entities from the table of their parts.
     #[must_use]
     pub fn new(table: Table<W::Header, S>) -> Self {
         const { check_parts::<W>() }
         Self { table, retry: Retry::default(), of: PhantomData }
     }
 
-    /// The same with another back-off, for reads that meet a write and updates that lose races.
+    /// Sets the back-off for reads that meet a write and for updates that lose races.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -50,7 +50,7 @@ impl<W: Wide, S> WideTable<W, S> {
         &self.retry
     }
 
-    /// The table of the parts.
+    /// Returns the table of the parts.
     #[must_use]
     pub const fn table(&self) -> &Table<W::Header, S> {
         &self.table
@@ -68,9 +68,9 @@ impl<W: Wide, S> WideTable<W, S> {
     }
 }
 
-/// Hands out tables of wide entities of every [`TableStore`].
+/// Creates tables of wide entities. Implemented for every [`TableStore`].
 pub trait WideStore: TableStore + Clone {
-    /// The table that the design of `W` names. Sends nothing.
+    /// Returns the table that the schema of `W` names. Sends no request.
     ///
     /// ```
     /// use table_patterns::embedded::Engine;
@@ -95,29 +95,32 @@ pub trait WideStore: TableStore + Clone {
 impl<S: TableStore + Clone> WideStore for S {}
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
-    /// Creates the table unless it is there already, and gives the handle back.
+    /// Creates the table if it does not exist, and returns the handle.
     ///
     /// # Errors
-    /// Those of [`Table::create_if_missing`].
+    /// Any error of [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
 
-    /// Inserts the whole: all parts or none.
+    /// Inserts the whole entity: all parts or none.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if a part is there; `EntityTooLarge` with the part that is over 1 MiB; `RequestBodyTooLarge`
-    /// if all together are over 4 MiB (EGT-3); those of [`Wide::write`].
+    /// - `EntityAlreadyExists` if any part is stored.
+    /// - `EntityTooLarge`, naming the part, for a part above 1 MiB.
+    /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
+    /// - Any error of [`Wide::write`].
     pub async fn insert(&self, whole: &W) -> Result<WideVersion> {
         self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
     }
 
-    /// Inserts the whole or replaces it, whatever its version: last writer wins. Asks first which parts are there: one that only a newer
-    /// declaration knows would be lost.
+    /// Inserts or replaces the whole entity without a condition: the last writer wins. Reads first which parts are stored: a part of a
+    /// newer declaration would be lost.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert), but `EntityAlreadyExists`; `EntityMismatch` if there are more parts than the declaration has (PAT-WIDE-4);
-    /// `UpdateConditionNotSatisfied` if all attempts lost their race.
+    /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
+    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - Any error of [`insert`](Self::insert), except `EntityAlreadyExists`.
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
         self.beside_others(&key, true, |found| {
@@ -131,7 +134,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Writes all parts, given their versions; again where another writer was faster. `inserts` is whether those that are missing are inserted.
+    /// Writes all parts under their versions, and retries if another writer was faster. `inserts` is `true` if missing parts are inserted.
     pub(super) async fn beside_others<T, F: Future<Output = Result<T>>>(
         &self,
         key: &EntityKey,
@@ -143,7 +146,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let found = versions(self.table.store(), self.table.name()?, key, W::PARTS.len()).await?;
             let is_whole = found.iter().all(Option::is_some);
             match write(found).await {
-                // A part was missing before.
+                // The entity was already incomplete before the write.
                 Err(error) if error.is_not_found() && !inserts && !is_whole => return Err(error),
                 Err(error) if error.is_conflict() => race.lost(self.in_place(error, key)).await?,
                 done => return done,
@@ -151,29 +154,33 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Replaces the whole if no part was written since it was read.
+    /// Replaces the whole entity if no part was written since it was read.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and those of [`insert`](Self::insert).
+    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and any error of [`insert`](Self::insert).
     pub async fn replace(&self, whole: &W, version: &WideVersion) -> Result<WideVersion> {
         self.write(whole, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
     }
 
-    /// The whole with its version; `None` if there is none. One range query, and again where it met a write (PAT-WIDE-3).
+    /// Returns the whole entity with its version; `None` if it does not exist. Sends one range query, and repeats it if a write was in
+    /// progress (PAT-WIDE-3).
     ///
     /// # Errors
-    /// `EntityMismatch` if a part is missing, or was written by itself (PAT-WIDE-4); `UpdateConditionNotSatisfied` if all
-    /// reads of the back-off met a write; those of [`Wide::read`].
+    /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).
+    /// - `UpdateConditionNotSatisfied` if every read met a write.
+    /// - Any error of [`Wide::read`].
     pub async fn get(&self, key: Selection<W::Header, Point>) -> Result<Option<(W, WideVersion)>> {
         self.read(&key.into_key()?).await
     }
 
-    /// Changes the whole: read, `change`, replace, and again if another was faster, after a back-off (CON-3).
+    /// Updates the whole entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer was faster
+    /// (CON-3).
     ///
     /// # Errors
-    /// `ResourceNotFound` if there is none; `InvalidInput` if `change` changed the key (UPD-6);
-    /// `UpdateConditionNotSatisfied` if all attempts lost their race; those of [`get`](Self::get) and
-    /// [`replace`](Self::replace).
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `InvalidInput` if `change` changed the key (UPD-6).
+    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - Any error of [`get`](Self::get) or [`replace`](Self::replace).
     pub async fn update(
         &self,
         key: Selection<W::Header, Point>,
@@ -199,7 +206,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Deletes the whole if no part was written since it was read.
+    /// Deletes the whole entity if no part was written since it was read.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied`, `ResourceNotFound`.
@@ -217,7 +224,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Some((self.decode(key, &found.rows)?, WideVersion(found.etags))))
     }
 
-    /// The whole from its parts.
+    /// Decodes the whole entity from its parts.
     pub(super) fn decode(&self, key: &EntityKey, rows: &[Row]) -> Result<W> {
         let first = rows.first().map_or(RowView::new(&[]), Row::view);
         let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first);
@@ -227,7 +234,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             .map_err(|error| self.in_place(error, key))
     }
 
-    /// The key of the whole, and its parts under a new `WriteId`.
+    /// Returns the key of the whole entity, and its parts with a new `WriteId`.
     pub(super) fn rows(&self, whole: &W) -> Result<(EntityKey, Vec<Row>)> {
         let error = |error: Error| match whole.header().key_of() {
             Ok(key) => self.in_place(error, &key),
@@ -267,7 +274,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 }
 
-/// The key of a wide entity, and its parts under a new `WriteId`.
+/// Returns the key of a wide entity, and its parts with a new `WriteId`.
 pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     let header = whole.header();
     let key = header.key_of()?;

@@ -49,7 +49,7 @@ fn counts() -> (Counts, FaultyStore<Engine>) {
     (counts.with_retry(retry), store)
 }
 
-/// The same rows, a row a page.
+/// Returns the same table with one row per page.
 fn in_small_pages(counts: &Counts, store: &FaultyStore<Engine>) -> Counts {
     WideTable::new(store.clone().pages_of(1).table()).with_retry(counts.retry().clone())
 }
@@ -143,7 +143,7 @@ fn pat_wide_3_readers_beside_a_writer_see_whole_writes() {
         scope.spawn(|| {
             let mut last = 0;
             while !done.load(Ordering::SeqCst) {
-                // All reads of the back-off may meet a write; none may see a half of one.
+                // Every read of the back-off may meet a write. None may return a partial write.
                 match block_on(reader.get(key())) {
                     Ok(found) => {
                         let found = found.unwrap().0.days;
@@ -188,7 +188,7 @@ fn pat_wide_4_a_part_written_by_itself_is_an_error() {
         .unwrap();
     assert_eq!(block_on(counts.get(key())).unwrap_err().rule(), Some("PAT-WIDE-4"));
     block_on(counts.insert_or_replace(&year_of(8))).unwrap();
-    // A neighbour whose key lies between the parts is none of them.
+    // A row whose key lies between those of the parts is not a part.
     block_on(raw.insert(&TableEntity::new("000123", "2014_01_07").unwrap().with("Day001", 1))).unwrap();
     assert_eq!(days(&counts), vec![Some(8); 366]);
 }
@@ -250,7 +250,7 @@ fn pat_wide_1_misuse_is_told() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The model is one array.
+    /// The model is a single array.
     #[test]
     fn pat_wide_2_and_4_a_wide_entity_is_an_array(
         whole in prop::collection::vec(prop::option::of(any::<i32>()), 366),

@@ -1,4 +1,4 @@
-//! Sources and holders with indexes, lists and feeds of their own: every write of a copy keeps them.
+//! Sources and holders with indexes, lists and feeds: every write of a copy maintains them.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -39,7 +39,7 @@ struct Ticket {
     tenant: String,
     #[digits(6)]
     number: u32,
-    /// Of the tenant itself, or of the tenant `central`.
+    /// The agent's number in the same tenant, or in the tenant `central`.
     agent: Option<i32>,
     central: bool,
     agent_name: Option<String>,
@@ -69,7 +69,7 @@ impl Denormal for Assignee {
     }
 }
 
-/// No tickets, by either index.
+/// No tickets, in either index.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;
@@ -101,7 +101,7 @@ impl Desk {
         assert!(report.is_clean(), "{:?}", report.findings);
     }
 
-    /// The tickets that an index of the partition and one elsewhere find by the name of their agent.
+    /// Returns the tickets of an agent's name, found by the index in the partition and by the remote index.
     fn named(&self, name: &str) -> [Vec<u32>; 2] {
         let here = block_on(self.tickets.get_by_index(Ticket::by_agent("contoso", name))).unwrap();
         let there = block_on(self.tickets.query_eventual(Ticket::names(name)).collect()).unwrap();
@@ -109,7 +109,7 @@ impl Desk {
         [here.iter().map(|ticket| ticket.number).collect(), there.collect()]
     }
 
-    /// How often the feed has an entry of a ticket.
+    /// Returns the number of feed entries of a ticket.
     fn entries(&self, row_key: &str) -> usize {
         let feed = Feed::new(self.outbox.store().clone());
         let (table, partition) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
@@ -126,7 +126,7 @@ fn ticket(number: u32, central: bool) -> Ticket {
     Ticket { tenant: "contoso".into(), number, agent: Some(7), central, agent_name: None }
 }
 
-/// PAT-DEN-2, PAT-INTRA-4: the copy, the index entries it is in, and the feed's record change together.
+/// PAT-DEN-2, PAT-INTRA-4: the copy, its index entries and the feed record change together.
 #[test]
 fn pat_den_2_a_renamed_source_moves_its_holders_in_their_indexes_in_one_transaction() {
     let desk = Desk::new();
@@ -179,13 +179,13 @@ fn pat_intra_5_a_source_keeps_its_own_unique_index() {
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 }
 
-/// A settle of the holder finds what another tool wrote, and keeps the indexes as it mends it.
+/// Settling the holder repairs a write of another tool, and maintains the indexes.
 #[test]
 fn pat_den_2_settling_keeps_the_indexes_of_a_holder() {
     let desk = Desk::new();
     block_on(desk.agents.insert(&agent("contoso", "Ada", "ada@contoso.com"))).unwrap();
     block_on(desk.tickets.insert(&ticket(1, false))).unwrap();
-    // A tool that knows of no copies.
+    // A tool that ignores copies.
     let rename = |agent: &mut TableEntity| drop(agent.insert("Name", "Nemo"));
     let bag = desk.outbox.store().untyped("Desk").unwrap();
     block_on(bag.update(Selection::point("contoso", "agent_0007"), rename)).unwrap();

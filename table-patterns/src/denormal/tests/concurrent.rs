@@ -1,4 +1,4 @@
-//! Many writers and workers beside each other.
+//! Concurrent writers and workers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -55,7 +55,7 @@ fn pat_den_2_beside_each_other_writers_and_workers_end_in_agreement() {
                     sales.manager_id = manager;
                 };
                 block_on(one.departments.update(Department::key("Sales"), change)).unwrap();
-                // Never one without the other: read in one page, which is a snapshot.
+                // Source and copy are always consistent: both are read in one page, which is a snapshot.
                 let rows = one.rows("Company");
                 let find = |row: &str| rows.iter().find(|(_, row_key, _)| row_key == row).unwrap().2.clone();
                 let department = find("Department");

@@ -1,4 +1,4 @@
-//! Programs that die before or after any request, and ones that sleep there while everything else goes on.
+//! Programs that die before or after any request, and programs that are suspended there while all others continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use table_core::etag::IfMatch;
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
 use crate::faults::Fault;
 
-/// Two employees, a department and a project, all in order.
+/// Creates two employees, a department and a project, all consistent.
 fn company() -> Company {
     let company = Company::new();
     block_on(async {
@@ -26,10 +26,10 @@ fn company() -> Company {
     company
 }
 
-/// What a process does with requests to lose.
+/// A scenario whose requests may be lost.
 type Scene = fn(&Company);
 
-/// Every verb, and the worker behind it. What fails is not looked at: the process is dead by then.
+/// Every verb, followed by a worker. Errors are ignored: the process is dead at that point.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -95,7 +95,8 @@ fn pat_den_2_a_death_at_any_request_ends_in_agreement() {
     }
 }
 
-/// All copies are right. A reference that its holder never came to have is left over, found by the next change of its source, and taken away.
+/// Asserts that all copies are correct. A reference whose holder was never written may be left over; the next change of its source finds
+/// and removes it.
 fn assert_left_over(company: &Company, at: &str) {
     let wanted = company.assert_copies(at);
     assert!(company.references().is_superset(&wanted), "{at}: {wanted:?}");
@@ -123,8 +124,8 @@ fn pat_ec_5_a_request_that_fails_once_is_made_again_by_the_worker() {
     }
 }
 
-/// A process falls asleep at a request; the others do all there is to do, and are done with it; then it wakes up, goes on, and dies. No process
-/// comes after it: what it still writes must not be older than what there is.
+/// A process is suspended at a request. The others do and complete all pending work. Then it resumes and dies, and no process follows it.
+/// Its late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_who_wakes_up_late_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [
@@ -159,7 +160,7 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
             block_on(company.employees.insert(&ada())).unwrap();
         }),
     ];
-    // Those that can be asleep with something old in hand: a worker, or a writer.
+    // Processes that may be suspended with stale data: workers and writers.
     let sleepers: [(&str, Scene); 6] = [
         ("renames and propagates", |company| {
             let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -203,7 +204,7 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
                 scene(&company);
                 assert!(happened.load(Ordering::SeqCst), "{at}");
                 company.store.heal();
-                // What the sleeper itself has recorded and not done.
+                // Work that the suspended process has recorded and not done.
                 company.recover();
                 assert_left_over(&company, &at);
             }

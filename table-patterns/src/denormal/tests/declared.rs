@@ -1,4 +1,4 @@
-//! Entities that declare copies: every handle keeps them.
+//! Entities that declare copies: every handle maintains them.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -86,21 +86,21 @@ fn pat_den_2_every_handle_keeps_the_copies_that_the_structs_declare() {
         assert_eq!(found.agent_name.as_deref(), Some("Ada"));
         let other = Ticket { id: 8, ..ticket() };
 
-        // A change of the source, here and in the index.
+        // A change of the source updates the copy and the index.
         agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
         let found = tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
         assert_eq!(found.len(), 1);
-        // Two holders of one source in one transaction, with one condition on it.
+        // Two holders of one source in one transaction, with one condition on the source.
         let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
         unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 3);
-        // In a unit of another type, which was given no handle on them.
+        // A unit of another type, without a handle on the holders.
         let mut unit = agents.unit(Agent::partition("t")).unwrap();
         unit.insert(&Ticket { id: 12, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 4);
-        // That their source is there may be said before and after.
+        // The source may be required before or after the holder is added.
         for (id, first) in [(10, true), (11, false)] {
             let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
             if first {
@@ -117,7 +117,7 @@ fn pat_den_2_every_handle_keeps_the_copies_that_the_structs_declare() {
     });
 }
 
-/// Two holders of one source are read one after the other; where it changes in between, both are read again.
+/// Two holders of one source are read one after the other. If the source changes in between, both are read again.
 #[test]
 fn con_3_a_source_that_changes_between_two_reads_of_one_transaction_is_read_again() {
     for bulk in [false, true] {

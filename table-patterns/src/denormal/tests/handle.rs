@@ -1,4 +1,4 @@
-//! The verbs of the one handle, on sources and holders: each keeps the copies.
+//! The verbs of the handle on sources and holders: each maintains the copies.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;
@@ -11,7 +11,7 @@ fn manager(company: &Company) -> Option<String> {
     company.departments().into_iter().next().and_then(|department| department.manager_last_name)
 }
 
-/// Another process gives Ada a name just before the first transaction.
+/// Another process changes Ada's name just before the first transaction.
 fn renamed_meanwhile(
     rival: Company,
     name: &'static str,
@@ -103,7 +103,7 @@ fn pat_den_2_every_verb_on_a_holder_takes_what_its_sources_say() {
     });
 }
 
-/// PAT-DEN-2 in a unit: holders and sources among other entities, completed when it is committed.
+/// PAT-DEN-2 in a unit: holders and sources among other entities, completed at the commit.
 #[test]
 fn pat_den_2_a_unit_takes_copies_along() {
     block_on(async {
@@ -116,7 +116,7 @@ fn pat_den_2_a_unit_takes_copies_along() {
 
         let mut unit = employees.unit(sales_rows()).unwrap().with(departments);
         unit.insert(&sales(Some(223))).unwrap().insert(&Employee { id: 300, ..bob() }).unwrap();
-        // Its manager gets another name between the read and the commit.
+        // The manager's name changes between the read and the commit.
         company.store.script(renamed_meanwhile(company.again(), "Byron"));
         assert_eq!(unit.commit().await.unwrap().len(), 2, "the versions of what was added");
         company.store.heal();
@@ -134,7 +134,7 @@ fn pat_den_2_a_unit_takes_copies_along() {
         assert_eq!(lead(&company).as_deref(), Some("King"), "by the outbox");
         company.assert_agreement("renamed");
 
-        // An entity of the unit that is not as it was read fails it, and nothing of it is written.
+        // If an entity of the unit has changed since it was read, the unit fails and writes nothing.
         let mut unit = employees.unit(sales_rows()).unwrap().with(departments);
         unit.update(&read, |ada| ada.last_name = "Late".into()).unwrap();
         let before = company.rows("Company");

@@ -1,4 +1,4 @@
-//! Sources and their holders in one unit: each holder copies what its source is to be.
+//! Sources and their holders in one unit: each holder copies the new values of its source.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ struct Ticket {
     agent_name: Option<String>,
 }
 
-/// Copies the title of a ticket, which holds copies itself.
+/// An entity that copies the title of a ticket, which holds copies itself.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copies_from(OfTicket))]
 #[partition_key(tenant)]
@@ -149,7 +149,8 @@ impl Desk {
         self.tickets.get(Ticket::key("t", id)).await
     }
 
-    /// Each ticket has the name of its agent, in its index too, each line the title of its ticket, and each source a reference a holder.
+    /// Checks that each ticket and its index entry have the agent's name, each line has its ticket's title, and each source has one
+    /// reference per holder.
     async fn check(&self) -> Result<()> {
         let work = Worker::new(self.outbox.clone()).with_index_handler(&self.agents);
         work.with_index_handler(&self.tickets).with_index_handler(&self.lines).run_until_idle().await?;
@@ -195,7 +196,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
     block_on(async {
         let desk = Desk::new().await?;
         let mut unit = desk.unit();
-        // The line before its ticket, and that before its agent.
+        // The line is added before its ticket, and the ticket before its agent.
         unit.insert(&line(1, Some(1)))?.insert(&ticket(1, Some(1)))?.insert(&agent(1, "Ada"))?;
         unit.insert(&agent(2, "Eve"))?.insert(&ticket(2, Some(2)))?;
         unit.commit().await?;
@@ -203,7 +204,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         let title = desk.lines.get(Line::key("t", 1)).await?.unwrap().title.clone();
         assert_eq!(title.as_deref(), Some("It beeps Some(1)"));
 
-        // Both change, and one changes its agent.
+        // Both tickets change, and one changes its agent.
         let (first, second) = (desk.ticket(1).await?.unwrap(), desk.ticket(2).await?.unwrap());
         let mut unit = desk.unit();
         unit.update(&first, |ticket| (ticket.agent, ticket.title) = (Some(2), "It hums".into()))?;
@@ -215,7 +216,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         let title = desk.lines.get(Line::key("t", 1)).await?.unwrap().title.clone();
         assert_eq!(title.as_deref(), Some("It hums"));
 
-        // One that is deleted leaves a holder of the unit without it, or refuses.
+        // A deleted source clears a holder of the same unit, or is refused.
         let mut unit = desk.unit();
         unit.delete(&desk.agent(2).await?.unwrap())?;
         unit.update(&desk.ticket(1).await?.unwrap(), |_| {})?;
@@ -233,7 +234,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         unit.commit().await?;
         desk.check().await?;
 
-        // What refers to a source that the same unit takes away is not written.
+        // A holder that refers to a source deleted in the same unit is not written.
         let mut unit = desk.unit();
         unit.delete(&desk.agent(1).await?.unwrap())?.insert(&ticket(3, Some(1)))?;
         let error = unit.commit().await.unwrap_err();
@@ -259,7 +260,7 @@ fn pat_den_2_a_holder_of_two_sources_of_a_unit_or_under_a_condition_of_it_is_wri
     .unwrap();
 }
 
-/// What a unit does to one entity.
+/// A change of one entity in a unit.
 #[derive(Clone, Debug)]
 enum Act {
     Agent(u32, Option<u8>),
@@ -267,7 +268,7 @@ enum Act {
     Line(u32, Holder),
 }
 
-/// What a holder is to be.
+/// The expected state of a holder.
 #[derive(Clone, Copy, Debug)]
 enum Holder {
     Gone,
@@ -326,7 +327,7 @@ proptest! {
             for acts in &units {
                 let mut unit = desk.unit();
                 for act in acts {
-                    // An entity that is in it already stays as it was asked for first.
+                    // An entity that is already in the unit keeps its first change.
                     if let Err(error) = add(&desk, &mut unit, act).await {
                         prop_assert_eq!(error.rule(), Some("EGT-4"), "{}", error);
                     }

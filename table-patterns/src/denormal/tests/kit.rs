@@ -1,4 +1,5 @@
-//! A company: departments hold the names of their managers, in one partition; projects elsewhere hold those of their leads and deputies.
+//! A company: departments hold the names of their managers, in one partition. Projects in another table hold the names of their leads and
+//! deputies.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -48,7 +49,7 @@ pub(super) struct Department {
     pub(super) manager_email: Option<String>,
 }
 
-/// In a table of its own, so that its sources are never in its partition.
+/// An entity in a separate table: its sources are never in its partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead, Deputy))]
 #[partition_key(name)]
@@ -142,7 +143,7 @@ impl Denormal for Deputy {
 
 pub(super) type Store = FaultyStore<Engine>;
 
-/// All of it, as one process has it.
+/// The company as one process sees it.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,
@@ -159,7 +160,7 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Another process on the same data, an hour later: the claims of dead workers are over.
+    /// Returns another process on the same data, an hour later: the claims of dead workers have expired.
     pub(super) fn again(&self) -> Self {
         Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }
@@ -200,7 +201,7 @@ impl Company {
             .with_index_handler(&self.projects)
     }
 
-    /// Does all that is recorded, whatever messages were lost.
+    /// Does all recorded work, even if messages were lost.
     pub(super) fn recover(&self) {
         block_on(async {
             self.worker().run_until_idle().await?;
@@ -210,7 +211,7 @@ impl Company {
         .unwrap();
     }
 
-    /// Every row of a table, reserved ones included: keys and properties as text.
+    /// Returns every row of a table, including reserved ones: keys and properties as text.
     pub(super) fn rows(&self, table: &str) -> Vec<(String, String, String)> {
         let (table, query) = (TableName::new(table).unwrap(), Query::new(KeyRange::ALL));
         let (mut rows, mut from) = (Vec::new(), None);
@@ -238,7 +239,7 @@ impl Company {
         }
     }
 
-    /// The references that there are: partition and row of each.
+    /// Returns the partition and row key of every stored reference.
     pub(super) fn references(&self) -> BTreeSet<(String, String)> {
         let rows = self.rows("Company").into_iter();
         rows.filter(|(_, row_key, _)| row_key.starts_with(super::super::REFERENCE_PREFIX))
@@ -268,12 +269,12 @@ impl Company {
         block_on(scan.collect()).unwrap()
     }
 
-    /// That each copy is what its source says, and references are those that there should be, no more and no less.
+    /// Asserts that each copy equals its source, and that exactly the expected references exist.
     pub(super) fn assert_agreement(&self, at: &str) {
         assert_eq!(self.references(), self.assert_copies(at), "{at}: references");
     }
 
-    /// That each copy is what its source says; the references that there should be.
+    /// Asserts that each copy equals its source, and returns the expected references.
     pub(super) fn assert_copies(&self, at: &str) -> BTreeSet<(String, String)> {
         let employees = self.employees();
         let find = |department: &str, id: Option<i32>| {
@@ -318,7 +319,7 @@ impl Company {
         wanted
     }
 
-    /// Intents that are not done.
+    /// Returns the number of unfinished intents.
     pub(super) fn pending(&self) -> usize {
         let is_intent = |row: &(String, String, String)| row.1.starts_with(OUTBOX_PREFIX);
         ["Company", "Projects"]

@@ -1,4 +1,4 @@
-//! Random programs against a plain model, with workers late, twice and in any order.
+//! Random programs compared with a simple model. Workers run late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ enum Act {
     Plan(u16, Option<u32>, Option<u32>),
     Lead(u16, Option<u32>, Option<u32>),
     Drop(u16),
-    /// One delivery, of whatever comes.
+    /// Delivers any pending message.
     Work,
-    /// A delivery that comes again, or late.
+    /// Repeats or delays a delivery.
     Propagate(u32),
     Settle(u16),
     Recover,
@@ -48,11 +48,11 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What there is to be: names of employees, and who refers to whom.
+/// The expected names of employees, and the references.
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,
-    /// Of the department, if it is there; then perhaps none.
+    /// The department, if it exists, with its manager, if any.
     #[expect(clippy::option_option, reason = "the department, and in it the manager")]
     manager: Option<Option<u32>>,
     projects: BTreeMap<u16, (Option<u32>, Option<u32>)>,
@@ -72,9 +72,9 @@ fn number(id: Option<u32>) -> Option<i32> {
     id.map(|id| i32::try_from(id).unwrap())
 }
 
-/// Does it to both, and says whether both took it alike.
+/// Applies an act to the company and to the model, and asserts that both accept or refuse it.
 fn run(company: &Company, model: &mut Model, act: &Act) {
-    // The worker clears what a deleted source left behind: before that, a project may refer to an employee that is gone.
+    // The worker clears holders of a deleted source. Before that, a project may refer to a missing employee.
     match *act {
         Act::Hire(id) => {
             let done = block_on(company.employees.insert(&Employee { id, ..ada() })).is_ok();
@@ -96,7 +96,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             let done = block_on(company.employees.delete(Employee::key("Sales", id), IfMatch::Any)).is_ok();
             assert_eq!(done, model.names.contains_key(&id) && model.manager.flatten() != Some(id));
             if done {
-                // Before anybody hires the next one under this number.
+                // Done before the number is given to the next employee.
                 company.recover();
                 model.names.remove(&id);
                 for (lead, deputy) in model.projects.values_mut() {
@@ -161,7 +161,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
         }
         Act::Recover => company.recover(),
     }
-    // In the partition of the source there is no delay.
+    // Copies in the partition of the source are updated without delay.
     let department = company.departments().pop();
     assert_eq!(department.as_ref().map(|sales| sales.manager_id), model.manager.map(number));
     let name = department.and_then(|sales| sales.manager_last_name);
@@ -186,7 +186,7 @@ proptest! {
             (*part, ((number(*lead), model.name(*lead)), (number(*deputy), model.name(*deputy))))
         });
         prop_assert_eq!(projects.collect::<BTreeMap<_, _>>(), expected.collect());
-        // Writers that were refused have left references behind, for the next change to take away.
+        // Refused writers have left references, which the next change removes.
         for id in 1..4 {
             block_on(company.employees.settle_copies(Employee::key("Sales", id))).unwrap();
         }

@@ -1,4 +1,4 @@
-//! Each verb alone: what it writes, what it asks, what it refuses.
+//! Each verb: its writes, its requests and its errors.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -28,7 +28,7 @@ fn read_project(company: &Company, name: &str) -> Project {
 #[test]
 fn pat_den_1_one_point_query_returns_a_department_with_its_manager() {
     let company = company();
-    // Whatever the program says of the copied properties: they are the source's.
+    // Copied properties that the program sets are overwritten with the values of the source.
     let wrong = Department { manager_last_name: Some("Nobody".into()), ..sales(Some(223)) };
     block_on(company.departments.insert(&wrong)).unwrap();
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
@@ -56,7 +56,7 @@ fn pat_den_2_in_one_partition_source_and_copy_change_in_one_transaction() {
     assert_eq!(read(&company).manager_last_name.as_deref(), Some("Byron"));
     company.assert_agreement("changed");
 
-    // What is not copied costs what it costs without copies.
+    // A change of other properties costs the same as without copies.
     company.store.heal();
     block_on(company.employees.update(Employee::key("Sales", 223), |ada| ada.age += 1)).unwrap();
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
@@ -82,7 +82,7 @@ fn pat_den_2_elsewhere_the_copies_follow_by_the_outbox() {
 #[test]
 fn pat_den_3_a_change_finds_its_copies_by_one_range_of_its_partition() {
     let company = company();
-    // Others, whose RowKeys lie around the source's.
+    // Employees with RowKeys around that of the source.
     for id in [22, 2230, 222, 224] {
         block_on(company.employees.insert(&Employee { id, ..bob() })).unwrap();
         block_on(company.projects.insert(&project(&format!("P{id}"), i32::try_from(id).ok()))).unwrap();
@@ -107,7 +107,7 @@ fn pat_den_2_another_manager_and_none() {
     assert_eq!(changed.lead_name.as_deref(), Some("Kahn"));
     block_on(company.worker().run_until_idle()).unwrap();
     company.assert_agreement("another");
-    // The one who was left is changed without a thought for them.
+    // A change of the former source no longer affects the holder.
     let change = |ada: &mut Employee| ada.last_name = "Byron".into();
     block_on(company.employees.update(Employee::key("Sales", 223), change)).unwrap();
     assert_eq!(company.pending(), 0);
@@ -141,7 +141,7 @@ fn pat_den_2_a_source_that_is_referred_to_is_not_deleted_where_that_is_declared(
     assert_eq!(company.pending(), 0);
     assert_eq!(company.employees(), [bob()]);
 
-    // The holder goes first: nothing is left to refuse for.
+    // After the holder is deleted, the source can be deleted.
     block_on(company.departments.update(Department::key("Sales"), |sales| sales.manager_id = Some(9)))
         .unwrap();
     block_on(company.departments.delete(Department::key("Sales"), IfMatch::Any)).unwrap();
@@ -198,7 +198,7 @@ fn bad_input_is_told_and_nothing_is_half_written() {
     assert!(
         block_on(company.projects.delete(Project::key("None", 1), IfMatch::Any)).unwrap_err().is_not_found()
     );
-    // A program whose employees give nothing to departments must not leave them behind.
+    // A program that does not declare this relation must not leave copies stale.
     let older = Entities::<older::Employee, _, _>::from(company.outbox.clone());
     let key = older::Employee::key("Sales", 223);
     let error = block_on(older.update(key, |ada| ada.last_name = "Byron".into())).unwrap_err();
@@ -262,7 +262,7 @@ mod older {
     }
 }
 
-/// Departments under a name so long that no reference has room behind it.
+/// Departments with RowKeys that leave no room for references.
 #[test]
 fn key_8_a_source_whose_references_have_no_room_is_refused() {
     use table_core::selection::{Point, Selection};
@@ -329,7 +329,7 @@ fn pat_den_2_more_copies_than_a_transaction_takes_are_written_in_batches() {
     company.recover();
     company.assert_agreement("batches");
 
-    // In pages of seven, while one of them is taken away, and one holder changes between read and write.
+    // Pages of seven. One reference is removed, and one holder changes between read and write.
     let pages = Company::on(company.engine.clone(), |store| store.pages_of(7));
     assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
     let mut rival = Some(company.again());
@@ -349,7 +349,7 @@ fn pat_den_2_more_copies_than_a_transaction_takes_are_written_in_batches() {
     company.assert_agreement("one between");
 }
 
-/// Holders in the partition of their source, more than its transaction takes: the answer says that they follow.
+/// More holders in the partition of the source than its transaction takes: the outbox updates them.
 #[test]
 fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};

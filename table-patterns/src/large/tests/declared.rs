@@ -1,4 +1,4 @@
-//! Blobs, parts and logs on entities that declare more: an index, a feed.
+//! Blobs, parts and logs on entities that declare an index and a feed.
 
 use table_core::group::{Many, One};
 use table_core::key::PartitionKey;
@@ -73,7 +73,7 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
     let etag = block_on(sendable(staff.set(Colleague::key("Sales", 223), [photo]))).unwrap();
     assert_ne!(&etag, ada.etag());
 
-    // A copy has the address of today, and the blob can be read through it.
+    // The index copy has the current address, and the blob can be read through it.
     let by_email = || block_on(entities.get(Colleague::by_email("Sales", "ada"))).unwrap();
     let found = by_email().map(Versioned::into_value).unwrap();
     let read = block_on(staff.open(&found, Colleague::PHOTO_BLOB)).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Whatever fails, nothing dangles and nothing stays.
+//! Failures at any request leave neither dangling addresses nor unreferenced blobs.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::faults::Fault;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// With both blobs.
+    /// Inserts with both blobs.
     Insert(u32),
-    /// With a photo and no cv.
+    /// Replaces with a photo and without a CV.
     Replace(u32),
-    /// One of the blobs.
+    /// Sets one of the blobs.
     Set(u32, bool),
-    /// One of the blobs.
+    /// Removes one of the blobs.
     Remove(u32, bool),
     Delete(u32),
     Collect,
-    /// Tenths of the grace period.
+    /// Waits for tenths of the grace period.
     Wait(u64),
 }
 
@@ -37,10 +37,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What an entity may hold: a photo and a cv.
+/// The possible content of an entity: a photo and a CV.
 type Held = Option<[Option<u8>; 2]>;
 
-/// What a step makes of it.
+/// Returns the content after a step.
 fn after(step: &Step, held: Held, value: u8) -> Held {
     let with = |photo: bool, value| held.map(|[old, cv]| if photo { [value, cv] } else { [old, value] });
     match *step {
@@ -80,7 +80,7 @@ impl Scene {
         }
     }
 
-    /// What an entity holds, each blob read whole.
+    /// Reads the entity, and each of its blobs completely.
     fn held(&self, id: u32) -> Result<Held> {
         if block_on(self.employees.table().get(Employee::key("Sales", id)))?.is_none() {
             return Ok(None);
@@ -93,15 +93,14 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Some request of some step fails, on the table or among the blobs. No entity ever names a blob that is not there, an
-    /// acknowledged value is read back, and in the end there are the blobs that entities name and no others: blobs first, entities
-    /// after them, and the other way round when they go (BLB-12).
+    /// A request of a step fails, on the table or in the blob store. No entity ever names a missing blob, an acknowledged value can be
+    /// read, and at the end exactly the named blobs exist: blobs are written before entities and removed after them (BLB-12).
     #[test]
     fn pat_large_2_whatever_fails_nothing_dangles_and_nothing_stays(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),
     ) {
         let scene = scene();
-        // What an entity may hold: several things after an answer was lost.
+        // The possible states of an entity: several after a lost response.
         let mut model: BTreeMap<u32, Vec<Held>> = (0..3).map(|id| (id, vec![None])).collect();
         for (value, (step, fault)) in (1_u8..).zip(steps) {
             if let Some((number, lost, in_blobs)) = fault {

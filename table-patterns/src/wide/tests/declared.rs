@@ -1,8 +1,8 @@
-//! What may be declared, and what becomes of rows of another declaration.
+//! Declarations, and rows that were written under another declaration.
 
 use super::*;
 
-/// The same rows, cut elsewhere: what was written by another declaration is found, and goes where it belongs.
+/// The same rows with other part boundaries: properties of the old declaration are found, and written into their new parts.
 #[test]
 fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     #[derive(Wide, Debug)]
@@ -53,7 +53,7 @@ fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
     let error = block_on(store.wide::<Shorter>().get(Shorter::key(123, 2014))).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert!(error.to_string().contains("part 02") && error.key() == Some(("000123", "2014")), "{error}");
-    // A foreign row with the name of a part is not a part.
+    // An unrelated row with the name of a part is not a part.
     let raw = store.untyped("MessageCounts").unwrap();
     block_on(raw.insert(&TableEntity::new("000123", "2014_03").unwrap().with("Day001", 1))).unwrap();
     assert_eq!(days(&counts), vec![Some(1); 366]);
@@ -101,7 +101,7 @@ fn pat_wide_1_a_list_of_another_length_than_its_slots_is_told() {
     assert!(error.to_string().contains("365 values for 366 slots"), "{error}");
 }
 
-/// By hand: what no derive knows.
+/// A manual implementation of [`Wide`], for types that the derive does not support.
 #[test]
 fn pat_wide_2_a_type_of_ones_own_is_written_and_read() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -146,7 +146,7 @@ fn pat_wide_2_a_type_of_ones_own_is_written_and_read() {
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
-/// A year in two parts, and what is counted since in a third.
+/// A year in two parts, with later counts in a third.
 #[derive(Wide, Debug)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]
@@ -178,7 +178,7 @@ fn pat_wide_4_entities_of_fewer_parts_are_brought_to_more_and_back() {
         assert!(block_on(grown.resize(grown_key(), stored)).unwrap_err().is_invalid_input());
     }
     block_on(counts.insert(&year_of(1))).unwrap();
-    // Of two parts, and not of one or four: nothing is taken for a part that never was.
+    // Two parts are stored, not one or four: no part is mistaken for one that was never declared.
     for stored in [1, 4] {
         let error = block_on(grown.resize(grown_key(), stored)).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")), "{stored}");
@@ -202,7 +202,7 @@ fn pat_wide_4_entities_of_fewer_parts_are_brought_to_more_and_back() {
         &version,
     ))
     .unwrap();
-    // A program of the day before takes it back; what it does not know is gone.
+    // The older program converts the entity back, which drops its unknown properties.
     assert!(block_on(counts.get(key())).is_err());
     assert!(block_on(counts.resize(key(), 3)).unwrap());
     assert_eq!(days(&counts), vec![Some(2); 366]);
@@ -219,7 +219,7 @@ fn pat_wide_2_a_resize_that_fails_changes_nothing() {
     });
     let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
     assert!(block_on(grown.resize(Grown::key(123, 2014), 2)).is_err());
-    // The look whether it was done before is not an answer if it fails.
+    // If the check for an earlier conversion fails, its error is returned.
     store.script(|_, at| if at == 1 { Fault::Before(ErrorCode::ServerBusy) } else { Fault::None });
     let error = block_on(grown.resize(Grown::key(123, 2014), 1)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::ServerBusy);
