@@ -1,17 +1,17 @@
-//! Convergence: the one place where rows that are derived from a source, and lie elsewhere, come to agree with it.
+//! Convergence: updates of derived rows in other partitions, for all patterns.
 //!
-//! What is derived differs: the entries of an index in another partition ([`index`](crate::index)), copied properties in entities that hold
-//! them ([`denormal`](crate::denormal)), rows and sums of a view ([`view`](crate::view)). How it comes to agree with its source does not, and is decided in
-//! [`settle`] alone:
+//! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in holders
+//! ([`denormal`](crate::denormal)), rows and sums of a view ([`view`](crate::view)). The protocol that makes them consistent with their
+//! source is the same and is implemented once, by [`settle`]:
 //!
-//! 1. What is stored is read, with the version of its *guard*: a row that every write of the derived rows changes. A look-up elsewhere has one of its own
-//!    beside it; of copies it is their holder; of a view, the record of what the source has there.
-//! 2. Then the source is read, once for all that is derived from it, and what is to be there follows from it.
-//! 3. Both are written, the guard also where nothing else changes, under the versions of step 1, in transactions that many sources share.
-//! 4. What lost a race, because another writer changed a guard, begins again with step 1, alone, after a growing wait.
+//! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has
+//!    a separate guard row; the guard of a copy is its holder; the guard of a view is the record of the source's rows in a partition.
+//! 2. Then read the source, once for all rows derived from it, and compute the desired rows.
+//! 3. Write both, including the guard even if nothing else changes, under the versions of step 1. Many sources share a transaction.
+//! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after a growing delay.
 //!
-//! So the source that a write follows from was read after the write before it was there, and a worker that slept writes nothing over what is newer. The
-//! proof, with what an answer from before a change does, is `docs/convergence.md`.
+//! The source of each write is therefore read after the previous write. A suspended worker cannot overwrite newer rows.
+//! `docs/convergence.md` has the proof, and the treatment of stale reads.
 
 mod packs;
 
@@ -29,38 +29,38 @@ use table_core::transaction::Transaction;
 use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};
 
-/// Items that are settled together, and held in memory.
+/// The number of items that are settled together and held in memory.
 const TOGETHER: usize = 256;
 
-/// A partition that derived rows lie in.
+/// A partition with derived rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) table: TableName,
     pub(crate) partition_key: PartitionKey,
 }
 
-/// What is to be written for one item in one partition.
+/// The writes for one item in one partition.
 #[derive(Debug)]
 pub(crate) struct Part<W> {
-    /// The place of the item among those that were given.
+    /// The index of the item in the input.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// Operations of its own.
+    /// The number of operations for this item alone.
     pub(crate) own: usize,
-    /// Rows that it writes together with others: one operation each.
+    /// Rows that several items write together: one operation each.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
 
-/// The writes that follow from the sources of some items.
+/// The writes computed from the sources of some items.
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// Items to settle next in the place of given items, about which more is known now.
+    /// Items that replace input items in the next round, with more known about them.
     pub(crate) again: Vec<(usize, I)>,
-    /// Given items that another writer changed meanwhile.
+    /// Input items that another writer changed in the meantime.
     pub(crate) lost: Vec<usize>,
-    /// Given items that cannot be settled.
+    /// Input items that cannot be settled.
     pub(crate) failed: Vec<(usize, Error)>,
 }
 
@@ -73,9 +73,9 @@ impl<I, W> Default for Wanted<I, W> {
 /// The result of a settling.
 #[derive(Debug)]
 pub(crate) struct Settled<I> {
-    /// Rows that were changed.
+    /// The number of changed rows.
     pub(crate) written: usize,
-    /// Items that cannot be settled, whatever the store does. The others are.
+    /// Items that cannot be settled, for any state of the store. All others are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
@@ -83,53 +83,55 @@ impl<I> Settled<I> {
     /// Returns the number of changed rows if all items are settled.
     ///
     /// # Errors
-    /// The error of the first item that is not.
+    /// The error of the first item that cannot be settled.
     pub(crate) fn all(self) -> Result<usize> {
         self.failed.into_iter().next().map_or(Ok(self.written), |(_, error)| Err(error))
     }
 }
 
-/// What a look at the sources of some items came to.
+/// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
-/// Rows of one kind that are derived from sources: what is stored of them, and what is to be.
+/// A kind of derived rows: reads the stored rows and computes the desired ones.
 pub(crate) trait Derive: Sized + Sync {
     /// A source, or a row that is derived from one.
     type Item: Clone + Send + Sync;
-    /// What is stored of some items.
+    /// The stored rows of some items.
     type Stored: Send;
-    /// What is to be written for one of them.
+    /// The write for one item.
     type What: Send + Sync;
 
-    /// What others may change while something is tried, in words.
+    /// The contended rows, as named in error messages.
     const RACE: &'static str;
 
-    /// Reads what is stored of items: each guard with or before what it guards. At most so many are recorded in one transaction.
+    /// Reads the stored rows of items: each guard with or before its rows. At most `together` items are recorded in one transaction.
     fn stored(
         &self,
         items: &[Self::Item],
         together: usize,
     ) -> impl Future<Output = Result<Self::Stored>> + Send;
 
-    /// Reads the sources, and says what is to be written.
+    /// Reads the sources and computes the writes.
     fn wanted(&self, stored: Self::Stored) -> impl Future<Output = Result<WantedOf<Self>>> + Send;
 
-    /// Writes parts of one partition in one transaction; how many derived rows that changed, or `None` if another writer got between.
+    /// Writes parts of one partition in one transaction. Returns the number of changed derived rows, or `None` if another writer was
+    /// faster.
     fn write(
         &self,
         place: &Place,
         parts: &[Part<Self::What>],
     ) -> impl Future<Output = Result<Option<usize>>> + Send;
 
-    /// Says in an error what it is about.
+    /// Adds the item to an error.
     fn named(&self, error: Error, item: &Self::Item) -> Error;
 }
 
-/// Makes derived rows agree with their sources as they are now. Idempotent, in any order, beside others that do the same. An item that cannot be settled
-/// stops no other.
+/// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe while others do the same. An item
+/// that cannot be settled does not stop the others.
 ///
 /// # Errors
-/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts.
+/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if others changed the same rows during every
+/// attempt.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,
@@ -144,7 +146,7 @@ pub(crate) async fn settle<D: Derive>(
         let (mut race, mut together) = (retry.race(D::RACE), usize::MAX);
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
-            // IMPORTANT: after what is stored. What is written over it is then never older than what it was derived from.
+            // IMPORTANT: only after the stored rows. A write is then never based on an older source than the rows that it overwrites.
             let Wanted { parts, again, mut lost, mut failed } = of.wanted(stored).await?;
             settled.written += write(of, parts, (limits.operations, together), &mut lost, &mut failed).await;
             let is_outage = |(_, error): &(usize, Error)| Failure::of(error) != Failure::Lasting;
@@ -159,7 +161,7 @@ pub(crate) async fn settle<D: Derive>(
             lost.dedup();
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
                 race.lost(None).await.map_err(|error| of.named(error, first))?;
-                // Another process is at work on the same rows: those of one item at a time, so that not all are lost with one.
+                // Another process works on the same rows. Separate transactions avoid losing all items with one.
                 together = 1;
             }
             let again =
@@ -175,7 +177,7 @@ pub(crate) async fn settle<D: Derive>(
     }
 }
 
-/// Writes parts, those of one partition one after the other, in as few transactions as hold them; returns how many rows changed.
+/// Writes parts in as few transactions as possible, sequentially within a partition. Returns the number of changed rows.
 async fn write<D: Derive>(
     of: &D,
     mut parts: Vec<Part<D::What>>,
@@ -198,7 +200,7 @@ async fn write<D: Derive>(
     written
 }
 
-/// Writes the parts of one partition; returns how many rows changed, the parts that lost a race, and those that failed.
+/// Writes the parts of one partition. Returns the number of changed rows, the parts that lost a race, and the parts that failed.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],
@@ -212,7 +214,7 @@ async fn write_run<D: Derive>(
         match of.write(&first.place, pack).await {
             Ok(Some(rows)) => written += rows,
             Ok(None) => lost.extend(pack.iter().map(|part| part.item)),
-            // One of them may be too large, or wrong: the error is to name that one, and no other.
+            // One of the parts may be too large or invalid: separate transactions attribute the error to that part alone.
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
                 packs.extend(pack.chunks(1).rev());
             }
@@ -225,7 +227,7 @@ async fn write_run<D: Derive>(
 /// Submits operations of one partition.
 ///
 /// # Errors
-/// Those of the store, and of a transaction that is too large.
+/// Any error of the store, or of a transaction that is too large.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -241,7 +243,7 @@ pub(crate) async fn submit<S: TableStore>(
     store.submit(table, transaction).await
 }
 
-/// Whether a write was made; `false` if another writer got between.
+/// Returns `true` if a write succeeded, and `false` if another writer was faster.
 pub(crate) fn is_won<T>(outcome: Result<T>) -> Result<bool> {
     match outcome {
         Ok(_) => Ok(true),
@@ -250,7 +252,7 @@ pub(crate) fn is_won<T>(outcome: Result<T>) -> Result<bool> {
     }
 }
 
-/// The write of a row that was read at this version, or was not there.
+/// Returns the write of a row that was read with this version, or did not exist.
 pub(crate) fn upsert(row: Row, etag: Option<ETag>) -> OperationKind {
     match etag {
         Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),

@@ -1,15 +1,15 @@
-//! Kinds of errors: one table for every pattern that tries again, sets aside, or goes on without one item.
+//! Classification of errors, for every pattern that retries, sets work aside, or continues without an item.
 
 use table_core::error::{Error, ErrorCode};
 
-/// The consequence of an error for the work that it ended.
+/// The consequence of an error for the failed work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The store, the network, a credential or the contention of the moment. The same work succeeds later, and never becomes poison.
+    /// A failure of the store, the network or a credential, or contention. The same work succeeds later, and never becomes poison.
     Outage,
-    /// The work needs a newer program. It is left to that, and never becomes poison.
+    /// The work needs a newer program. It is left to that program, and never becomes poison.
     Newer,
-    /// The work itself. It is set aside after some attempts.
+    /// The work itself is invalid. It is set aside after some attempts.
     Lasting,
 }
 

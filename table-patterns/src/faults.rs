@@ -1,4 +1,4 @@
-//! Fault-injecting store for tests: fails on demand, counts requests, cuts pages short.
+//! A fault-injecting store for tests: it fails on demand, counts requests and returns short pages.
 
 mod blobs;
 
@@ -15,7 +15,7 @@ use table_core::transaction::Transaction;
 
 pub(crate) use blobs::FaultyBlobs;
 
-/// Checks that a future can move between threads, as most runtimes want.
+/// Checks that a future is `Send`, as most runtimes require.
 pub(crate) fn sendable<T: Send>(future: T) -> T {
     future
 }
@@ -31,27 +31,27 @@ pub(crate) enum Call {
     Submit,
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 pub(crate) enum Fault {
-    /// It is answered.
+    /// The request is answered.
     None,
-    /// It fails and does nothing.
+    /// The request fails and has no effect.
     Before(ErrorCode),
-    /// It is done, and its answer is lost (CON-11).
+    /// The request is done, and its response is lost (CON-11).
     After(ErrorCode),
-    /// Another writer does this first.
+    /// Another writer acts first.
     Meanwhile(Box<dyn FnOnce() + Send>),
 }
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 
-/// A store with a script: asked before each request, with its number among all.
+/// A store with a script, which is called before each request with the number of the request.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
     script: Arc<Mutex<Script>>,
     calls: Arc<Mutex<Vec<Call>>>,
-    /// The most rows of a page.
+    /// The largest number of rows in a page.
     page: usize,
 }
 
@@ -61,35 +61,35 @@ impl<S: TableStore> FaultyStore<S> {
         Self { inner, script: Arc::new(Mutex::new(script)), calls: Arc::default(), page: usize::MAX }
     }
 
-    /// The store below, which never fails.
+    /// Returns the underlying store, which never fails.
     pub(crate) const fn inner(&self) -> &S {
         &self.inner
     }
 
-    /// Pages of at most so many rows.
+    /// Limits the number of rows in a page.
     pub(crate) fn pages_of(self, rows: usize) -> Self {
         Self { page: rows, ..self }
     }
 
-    /// From now on this script decides; requests are counted anew.
+    /// Sets the script and resets the request counter.
     pub(crate) fn script(&self, script: impl FnMut(Call, usize) -> Fault + Send + 'static) {
         self.calls.lock().unwrap().clear();
         *self.script.lock().unwrap() = Box::new(script);
     }
 
-    /// The request of this number fails before it does anything, every other one is answered.
+    /// Makes the request with this number fail without effect; all others are answered.
     pub(crate) fn fail_at(&self, number: usize) {
         let fault =
             move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None };
         self.script(fault);
     }
 
-    /// No more faults; requests are counted anew.
+    /// Removes all faults and resets the request counter.
     pub(crate) fn heal(&self) {
         self.script(|_, _| Fault::None);
     }
 
-    /// The requests since the script was set.
+    /// Returns the requests since the script was set.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap().clone()
     }

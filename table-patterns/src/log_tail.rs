@@ -76,7 +76,7 @@ pub use stamp::{Inverted, LogStamp};
 /// A table of events, the newest first in each partition.
 ///
 /// The RowKey of `E` must end with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` if other types share the
-/// partition. Other RowKeys do not compile. Clones share the writer, and therefore the order of their appends.
+/// partition. Other `RowKey`s do not compile. Clones share the writer, and therefore the order of their appends.
 pub struct LogTail<E, S, O = NoOutbox> {
     table: Entities<E, S, O>,
     writer: Arc<Writer>,

@@ -1,4 +1,4 @@
-//! Rows of many keys: those that lie side by side are read by pages, all others one by one.
+//! Reads of many keys: adjacent keys by pages, all others by point queries.
 
 use std::ops::Bound;
 
@@ -10,14 +10,15 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// Keys that follow one another in a partition for which a page is asked for.
+/// The smallest number of ascending keys in a partition that is read by pages.
 const SOME: usize = 8;
-/// Rows of a page for each key that it is asked for, and of those the most for each that it gave: what lies between costs no more than the keys.
+/// The ratio of rows in a page to keys: both the page size per requested key, and the most rows read per key found. Rows in between then
+/// cost no more than the keys.
 const AROUND: usize = 2;
-/// Rows of a page at most.
+/// The largest number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// What is read of the row of each key, in the order of the keys; `None` for a key without a row.
+/// Reads the rows of keys, in the order of the keys; `None` for a key without a row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
@@ -57,7 +58,7 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     Ok(found)
 }
 
-/// What pages give of keys that ascend in one partition, and the keys that they did not reach.
+/// Reads ascending keys of one partition by pages. Returns the rows found, and the keys that the pages did not reach.
 async fn pages<'k, 'a, S: TableStore, T>(
     (store, table): (&S, &TableName),
     run: &'k [(usize, &'a EntityKey)],
@@ -170,7 +171,7 @@ mod tests {
         };
         assert_eq!(calls((0..100).map(|number| (1, number)).collect()), (1, 0));
         assert_eq!(calls((0..100).rev().map(|number| (1, number)).collect()), (0, 100));
-        // A page of 80 reaches twenty of forty keys whose neighbours are three others.
+        // A page of 80 rows reaches twenty of forty keys that have three other rows between them.
         assert_eq!(calls((0..40).map(|number| (1, number * 4)).collect()), (1, 20));
         assert_eq!(calls((0..7).map(|number| (1, number)).collect()), (0, 7));
         let store = store.clone().pages_of(30);
@@ -178,7 +179,7 @@ mod tests {
         assert!(
             read(&store, &(0..100).map(|number| (1, number)).collect::<Vec<_>>()).iter().all(Option::is_some)
         );
-        // Three whole pages, and one of the last ten.
+        // Three whole pages, and one for the last ten keys.
         assert_eq!(store.calls(), [Call::Query; 4]);
     }
 }

@@ -1,38 +1,36 @@
-//! Migration: copies a table from one store to another, resumable and verified (DQ-12, PAGE-7).
+//! Migration: copies a table to another store, resumable and verified (DQ-12, PAGE-7).
 //!
 //! # Context
-//! What was developed on the embedded engine moves to an account, or comes home from one. The stores share no transaction, the
-//! way takes long, and a process may end in the middle of it.
+//! A table that was developed on the embedded engine moves to a cloud account, or back. The two stores share no transaction, the copy takes
+//! long, and the process may end in the middle of it.
 //!
 //! # Key layout
-//! Keys and properties stay as they are; Timestamps and `ETag`s are the target's own (ETAG-6). The table may get another name
-//! ([`Migration::into_table`]). Every row of it is copied,
-//! those of an [outbox](crate::outbox) too, because nothing here knows of designs. An intent takes the Timestamp of its change along as its
-//! `Version`: which of two changes was later is known at the target, too.
+//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get another name
+//! ([`Migration::into_table`]). Every row is copied, including the rows of an [outbox](crate::outbox): the migration does not depend on
+//! schemas. An intent keeps the Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!
 //! # Guarantee
-//! - When [`Migration::step`] says that nothing is left, every row that was in the source all the time, and was not changed, is in
-//!   the target as it was.
-//! - A page is first written and then counted in [`Migration::position`]. A program that stores it after each step loses nothing by
-//!   an interruption at any place: the page that was under way is written again, and that changes nothing.
-//! - [`Checksum`] tells two tables apart that differ in one key, one name, one type or one value, and is the same for the same rows
-//!   in any order.
-//! - What the target cannot hold, such as a row over its limits, is an error, never left out.
+//! - When [`Migration::step`] returns `false`, the target contains every row that was in the source during the whole copy and did not
+//!   change.
+//! - A page is written before it is counted in [`Migration::position`]. A program that stores the position after each step can be
+//!   interrupted at any point: the current page is written again, which changes nothing.
+//! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It is equal for the same rows in any order.
+//! - A row that the target cannot hold, for example one over its limits, is an error and is never skipped.
 //!
 //! # Cost
-//! A read for each 1,000 rows; a write for each 100 rows of one partition, at least one for each partition in a page. To check is
-//! to read both tables once.
+//! A read per 1,000 rows; a write per 100 rows of one partition, at least one per partition in a page. A verification reads both tables
+//! once.
 //!
 //! # Bounds
-//! - Writers of the source are to be stopped: what is written behind the position is not seen. Then the checksums differ, and a
-//!   copy from the beginning brings over what was added or changed; what was deleted meanwhile stays in the target.
-//! - Rows that the target has already stay, unless they have the same keys: then they are replaced.
-//! - Designs are kept in a table of their own, `TablesLayouts`: `create_if_missing` of the entity writes it at the target.
-//! - A position is of one source and one table of it. That of a service is in the service's words (PAGE-8).
+//! - Stop the writers of the source first: the copy misses rows that are written behind the position. The checksums then differ. Another
+//!   copy from the beginning transfers additions and changes, but rows that were deleted meanwhile remain in the target.
+//! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
+//! - Schemas are stored in a separate table, `TablesLayouts`: `create_if_missing` of the entity writes it at the target.
+//! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
-//! Between two folders of the engine: copy the folder. To follow a table that is written to: [a log](crate::log_tail) has an order
-//! that can be followed. To change a layout on the way: read as the one type, write as the other.
+//! Between two folders of the engine: copy the folder. To follow a table that is being written: use [a log](crate::log_tail), which has an
+//! order that can be followed. To change a schema during the copy: read one type and write the other.
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
@@ -52,7 +50,7 @@
 //! assert!(copy.step().await?); // a page of two; a third row is left
 //! let stored = copy.position().to_string();
 //!
-//! // Another process, another day.
+//! // Another process, on another day.
 //! let mut copy = begin().resume(stored.parse()?)?;
 //! while copy.step().await? {}
 //! assert_eq!(copy.position().rows(), 3);
@@ -82,10 +80,10 @@ pub use position::MigrationPosition;
 use position::Place;
 use row::Copied;
 
-/// Partitions that are written at once.
+/// The number of partitions written concurrently.
 const CONCURRENCY: usize = 8;
 
-/// A copy of one table under way. Holds nothing open: it may be dropped after any step, or in the middle of one.
+/// A copy of one table in progress. Holds no open resources: it may be dropped after any step, or during one.
 #[derive(Clone, Debug)]
 pub struct Migration<S, T> {
     source: S,
@@ -97,35 +95,35 @@ pub struct Migration<S, T> {
 }
 
 impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
-    /// From the beginning of a table, into one of the same name. Nothing is sent.
+    /// Creates a copy from the beginning of a table, into a table of the same name. Sends no request.
     pub fn new(source: S, target: T, table: TableName) -> Self {
         let into = table.clone();
         let position = MigrationPosition::start(table);
         Self { source, target, into, page: None, concurrency: CONCURRENCY, position }
     }
 
-    /// Into a table of another name, so that both may lie in one store.
+    /// Sets the name of the target table, which allows both tables to be in one store.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {
         Self { into: name, ..self }
     }
 
-    /// How many rows are read at once, at least 1; by default as many as the source gives (TOP-2).
+    /// Sets the number of rows per read, at least 1; by default the page size of the source (TOP-2).
     #[must_use]
     pub fn page(self, rows: usize) -> Self {
         Self { page: Some(rows.clamp(1, self.source.capabilities().top.max(1))), ..self }
     }
 
-    /// How many partitions are written at once; at least 1, by default 8.
+    /// Sets the number of partitions that are written concurrently; at least 1, by default 8.
     #[must_use]
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
 
-    /// Goes on where an earlier copy was.
+    /// Continues an earlier copy.
     ///
     /// # Errors
-    /// `InvalidInput` for a position in another table.
+    /// `InvalidInput` if the position belongs to another table.
     pub fn resume(self, position: MigrationPosition) -> Result<Self> {
         if position.table != self.position.table {
             let error = Error::of(PositionFault::OtherTable(position.table));
@@ -134,16 +132,16 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Ok(Self { position, ..self })
     }
 
-    /// What is copied: to be stored after each step.
+    /// Returns the position, to be stored after each step.
     #[must_use]
     pub const fn position(&self) -> &MigrationPosition {
         &self.position
     }
 
-    /// Copies the next page; whether anything is left after it. The first one creates the target's table if it is missing.
+    /// Copies the next page. Returns `true` if more pages follow. The first step creates the target table if it is missing.
     ///
     /// # Errors
-    /// Those of both stores. The position is where it was, and the step can be tried again.
+    /// Any error of either store. The position does not change, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let from = match &self.position.place {
             Place::End => return Ok(false),
@@ -163,10 +161,10 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Ok(self.position.place != Place::End)
     }
 
-    /// What the two tables hold, the source's first: equal if the copy is one. Reads both.
+    /// Returns the checksums of both tables, the source first. They are equal if the copy is complete. Reads both tables.
     ///
     /// # Errors
-    /// Those of both stores.
+    /// Any error of either store.
     pub async fn checksums(&self) -> Result<(Checksum, Checksum)> {
         let source = Checksum::of(&self.source, &self.position.table).await?;
         Ok((source, Checksum::of(&self.target, &self.into).await?))

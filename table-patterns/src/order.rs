@@ -26,7 +26,7 @@ pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Refuses guarded steps without versions where Timestamps do not order changes.
+/// Refuses guarded steps without versions if Timestamps do not order changes.
 ///
 /// # Errors
 /// `Unsupported` (ETAG-6) for a store with coarse Timestamps.

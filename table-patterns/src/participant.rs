@@ -1,31 +1,32 @@
-//! Participants: patterns that take part in each write of an entity, in its transaction.
+//! Participants: application code that adds rows to each write of an entity, in its transaction.
 //!
 //! # Context
-//! An audit row for each change, a counter beside the entities, a word to another system: whatever is to be written *with* an entity, by
-//! every verb, and never without it. A [`Participant`] answers one question, purely: from old and new, which rows in this
-//! transaction, and which steps elsewhere. One loop does the rest: it reads, asks, submits under the `ETag` of the entity, and begins
-//! again where another writer was faster.
+//! An audit row for each change, a counter, a message to another system: rows that must be written *with* an entity, by every verb, and
+//! never without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and steps
+//! elsewhere. The write path calls it: it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if
+//! another writer was faster.
 //!
 //! # Laws
-//! - Pure: the same old and new give the same rows and steps, but for what [`Changes::id`] and [`Changes::ticks`] give. It is asked once
-//!   for each attempt, and an answer that was not written leaves no trace.
-//! - Its rows lie in the partition of the entity, are not the entity's own, and are not entities that declare something themselves.
-//! - What it intends elsewhere can be done twice: see [`Step`].
-//! - The answer for `(old, new)` undoes that for `(_, old)`: what it put for an old value it takes out again, or leaves as a record.
+//! - Pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called once per
+//!   attempt, and a result that is not written has no effect.
+//! - Its rows are in the partition of the entity, are not the entity itself, and are not entities with declarations.
+//! - Its steps are idempotent: see [`Step`].
+//! - The result for `(old, new)` undoes the result for `(_, old)`: rows of an old value are removed, or kept as a record.
 //!
 //! # Guarantee
-//! Rows and steps are written with the entity or not at all: by every verb of the [handle](crate::Entities) that has the participant, bulk
-//! inserts and [units](crate::unit) included. A row that is refused fails the write, and the error names the participant.
+//! Rows and steps are written together with the entity or not at all. This holds for every verb of a [handle](crate::Entities) with the
+//! participant, including bulk inserts and [units](crate::unit). If a row is refused, the write fails, and the error names the participant.
 //!
 //! # Cost
-//! One operation a row, one more for all steps of an entity. A verb reads the entity first, as it does for indexes.
+//! One operation per row, and one for all steps of an entity. A verb reads the entity first, as for indexes.
 //!
 //! # Bounds
-//! Rows count against the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes change no entity, and ask no participant. A participant is
-//! given to a handle, so a program that forgets it writes without it: what every program is to keep is declared on the struct.
+//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change entities and do not
+//! call participants. A participant is attached to a store: a program that does not attach it writes without it. Rules for all programs
+//! belong into the declaration of the struct.
 //!
 //! # When not to
-//! For another key of the same entity: an [index](crate::index). For every change in order, to be followed: the [feed](crate::feed).
+//! For another key of the same entity: use an [index](crate::index). To follow every change in order: use the [feed](crate::feed).
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -96,20 +97,20 @@ use crate::outbox::Step;
 pub(crate) use attach::Participants;
 pub use attach::WithParticipants;
 
-/// A pattern that takes part in the writes of entities `E`: see [the module](self) for its laws.
+/// A pattern that adds rows to the writes of entities `E`: see [the module](self) for its laws.
 pub trait Participant<E>: Send + Sync {
-    /// Its name, in errors and in what a transaction is made of.
+    /// Returns the name, which appears in errors and in descriptions of transactions.
     fn name(&self) -> &'static str;
 
-    /// What is to be written beside an entity that changes from `old` to `new`, of which one is there at least; `None` is an entity that
-    /// is not there.
+    /// Adds the rows and steps for the change from `old` to `new`, at least one of which is `Some`. `None` means that the entity does not
+    /// exist.
     ///
     /// # Errors
-    /// Those of [`Changes`] and its own: the entity is then not written.
+    /// Any error of [`Changes`] or of the participant; the entity is then not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 
-/// Collects what participants add to the write of one entity.
+/// The rows and steps that participants add to the write of one entity.
 #[derive(Debug)]
 pub struct Changes {
     source: EntityKey,
@@ -132,64 +133,65 @@ impl Changes {
         self
     }
 
-    /// The key of the entity that changes.
+    /// Returns the key of the changed entity.
     #[must_use]
     pub const fn source(&self) -> &EntityKey {
         &self.source
     }
 
-    /// The person or program that writes, if the [handle](crate::Entities::with_actor) or the [unit](crate::unit::Unit::with_actor) knows it.
+    /// Returns the person or program that writes, if set on the [handle](crate::Entities::with_actor) or the
+    /// [unit](crate::unit::Unit::with_actor).
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.context.actor.as_deref()
     }
 
-    /// The identifier of the request that caused the write, if the [handle](crate::Entities::with_correlation_id) or the
-    /// [unit](crate::unit::Unit::with_correlation_id) knows it.
+    /// Returns the identifier of the request that caused the write, if set on the [handle](crate::Entities::with_correlation_id) or the
+    /// [unit](crate::unit::Unit::with_correlation_id).
     #[must_use]
     pub fn correlation_id(&self) -> Option<&str> {
         self.context.correlation_id.as_deref()
     }
 
-    /// The present instant in [ticks](table_core::ticks), by the clock of the handle.
+    /// Returns the current time in [ticks](table_core::ticks), from the clock of the handle.
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.pace.now()
     }
 
-    /// An identifier of 32 hexadecimal digits, another each time.
+    /// Returns a new random identifier of 32 hexadecimal digits.
     #[must_use]
     pub fn id(&self) -> String {
         Uuid::new_v4().simple().to_string()
     }
 
-    /// Adds a row that must not be there (INS-1).
+    /// Adds a row that must not exist (INS-1).
     ///
     /// # Errors
-    /// Those of encoding it; `CommandsInBatchActOnDifferentPartitions` (EGT-5) if it lies in another partition.
+    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row lies in another partition; any error of encoding the row.
     pub fn insert<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::Insert(row.to_row()?);
         self.write(row.key_of()?, kind)
     }
 
-    /// Adds a row that replaces what is there, or is inserted (UPS-2).
+    /// Adds a row that is inserted, or replaces the existing one (UPS-2).
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert).
+    /// Any error of [`insert`](Self::insert).
     pub fn put<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::InsertOrReplace(row.to_row()?);
         self.write(row.key_of()?, kind)
     }
 
-    /// Removes a row that is there (DEL-2).
+    /// Removes a row that must exist (DEL-2).
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert).
+    /// Any error of [`insert`](Self::insert).
     pub fn delete<R: PlainEntity>(&mut self, key: Selection<R, Point>) -> Result<()> {
         self.write(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Adds an operation on a row of the partition, for patterns that lay rows out themselves.
+    /// Adds an operation on a row of the partition, for patterns with their own row format.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push((self.by, operation));
     }
@@ -200,7 +202,7 @@ impl Changes {
         self.records.push(ChangeRecord { source, kind, payload: payload.into() });
     }
 
-    /// Adds a step in another partition, table or store, which a worker takes. The handle needs an [outbox](crate::outbox).
+    /// Adds a step in another partition, table or store, which a worker performs. The handle needs an [outbox](crate::outbox).
     pub fn add_step(&mut self, step: Step) {
         self.steps.push(step);
     }
@@ -208,7 +210,7 @@ impl Changes {
     fn write(&mut self, key: EntityKey, kind: OperationKind) -> Result<()> {
         if key.partition_key != self.source.partition_key {
             let message = format!(
-                "`{}` writes into partition '{}' beside an entity of '{}': send a step instead",
+                "participant `{}` added a row in partition '{}' to the write of an entity in '{}'; add a step instead",
                 self.by, key.partition_key, self.source.partition_key
             );
             return Err(Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message)

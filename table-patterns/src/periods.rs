@@ -1,37 +1,35 @@
-//! One table for each period: expired data is dropped with its table (PAT-HVD).
+//! One table per period: expired data is dropped with its table (PAT-HVD).
 //!
 //! # Context
-//! Entities that are deleted together, by age: login attempts, kept for a month. Deleting them one by one costs as much as
-//! writing them; dropping the table they are alone in costs one request, whatever it holds (PAT-HVD-1).
+//! For entities that are deleted together by age: login attempts, kept for a month. Deleting them one by one costs as much as writing them.
+//! Dropping a table that contains only them costs one request, for any number of rows (PAT-HVD-1).
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey |
 //! |---|---|---|
 //! | `LoginAttempts20140423` | the user, `000123` | date and time, `0635338080000000000` |
 //!
-//! The table's name is that of the design with the period behind it: `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. A user is a
-//! partition, so that no partition is hot (PAT-HVD-2). A name stands for one period for ever, and so is never used again
-//! (PAT-HVD-4).
+//! The name of the table is the name in the schema followed by the period: `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user is a
+//! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity lies in the table of its own instant. Outside the periods that are kept it is refused (`OutOfRangeInput`): no late
-//!   write makes an expired table anew.
-//! - [`prepare`](PeriodTables::prepare) makes tables ahead of time (PAT-HVD-5); a table that is missing all the same is made by
-//!   the first write.
-//! - [`expire`](PeriodTables::expire) drops every table whose period is over and no longer kept, and no other. Run twice, or
-//!   stopped in between, it does the same.
-//! - Reads over several periods merge the tables in key order (PAT-HVD-3): for each partition in the order of its rows, which is
-//!   that of time if the RowKey is. They are of no snapshot (CON-9).
+//! - An entity is stored in the table of its instant. Outside the kept periods it is refused (`OutOfRangeInput`): a late write does not
+//!   recreate an expired table.
+//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If a table is missing, the first write creates it.
+//! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be
+//!   interrupted.
+//! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s,
+//!   which is the order of time if the RowKey contains the time. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write is one request. A read is one request a period at least, several at once. Expiry is one listing and one request a
-//! table. Where there is no table to drop, [`delete_in_batches`] deletes 100 entities a transaction (PAT-HVD-6).
+//! A write is one request. A read is at least one request per period, several concurrently. Expiry is one listing and one request per
+//! table. If entities do not have separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
-//! Names have at most 63 characters. Reads of many periods hold a page of each: choose a period so that a read meets few.
+//! Names have at most 63 characters. Reads of many periods hold a page of each: choose periods long enough that a read covers few of them.
 //!
 //! # When not to
-//! Where single entities of a period are kept longer than others, or most reads are over many periods.
+//! If some entities of a period are kept longer than others, or most reads cover many periods.
 //!
 //! ```
 //! use chrono::{DateTime, Duration, Utc};
@@ -84,11 +82,11 @@ pub use period::Period;
 pub use query::PeriodQuery;
 pub use tables::PeriodTables;
 
-/// An entity that lies in the table of its period.
+/// An entity that is stored in the table of its period.
 ///
-/// It may declare indexes of its own partition, lists there and a feed, have slots and be written in units: [`PeriodTables::entities_of`] gives
-/// the [handle](crate::Entities) on the table of an instant, which keeps all of them, and a period's table is dropped with all of them. What
-/// lies elsewhere would stay behind then: an entity with an index in another partition or table, or with copies, is refused while it compiles.
+/// It may declare indexes and lists in its own partition and a feed, have slots, and be written in units: [`PeriodTables::entities_of`]
+/// returns the [handle](crate::Entities) on the table of an instant, which maintains all of them. They are dropped with the table of the
+/// period. Rows elsewhere would remain: an entity with an index in another partition or table, or with copies, is refused at compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};
@@ -110,9 +108,9 @@ pub use tables::PeriodTables;
 /// let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory());
 /// ```
 pub trait Periodic: Entity + Send + Sync {
-    /// How long a period is.
+    /// The length of a period.
     const PERIOD: Period;
 
-    /// The instant that says which period it is of. It never changes, as a key does not.
+    /// Returns the instant that determines the period. Like the key, it never changes.
     fn instant(&self) -> DateTime<Utc>;
 }

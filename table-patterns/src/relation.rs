@@ -1,34 +1,33 @@
-//! Relationships: an owner and its parts in one partition, changed by transactions (PAT-CK-3, IMP-6).
+//! Relationships: a parent and its parts in one partition, changed by transactions (PAT-CK-3, IMP-6).
 //!
 //! # Context
-//! One to one and one to many: an employee, her badge, her reviews. A store without foreign keys lets a review outlive its
-//! employee, or arrive after she has left.
+//! One-to-one and one-to-many relationships: an employee, her badge, her reviews. In a store without foreign keys, a review can outlive its
+//! employee, or be added after she has left.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | |
 //! |---|---|---|
-//! | `Sales` | `empid_000223` | the owner |
-//! | `Sales` | `empid_000223_2012` | a part: the owner's RowKey is the beginning of its own (PAT-CK-2) |
+//! | `Sales` | `empid_000223` | the parent |
+//! | `Sales` | `empid_000223_2012` | a part: its RowKey begins with the parent's RowKey (PAT-CK-2) |
 //!
-//! Which types are parts of what is said by an [`EntityGroup`](trait@crate::EntityGroup), which also reads them all by one range
-//! query.
+//! An [`EntityGroup`](trait@crate::EntityGroup) declares the part types of a parent, and reads a parent with its parts by one range query.
 //!
 //! # Guarantee
-//! Among writers that go through this module there is no part without its owner:
-//! - [`insert_part`](OwnerTable::insert_part) writes the part and touches the owner, in one transaction: without an owner it fails.
-//! - [`delete`](OwnerTable::delete) removes the owner and all its parts in one transaction, under the version of each. A part that
-//!   was inserted in between has changed the owner's version, and so the delete begins again.
+//! If all writers use this module, a part never exists without its parent:
+//! - [`insert_part`](OwnerTable::insert_part) writes the part and touches the parent in one transaction. It fails without a parent.
+//! - [`delete`](OwnerTable::delete) removes the parent and all its parts in one transaction, under the version of each. A part that is
+//!   inserted in between changes the version of the parent, and the delete is retried.
 //!
 //! # Cost
-//! A part is one request with two operations; it changes the owner's `ETag`. A delete is one range query and one transaction, and
-//! both again for each race it lost.
+//! Inserting a part is one request with two operations; it changes the `ETag` of the parent. A delete is one range query and one
+//! transaction, repeated for each lost race.
 //!
 //! # Bounds
-//! 100 rows, the owner included, in one delete (EGT-2): more is refused before anything is deleted. An owner takes one part after
-//! another.
+//! A delete covers at most 100 rows including the parent (EGT-2); otherwise it is refused before anything is deleted. Inserts of parts of
+//! one parent are serialised.
 //!
 //! # When not to
-//! For parts by the hundred, or written by many at once: give up the check, and delete [in batches](crate::periods), parts first.
+//! For hundreds of parts, or many concurrent writers of parts: do without the check, and delete [in batches](crate::periods), parts first.
 //!
 //! ```
 //! use table_patterns::group::{Many, One};
@@ -87,7 +86,7 @@ use table_core::{Table, Transaction};
 use crate::entities::{Batch, Contribution, Entities, NoOutbox, Outcome, StepRecorder};
 use crate::relation::fault::RelationFault;
 
-/// A table of owners `P`, whose parts are the other members of the group `G`.
+/// A table of parents `P`. Their parts are the other members of the group `G`.
 pub struct OwnerTable<P, G, S, O = NoOutbox> {
     table: Entities<P, S, O>,
     retry: Retry,
@@ -95,25 +94,26 @@ pub struct OwnerTable<P, G, S, O = NoOutbox> {
 }
 
 impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> OwnerTable<P, G, S, O> {
-    /// The owners that a table holds. Taken by their [handle](crate::Entities) they keep whatever they declare, also when they are deleted.
+    /// Creates a table of parents. Everything that they declare is maintained by their [handle](crate::Entities), also when they are
+    /// deleted.
     #[must_use]
     pub fn new(owners: impl Into<Entities<P, S, O>>) -> Self {
         Self { table: owners.into(), retry: Retry::default(), of: PhantomData }
     }
 
-    /// The same with another back-off for deletes that lose races.
+    /// Sets the back-off for deletes that lose races.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// The table, for owners without parts and for reads: [`Table::read_group`] gives an owner with all its parts.
+    /// Returns the table, for reads and for parents without parts. [`Table::read_group`] reads a parent with all its parts.
     #[must_use]
     pub const fn table(&self) -> &Table<P, S> {
         self.table.table()
     }
 
-    /// The handle, for writes of owners.
+    /// Returns the handle, for writes of parents.
     #[must_use]
     pub const fn entities(&self) -> &Entities<P, S, O> {
         &self.table
@@ -134,11 +134,12 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> OwnerTable<P, 
 impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: StepRecorder>
     OwnerTable<P, G, S, O>
 {
-    /// Inserts a part of an owner that is there. One transaction: the owner is touched, the part is inserted.
+    /// Inserts a part of an existing parent, in one transaction that touches the parent and inserts the part.
     ///
     /// # Errors
-    /// `ResourceNotFound`, operation 0, if the owner is not there; `EntityAlreadyExists`, operation 1, if the part is;
-    /// `InvalidInput` if its key is not under the owner's, or its design names another table.
+    /// - `ResourceNotFound`, operation 0, if the parent does not exist.
+    /// - `EntityAlreadyExists`, operation 1, if the part exists.
+    /// - `InvalidInput` if the key of the part does not begin with the parent's key, or its schema names another table.
     pub async fn insert_part<C: PlainEntity>(&self, owner: Selection<P, Point>, part: &C) -> Result<()> {
         let (owner, key) = (owner.into_key()?, part.key_of()?);
         self.check_part::<C>(&owner, &key)?;
@@ -148,11 +149,12 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
         self.submit(&owner, operations).await
     }
 
-    /// Deletes an owner and all that is under it, in one transaction, and gives how many rows that were.
+    /// Deletes a parent with all its parts in one transaction. Returns the number of deleted rows.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the owner is not there; `InvalidInput` (EGT-2) if there are more rows than a transaction takes, and
-    /// nothing is deleted; `UpdateConditionNotSatisfied` if all attempts of the back-off lost their race.
+    /// - `ResourceNotFound` if the parent does not exist.
+    /// - `InvalidInput` (EGT-2) if a transaction cannot delete all rows; nothing is deleted.
+    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
     pub async fn delete(&self, owner: Selection<P, Point>) -> Result<usize> {
         let owner = owner.into_key()?;
         let mut race = self.retry.race("the owner or its parts");
@@ -174,7 +176,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
         }
     }
 
-    /// Deletes the owner with all that it declares, and its parts beside it; `None` if it changed since the rows were read.
+    /// Deletes the parent with its derived rows and parts; `None` if it changed since the rows were read.
     async fn delete_all(
         &self,
         owner: &EntityKey,
@@ -202,7 +204,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
         self.table.site(self.table().name()?).attempt(&Batch::of(plan)?, look).await.map(Some)
     }
 
-    /// A delete of each row of the group, under the version it has now.
+    /// Returns a delete of each row of the group, under its current version.
     async fn deletes(&self, owner: &EntityKey) -> Result<Vec<(RowKey, OperationKind)>> {
         let (store, table) = (self.table().store(), self.table().name()?);
         let select = Select::names(["PartitionKey", "RowKey"]);

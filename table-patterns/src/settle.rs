@@ -1,4 +1,4 @@
-//! Settling of recorded changes: entries of indexes and copies in other partitions follow their entity (PAT-INTER-3).
+//! Settling of recorded changes: index entries and copies in other partitions follow their entity (PAT-INTER-3).
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -11,21 +11,23 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::handler::Delivery;
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings what follows from an entity in another partition or table, an entry of an index or copies, in line with the entity as it is now; gives how
-    /// many rows that took. To be called at least once for each recorded change; that it is called again does no harm.
+    /// Brings the index entries or copies of an entity in another partition or table in line with the current entity. Returns the number of
+    /// rows written. Call it at least once for each recorded change; it is idempotent.
     ///
-    /// Why it converges: see `docs/convergence.md`. Where it is not known which change of an index was later, as here, the guard of each
-    /// key is read before the entity and written with the entry, so that of two that settle one key the one with the older entity in mind
-    /// fails; a worker also knows the number of the change, by which an old answer of the store is recognised.
+    /// `docs/convergence.md` explains why it converges. Here the order of two changes of an index is not known. The guard of each key is
+    /// therefore read before the entity and written with the entry: of two calls that settle one key, the call with the older entity fails.
+    /// A worker also knows the number of the change, which detects stale reads.
     ///
     /// # Errors
-    /// `UniqueViolation` if another entity has the value, which no transaction could prevent between partitions: the change
-    /// stays recorded for a person to decide (PAT-EC-4); `IndexListFull` (PAT-IX-4); those of the store.
+    /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent. The change stays recorded,
+    ///   and a person must resolve it (PAT-EC-4).
+    /// - `IndexListFull` (PAT-IX-4).
+    /// - Any error of the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
         self.settle_recorded(change, None).await
     }
 
-    /// The same as the work of a call.
+    /// Settles a recorded change as the work of a delivery.
     pub(crate) async fn settle_recorded(
         &self,
         change: &RemoteChange,
@@ -33,7 +35,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     ) -> Result<usize> {
         if let Derived::Index(index) = &change.of {
             let is_genuine = call.is_none_or(|call| call.is_genuine);
-            // IMPORTANT: the version of a record of a foreign writer may be any number, and is noted in no guard.
+            // IMPORTANT: the version in a record of a foreign writer is not trustworthy, and is not stored in a guard.
             let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
             return self.settle_index(index, change, (generation, is_genuine)).await;
         }

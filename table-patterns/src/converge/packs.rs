@@ -1,10 +1,10 @@
-//! Parts of one partition, put together into transactions.
+//! Grouping of the parts of one partition into transactions.
 
 use std::collections::BTreeSet;
 
 use super::Part;
 
-/// Parts whose operations, with one for each row that several write, fit one transaction.
+/// Groups parts into transactions. A row that several parts of a group write counts as one operation.
 pub(super) fn of<W>(parts: &[Part<W>], most: usize, together: usize) -> Vec<&[Part<W>]> {
     let (mut packs, mut begin, mut own) = (Vec::new(), 0, 0);
     let mut shared: BTreeSet<&String> = BTreeSet::new();

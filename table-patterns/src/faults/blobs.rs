@@ -1,4 +1,4 @@
-//! Fault-injecting store of blobs for tests.
+//! A fault-injecting blob store for tests.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-/// A store in memory. Requests are counted from 0; one of them may fail, done or not.
+/// A store in memory. Requests are counted from 0. One of them may fail, before or after it is done.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,
@@ -21,7 +21,7 @@ pub(crate) struct FaultyBlobs {
     hook: Arc<Mutex<Option<Hook>>>,
 }
 
-/// What happens right before a request.
+/// An action right before a request.
 struct Hook(Box<dyn FnOnce(&InMemory) + Send>);
 
 impl fmt::Debug for Hook {
@@ -34,36 +34,36 @@ impl fmt::Debug for Hook {
 struct Faults {
     calls: usize,
     fail_at: Option<usize>,
-    /// The request is done, and only its answer is lost.
+    /// `true` if the request is done and only its response is lost.
     lost: bool,
     no_attributes: bool,
 }
 
 impl FaultyBlobs {
-    /// The request of this number fails.
+    /// Makes the request with this number fail.
     pub(crate) fn fail_at(&self, number: usize, lost: bool) {
         let mut faults = self.faults.lock().unwrap();
         *faults = Faults { calls: 0, fail_at: Some(number), lost, ..*faults };
     }
 
-    /// No more faults; requests are counted anew.
+    /// Removes all faults and resets the request counter.
     pub(crate) fn heal(&self) {
         let mut faults = self.faults.lock().unwrap();
         *faults = Faults { calls: 0, fail_at: None, ..*faults };
     }
 
-    /// Runs this right before the next request.
+    /// Runs a hook right before the next request.
     pub(crate) fn before_next(&self, hook: impl FnOnce(&InMemory) + Send + 'static) {
         *self.hook.lock().unwrap() = Some(Hook(Box::new(hook)));
     }
 
-    /// The content of a blob.
+    /// Returns the content of a blob.
     pub(crate) fn content(&self, name: &str) -> Vec<u8> {
         let read = async { self.inner.get(&Path::from(name)).await?.bytes().await };
         pollster::block_on(read).unwrap().to_vec()
     }
 
-    /// Writes a blob, or removes it.
+    /// Writes or removes a blob.
     pub(crate) fn damage(&self, name: &str, content: Option<&'static [u8]>) {
         let path = Path::parse(name).unwrap();
         match content {
@@ -78,12 +78,12 @@ impl FaultyBlobs {
         self
     }
 
-    /// Requests since the last [`heal`](Self::heal).
+    /// Returns the number of requests since the last [`heal`](Self::heal).
     pub(crate) fn calls(&self) -> usize {
         self.faults.lock().unwrap().calls
     }
 
-    /// The names of all blobs.
+    /// Returns the names of all blobs.
     pub(crate) fn names(&self) -> Vec<String> {
         let list = self.inner.list(None).map(|meta| meta.unwrap().location.to_string()).collect::<Vec<_>>();
         let mut names = pollster::block_on(list);
@@ -91,7 +91,7 @@ impl FaultyBlobs {
         names
     }
 
-    /// Whether the request fails now, and whether it fails afterwards.
+    /// Returns whether the request fails before it is done, and whether it fails afterwards.
     fn judge(&self) -> (bool, bool) {
         let mut faults = self.faults.lock().unwrap();
         let fails = faults.fail_at == Some(faults.calls);
@@ -175,7 +175,7 @@ impl ObjectStore for FaultyBlobs {
     }
 }
 
-/// An upload in parts, each of them a request.
+/// A multipart upload. Each part is a request.
 #[derive(Debug)]
 struct FaultyParts {
     parts: Box<dyn MultipartUpload>,

@@ -1,4 +1,4 @@
-//! Order-independent checksum of a table.
+//! An order-independent checksum of a table.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use table_core::value::ValueRef;
 
 use crate::outbox::rows;
 
-/// The number of rows, and the sum of the first 128 bits of each row's SHA-256: of its keys, and of its properties in the
-/// order of their names, with types and values. Timestamps and `ETag`s are left out, for each store gives its own, and so are the versions
-/// of intents, which stand for Timestamps.
+/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the
+/// properties in the order of their names, with types and values. It excludes Timestamps and `ETag`s, which each store assigns, and the
+/// versions of intents, which represent Timestamps.
 ///
-/// For telling a copy from an accident. It proves nothing against an author who chooses what the rows hold.
+/// It detects accidental differences. It gives no protection against an author who controls the content of the rows.
 ///
 /// ```
 /// use table_patterns::embedded::Engine;
@@ -42,10 +42,10 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// Reads a whole table.
+    /// Reads a whole table and computes its checksum.
     ///
     /// # Errors
-    /// Those of the store; `Corrupted` for rows that cannot be read.
+    /// `Corrupted` for rows that cannot be decoded; any error of the store.
     pub async fn of(store: &impl TableStore, table: &TableName) -> Result<Self> {
         let query = Query::new(KeyRange::ALL);
         let (mut checksum, mut from) = (Self::default(), None);
@@ -61,10 +61,10 @@ impl Checksum {
         }
     }
 
-    /// Counts one more row in.
+    /// Adds a row.
     ///
     /// # Errors
-    /// `Corrupted` for a row that cannot be read.
+    /// `Corrupted` for a row that cannot be decoded.
     pub fn add(&mut self, row: EntityRef<'_>) -> Result<()> {
         let mut properties = row.row.properties().collect::<Result<Vec<_>>>()?;
         properties.retain(|property| !rows::is_version(row.row_key, property.name));
@@ -77,14 +77,14 @@ impl Checksum {
             value(&mut hash, property.value);
         }
         let digest = hash.finalize();
-        // The sum, unlike an exclusive or, sees a row that is there twice.
+        // Unlike an exclusive or, the sum detects a duplicated row.
         let first = digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
         self.sum = self.sum.wrapping_add(first);
         self.rows = self.rows.saturating_add(1);
         Ok(())
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn rows(self) -> u64 {
         self.rows
@@ -97,7 +97,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// With the length before them, so that no two neighbours can change places with their border.
+/// Hashes bytes after their length, which makes the boundaries between values unambiguous.
 fn bytes(hash: &mut Sha256, bytes: &[u8]) {
     hash.update((bytes.len() as u64).to_le_bytes());
     hash.update(bytes);
@@ -109,7 +109,7 @@ fn value(hash: &mut Sha256, value: ValueRef<'_>) {
         ValueRef::String(text) => bytes(hash, text.as_bytes()),
         ValueRef::Int32(number) => hash.update(number.to_le_bytes()),
         ValueRef::Int64(number) => hash.update(number.to_le_bytes()),
-        // JSON has one NaN; its other bits do not travel.
+        // JSON has a single NaN: the other bits of a NaN are not transferred.
         ValueRef::Double(number) if number.is_nan() => hash.update(f64::NAN.to_bits().to_le_bytes()),
         ValueRef::Double(number) => hash.update(number.to_bits().to_le_bytes()),
         ValueRef::Boolean(truth) => hash.update([u8::from(truth)]),

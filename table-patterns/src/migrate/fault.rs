@@ -1,14 +1,14 @@
-//! The faults of positions of a copy.
+//! Errors of migration positions.
 
 use table_core::error::{ErrorCode, Fault};
 use table_core::name::TableName;
 
-/// A position that a copy cannot go on from.
+/// A position from which a copy cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PositionFault {
-    #[error("the position is one in `{0}`: begin this table anew")]
+    #[error("the position belongs to table `{0}`; start this table from the beginning")]
     OtherTable(TableName),
-    #[error("the text is not a position of a copy: give what `MigrationPosition` was printed as")]
+    #[error("invalid migration position; pass the text that `MigrationPosition` was formatted as")]
     Text,
 }
 

@@ -1,4 +1,4 @@
-//! Position of a copy, as a text that can be stored.
+//! The position of a copy, as a text that can be stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,10 +9,10 @@ use table_core::query::Continuation;
 
 use crate::migrate::fault::PositionFault;
 
-/// How many rows of a table are copied, and where the next one is.
+/// The number of copied rows of a table, and the position of the next one.
 ///
-/// As text (`Display`, [`FromStr`]) it is the table, the number of rows and the place, with `:` between them; the place is
-/// `start`, `end` or a [`Continuation`].
+/// Its text (`Display`, [`FromStr`]) consists of the table, the number of rows and the position, separated by `:`. The position is `start`,
+/// `end` or a [`Continuation`].
 ///
 /// ```
 /// use table_patterns::migrate::MigrationPosition;
@@ -47,13 +47,13 @@ impl MigrationPosition {
         self.place = next.map_or(Place::End, Place::Next);
     }
 
-    /// How many rows have been copied.
+    /// Returns the number of copied rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Whether nothing is left.
+    /// Returns `true` if the copy is complete.
     #[must_use]
     pub const fn is_end(&self) -> bool {
         matches!(self.place, Place::End)
@@ -75,7 +75,7 @@ impl FromStr for MigrationPosition {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for what is not a position.
+    /// `InvalidInput` if the text is not a position.
     fn from_str(text: &str) -> Result<Self> {
         let parts = text.split_once(':').and_then(|(table, rest)| Some((table, rest.split_once(':')?)));
         let Some((table, (Ok(rows), place))) =

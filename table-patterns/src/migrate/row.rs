@@ -8,8 +8,8 @@ use table_core::row::Row;
 
 use crate::outbox::rows;
 
-/// Any row, also one that patterns keep for themselves and that programs therefore cannot write: an outbox moves, each intent with
-/// the Timestamp of its change as its version, which says which of two was later.
+/// Any row, including reserved rows of patterns, which programs cannot write. An intent of an outbox is copied with the Timestamp of its
+/// change as its version, which preserves the order of changes.
 pub(super) struct Copied {
     key: EntityKey,
     row: Row,

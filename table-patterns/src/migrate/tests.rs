@@ -30,7 +30,7 @@ fn bag(key: &(String, String), properties: &BTreeMap<String, Value>) -> TableEnt
     properties.iter().fold(bag, |bag, (name, value)| bag.with(name, value.clone()))
 }
 
-/// A store in whose table these rows are.
+/// Creates a store with a table of these rows.
 fn holding(rows: &Rows) -> FaultyStore<Engine> {
     let store = FaultyStore::new(Engine::in_memory());
     block_on(store.create_table(&table())).unwrap();
@@ -44,7 +44,7 @@ fn holding(rows: &Rows) -> FaultyStore<Engine> {
     store
 }
 
-/// What a table holds, by debug text, for which NaN equals itself.
+/// Returns the content of a table as debug text, in which NaN equals itself.
 fn held(store: &FaultyStore<Engine>, name: &str) -> Vec<String> {
     let query = Query::new(KeyRange::ALL);
     let page = block_on(store.query(&TableName::new(name).unwrap(), &query, None)).unwrap();
@@ -80,7 +80,7 @@ fn rows(most: usize) -> impl Strategy<Value = Rows> {
     prop::collection::btree_map(("[ab€]{0,2}", "[a😀\u{FFFC}\u{FFEE}]{0,3}"), properties, 0..most)
 }
 
-/// Copies as a program that stores the position after each step, and gives up at the first error.
+/// Copies like a program that stores the position after each step, and stops at the first error.
 fn copy(source: &FaultyStore<Engine>, target: &FaultyStore<Engine>, stored: &mut String) -> Result<()> {
     let mut copy = Migration::new(source, target, table()).page(2).resume(stored.parse()?)?;
     loop {
@@ -201,7 +201,7 @@ fn dq_12_a_copy_reads_each_page_once_and_writes_a_hundred_rows_at_once() {
     assert!(!block_on(copy.step()).unwrap());
     assert_eq!(source.calls(), [Call::Query]);
     assert_eq!(target.calls(), [Call::Create, Call::Submit, Call::Submit, Call::Submit]);
-    // At the end nothing is asked.
+    // At the end no request is sent.
     assert!(!block_on(copy.step()).unwrap());
     assert_eq!((source.calls().len(), copy.position().rows(), copy.position().is_end()), (1, 250, true));
 }
@@ -239,7 +239,7 @@ fn page_9_a_position_in_another_table_is_refused() {
         let refused = Migration::new(&store, &store, table()).resume(text.parse().unwrap()).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InvalidInput);
     }
-    // Of the table by name, with the token of another query in it.
+    // A position of this table, with the token of another query.
     let query = Query::new(KeyRange::partition("p"));
     let position = table_core::query::Position { partition_key: "p".to_owned(), row_key: None };
     let token = Continuation::new(&table(), &query, position);
@@ -275,7 +275,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         writer.property("Age", ValueRef::Int32(age));
         writer.finish()
     };
-    // Two changes of each entity; the keys of their records are random, so that half of the pairs lie the other way round.
+    // Two changes of each entity. The keys of their records are random, so half of the pairs are in reverse order.
     for source in 0..20 {
         for change in [36, 37] {
             let mut transaction =

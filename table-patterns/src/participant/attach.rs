@@ -20,9 +20,9 @@ use crate::participant::{Changes, Participant};
 #[derive(Clone, Default)]
 struct Attached(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
-/// A store with attached participants. Made by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
+/// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
-/// Reads and writes go to the store unchanged. Handles and units on this store ask the participants for each write of an entity.
+/// Reads and writes are passed to the store unchanged. Handles and units on this store call the participants for each write of an entity.
 #[derive(Clone)]
 pub struct WithParticipants<S> {
     store: S,
@@ -35,7 +35,7 @@ impl<S> WithParticipants<S> {
         Self { store, attached: Arc::default() }
     }
 
-    /// Attaches a further participant.
+    /// Attaches another participant.
     #[must_use]
     pub fn with_participant<E: Entity>(mut self, participant: impl Participant<E> + 'static) -> Self {
         let known = self.attached.of::<E>();
@@ -46,14 +46,14 @@ impl<S> WithParticipants<S> {
         self
     }
 
-    /// The store itself.
+    /// Returns the underlying store.
     #[must_use]
     pub const fn inner(&self) -> &S {
         &self.store
     }
 }
 
-/// A store without participants, to which some may be attached later.
+/// Wraps a store without participants; some may be attached later.
 impl<S> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)

@@ -1,4 +1,4 @@
-//! Batched deletion of rows that cannot be dropped with a table: 100 entities a transaction, resumable (PAT-HVD-6).
+//! Batched deletion of rows that cannot be dropped with a table: 100 entities per transaction, resumable (PAT-HVD-6).
 
 use std::fmt;
 use std::ops::Bound;
@@ -18,13 +18,13 @@ use table_core::selection::{Class, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, Transaction};
 
-/// How far a delete in batches has come.
+/// The progress of a batched delete.
 ///
 /// ```
 /// use table_patterns::EntityKey;
 /// use table_patterns::periods::DeleteProgress;
 ///
-/// /// The line of a log after a part of a delete.
+/// /// Formats the progress as a line of a log.
 /// fn line(progress: &DeleteProgress) -> String {
 ///     let place = progress.position.as_ref().map_or_else(|| "the start".to_owned(), EntityKey::to_string);
 ///     format!("{} deleted, {} left to judge anew; up to {place}", progress.deleted, progress.changed)
@@ -35,27 +35,28 @@ use table_core::{Table, Transaction};
 pub struct DeleteProgress {
     /// Entities deleted.
     pub deleted: u64,
-    /// Entities left because another writer changed them after they were found to satisfy the condition: run again to judge them anew.
+    /// Entities that were kept because another writer changed them after they matched the condition. Run the delete again to check them
+    /// again.
     pub changed: u64,
-    /// The key of the last entity that was dealt with: what [`BatchedDelete::resume`] takes. May be stored.
+    /// The key of the last processed entity, for [`BatchedDelete::resume`]. May be stored.
     pub position: Option<EntityKey>,
 }
 
-/// A delete that stopped, and what it had done.
+/// An error of a batched delete, with its progress.
 ///
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;
 ///
-/// /// Whether it is worth going on from where it stopped.
+/// /// Returns `true` if it is worth resuming from the position of the error.
 /// fn goes_on(stopped: &BatchedDeleteError) -> bool {
 ///     stopped.error.is_throttled() && stopped.progress.position.is_some()
 /// }
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchedDeleteError {
-    /// Why it stopped.
+    /// The cause.
     pub error: Error,
-    /// What was done before.
+    /// The progress before the error.
     pub progress: DeleteProgress,
 }
 
@@ -74,13 +75,13 @@ impl std::error::Error for BatchedDeleteError {
 /// The receiver of the progress.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
-/// A delete in batches under construction. Openly not atomic: each transaction of up to 100 deletes is, the whole is not.
+/// A builder of a batched delete. Each transaction of up to 100 deletes is atomic, but the whole delete is not.
 ///
 /// ```
 /// use table_patterns::periods::{BatchedDelete, DeleteProgress};
 /// use table_patterns::{EntityKey, PlainEntity, TableStore};
 ///
-/// /// Goes on where an earlier run stopped; what stops this one is in the log, and the place in the answer.
+/// /// Resumes an earlier run. If this run stops, the error is logged and the position returned.
 /// async fn go_on<E: PlainEntity, S: TableStore>(delete: BatchedDelete<'_, E, S>, from: Option<EntityKey>) -> DeleteProgress {
 ///     let delete = match from {
 ///         Some(position) => delete.resume(position),
@@ -101,8 +102,8 @@ pub struct BatchedDelete<'a, E, S> {
     progress: Option<Told<'a>>,
 }
 
-/// Begins a delete of all entities of a selection, for where there is no table to drop. Rows of types that are declared beside them
-/// stay; one that no declared type explains stops it, with its key (PAT-HET-6).
+/// Creates a delete of all entities of a selection, for entities without separate tables. Rows of other declared types in the same
+/// partition are kept. A row that matches no declared type stops the delete, with an error that names its key (PAT-HET-6).
 ///
 /// ```
 /// use table_patterns::periods::delete_in_batches;
@@ -132,7 +133,7 @@ pub fn delete_in_batches<E: PlainEntity, S: TableStore, C: Class>(
 }
 
 impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
-    /// Only entities that satisfy the condition, and have not changed since they were found to.
+    /// Deletes only entities that satisfy the condition and have not changed since they were found.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         self.condition = Some(match self.condition.take() {
             Some(earlier) => earlier.and(condition),
@@ -141,23 +142,23 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run of the same selection reached. Without it the result is the same, but what
-    /// was deleted is looked for again.
+    /// Begins after the position that an earlier run of the same selection reached. Without it the result is the same, but the deleted
+    /// range is searched again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
 
-    /// Receives the progress after every transaction.
+    /// Sets a function that receives the progress after every transaction.
     pub fn on_progress(self, progress: impl FnMut(&DeleteProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Deletes. A request for each 100 entities to find them, and one to delete those of each partition among them.
+    /// Runs the delete. Sends a request per 100 entities to find them, and a request to delete those of each partition among them.
     ///
-    /// Safe beside others that delete the same: what is gone already is neither an error nor counted.
+    /// Safe while others delete the same entities: an entity that no longer exists is neither an error nor counted.
     ///
     /// # Errors
-    /// The first error of the store, with what was done.
+    /// The first error of the store, with the progress.
     pub async fn run(mut self) -> Result<DeleteProgress, BatchedDeleteError> {
         let mut progress = DeleteProgress { position: self.position.take(), ..DeleteProgress::default() };
         match self.delete(&mut progress).await {
@@ -204,7 +205,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows of one partition; those that are gone, or have changed, are taken out and the rest is tried again.
+    /// Deletes rows of one partition. Rows that are gone or have changed are removed from the batch, and the rest is submitted again.
     async fn commit(
         &mut self,
         table: &TableName,
@@ -242,13 +243,13 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// What finds the entities: of their properties the kind alone is wanted.
+/// Returns the query that finds the entities. Of their properties, only the entity type is read.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
     Query { filter, select, top: Some(top), ..Query::new(keys) }
 }
 
-/// What is left of a range after a position; `None` if nothing is.
+/// Returns the rest of a range after a position; `None` if it is empty.
 fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
     let Some(position) = position else { return Some(range) };
     let reached = position.partition_key.as_str();
@@ -264,7 +265,7 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
                 range.row_key.lower = Bound::Excluded(row_key.to_owned());
             }
         }
-        // In a range of partitions rows are a condition on each: the partition that was reached is looked through again.
+        // In a range of partitions, rows are a condition on each partition: the current partition is searched again.
         None if range.partition_key.contains(reached) => {
             range.partition_key.lower = Bound::Included(reached.to_owned());
         }

@@ -1,4 +1,4 @@
-//! Several tables read as one: a cursor each, the smallest key next.
+//! A merge of several tables in key order, with one cursor per table.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -12,14 +12,14 @@ use table_core::store::TableStore;
 
 use crate::requests;
 
-/// Tables that are asked at once (IMP-5).
+/// The number of tables that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A place in the answer of one table.
+/// A position in the results of one table.
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// What is still to be asked; the first is under way while there is a continuation.
+    /// The remaining queries. The first one is in progress if a continuation exists.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,
@@ -31,7 +31,7 @@ impl Cursor {
         self.page.rows.get(self.at)
     }
 
-    /// Reads on until there is a head, through empty pages (PAGE-4), or the end. A table that is not there is empty.
+    /// Reads pages until an entity is available, across empty pages (PAGE-4), or the table ends. A missing table counts as empty.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         while self.head().is_none() {
             let Some(query) = self.queries.front() else { break };
@@ -71,7 +71,7 @@ impl<S: TableStore> Merge<S> {
         Self { store, cursors: tables.into_iter().map(cursor).collect() }
     }
 
-    /// The entity with the smallest key of all heads; of one key in several tables that of the earliest first.
+    /// Returns the entity with the smallest key of all cursors. If several tables contain the key, the earliest table comes first.
     pub(super) async fn next<T: FromEntity>(&mut self) -> Result<Option<Versioned<T>>> {
         loop {
             if self.cursors.iter().any(|cursor| cursor.head().is_none()) {

@@ -1,8 +1,8 @@
-//! Hours, days and months: where they begin, and how they are named.
+//! Hours, days and months: their start and their name.
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// How long a table is written to, in UTC.
+/// The length of the period of a table, in UTC.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -25,7 +25,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// Where the period of an instant begins.
+    /// Returns the start of the period of an instant.
     #[must_use]
     pub fn start(self, instant: DateTime<Utc>) -> DateTime<Utc> {
         let date = instant.date_naive();
@@ -37,7 +37,7 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Where the period begins that is so many before, or after, that of an instant; `None` where the calendar ends.
+    /// Returns the start of the period that is a number of periods before or after the period of an instant; `None` beyond the calendar.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         let (start, count) = (self.start(instant), periods.unsigned_abs());
@@ -50,7 +50,7 @@ impl Period {
         }
     }
 
-    /// What stands behind the name of the table of an instant; `None` outside the years 1 to 9999.
+    /// Returns the suffix of the table name for an instant; `None` outside the years 1 to 9999.
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());
@@ -61,7 +61,7 @@ impl Period {
         })
     }
 
-    /// Where the period of a suffix begins; `None` if it is none that this kind of period writes.
+    /// Returns the start of the period with a suffix; `None` if this kind of period does not produce the suffix.
     #[must_use]
     pub fn parse(self, suffix: &str) -> Option<DateTime<Utc>> {
         let number = |from: usize, to: usize| {

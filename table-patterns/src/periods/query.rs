@@ -17,13 +17,13 @@ use table_core::store::TableStore;
 
 use crate::periods::merge::Merge;
 
-/// A query of several periods under construction. Made by [`PeriodTables::query`](crate::periods::PeriodTables::query).
+/// A query builder over several periods. Created by [`PeriodTables::query`](crate::periods::PeriodTables::query).
 ///
 /// ```
 /// use table_patterns::periods::PeriodQuery;
 /// use table_patterns::{Entity, Result, TableStore};
 ///
-/// /// The first ten, and how many tables had to be asked.
+/// /// Returns the first ten entities, and the number of queried tables.
 /// async fn first<E: Entity, S: TableStore>(query: PeriodQuery<E, S>) -> Result<(usize, usize)> {
 ///     let tables = query.tables().len();
 ///     Ok((query.limit(10).collect().await?.len(), tables))
@@ -45,7 +45,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { store, tables, ranges, filter: None, limit: usize::MAX, of: PhantomData }
     }
 
-    /// Only entities that satisfy the condition; several conditions must all hold.
+    /// Returns only entities that satisfy the condition. If it is called several times, all conditions must hold.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         let filter = condition.into_filter();
         self.filter = Some(match self.filter.take() {
@@ -55,18 +55,18 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         self
     }
 
-    /// At most this many entities.
+    /// Returns at most this number of entities.
     pub fn limit(self, entities: usize) -> Self {
         Self { limit: entities, ..self }
     }
 
-    /// The tables that will be asked, each once at least; those that are not there count as empty.
+    /// Returns the tables that will be queried, each at least once. A missing table counts as empty.
     #[must_use]
     pub fn tables(&self) -> &[TableName] {
         &self.tables
     }
 
-    /// The entities of all periods in key order, page after page of each table.
+    /// Streams the entities of all periods in key order, page by page from each table.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
         let top = (self.limit < PAGE_ENTITIES && !E::IS_MIXED).then_some(self.limit.max(1));
         let query = |keys: KeyRange| Query {
@@ -85,10 +85,10 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         })
     }
 
-    /// All entities.
+    /// Returns all entities.
     ///
     /// # Errors
-    /// Those of the store; `EntityMismatch` if what is stored is not an `E`.
+    /// `EntityMismatch` if a stored entity is not an `E`; any error of the store.
     pub async fn collect(self) -> Result<Vec<E>> {
         self.stream().map_ok(Versioned::into_value).try_collect().await
     }

@@ -1,4 +1,4 @@
-//! The tables of the periods: made ahead, written by instant, dropped by age.
+//! The tables of the periods: created in advance, written by instant, dropped by age.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,12 +17,12 @@ use crate::entities::Entities;
 use crate::handle::has_remote;
 use crate::periods::{Period, PeriodQuery, Periodic};
 
-/// Names that one request lists.
+/// The number of names that one request lists.
 const NAMES: usize = 1_000;
 
-/// The tables that entities of type `E` lie in, one a period: what that is, see [the pattern](crate::periods).
+/// The tables of entities of type `E`, one per period: see [the pattern](crate::periods).
 ///
-/// By default all periods are kept for 30 after they have begun, and the next one can be written already.
+/// By default, a period is kept for 30 periods after it began, and the next period can already be written.
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,
@@ -32,14 +32,14 @@ pub struct PeriodTables<E, S> {
     opened: Opened<E, S>,
 }
 
-/// What the handles of a program keep beside what the struct declares.
+/// The function that configures each handle.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// Handles on tables that were opened.
+/// The handles on opened tables.
 type Opened<E, S> = Arc<Mutex<HashMap<TableName, Entities<E, S>>>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// The tables in a store.
+    /// Creates the tables in a store. Sends no request.
     #[must_use]
     pub fn new(store: S) -> Self {
         const {
@@ -56,9 +56,9 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { store, clock: Clock::default(), keep: 30, ahead: 1, keeping: None, opened: Opened::default() }
     }
 
-    /// Changes the handle of each table by `keeping`, for example to set another [retry policy](crate::Entities::with_retry).
+    /// Sets a function that changes the handle of each table, for example to set another [retry policy](crate::Entities::with_retry).
     ///
-    /// Participants are attached to the store: [`with_participant`](crate::EntityStore::with_participant).
+    /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
     pub fn with_handles(
         self,
@@ -67,19 +67,19 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Opened::default(), ..self }
     }
 
-    /// Keeps so many periods beside the present one.
+    /// Sets the number of kept periods before the present one.
     #[must_use]
     pub fn keep(self, periods: u16) -> Self {
         Self { keep: periods, ..self }
     }
 
-    /// Has tables for so many periods after the present one (PAT-HVD-5).
+    /// Sets the number of periods after the present one for which tables are created (PAT-HVD-5).
     #[must_use]
     pub fn ahead(self, periods: u16) -> Self {
         Self { ahead: periods, ..self }
     }
 
-    /// The same with another clock.
+    /// Sets the clock.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
@@ -89,29 +89,29 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.clock.instant()
     }
 
-    /// Where the first period begins that is kept.
+    /// Returns the start of the first kept period.
     #[must_use]
     pub fn first(&self) -> DateTime<Utc> {
         E::PERIOD.offset(self.now(), -i32::from(self.keep)).unwrap_or(DateTime::<Utc>::MIN_UTC)
     }
 
-    /// Where the last period begins that can be written.
+    /// Returns the start of the last period that can be written.
     #[must_use]
     pub fn last(&self) -> DateTime<Utc> {
         E::PERIOD.offset(self.now(), i32::from(self.ahead)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// The name of the table of an instant (PAT-HVD-4).
+    /// Returns the name of the table of an instant (PAT-HVD-4).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if its period is not kept any more, or is further ahead than there are tables.
+    /// `OutOfRangeInput` if the period is no longer kept, or is too far ahead.
     pub fn name_of(&self, instant: DateTime<Utc>) -> Result<TableName> {
         let (start, first, last) = (E::PERIOD.start(instant), self.first(), self.last());
         if let Some(suffix) = E::PERIOD.suffix(start).filter(|_| (first..=last).contains(&start)) {
             return TableName::new(&format!("{}{suffix}", E::SCHEMA.table));
         }
         let message = format!(
-            "{instant} is of no period that is kept: these begin at {first} to {last}; keep more, or leave it out"
+            "{instant} is outside the kept periods, which begin from {first} to {last}; keep more periods or skip the entity"
         );
         let error = Error::new(ErrorCode::OutOfRangeInput, message).with_rule("PAT-HVD-4");
         Err(error.with_table(E::SCHEMA.table))
@@ -119,16 +119,17 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// The table of an instant, to read from and for the verbs of entities that declare nothing. Sends nothing; the table may not be there yet.
+    /// Returns the table of an instant, for reads and for the verbs of entities without declarations. Sends no request. The table may not
+    /// exist yet.
     ///
     /// # Errors
-    /// Those of [`name_of`](Self::name_of).
+    /// Any error of [`name_of`](Self::name_of).
     pub fn table_of(&self, instant: DateTime<Utc>) -> Result<Table<E, S>> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// The handle on the entities of an instant's table, with every verb, which keeps what the struct declares. The first call for a table creates it
-    /// if it is missing, and compares its design.
+    /// Returns the handle on the table of an instant, with every verb. It maintains everything that the struct declares. The first call for
+    /// a table creates it if it is missing, and compares its schema.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -158,7 +159,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`name_of`](Self::name_of) and of [`Entities::create_if_missing`].
+    /// Any error of [`name_of`](Self::name_of) or [`Entities::create_if_missing`].
     pub async fn entities_of(&self, instant: DateTime<Utc>) -> Result<Entities<E, S>> {
         let name = self.name_of(instant)?;
         if let Some(known) = self.opened().get(&name) {
@@ -181,10 +182,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the tables of the present period and of those ahead that are missing; gives how many it made (PAT-HVD-5).
+    /// Creates the missing tables of the present period and of the periods ahead. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
-    /// Those of the store. The tables made before stay.
+    /// Any error of the store. Tables that were already created remain.
     pub async fn prepare(&self) -> Result<usize> {
         let mut made = 0;
         for period in 0..=i32::from(self.ahead) {
@@ -201,7 +202,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Inserts an entity into the table of its instant, which is created if it is missing.
     ///
     /// # Errors
-    /// Those of [`name_of`](Self::name_of) and of [`Entities::insert`].
+    /// Any error of [`name_of`](Self::name_of) or [`Entities::insert`].
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         if Self::has_design() {
             return self.entities_of(entity.instant()).await?.insert(entity).await;
@@ -216,16 +217,15 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Whether the designs of its tables are stored: what answers of indexes, and their generations, are known by.
+    /// Returns `true` if the schemas of the tables are stored. The state and the generations of indexes need them.
     const fn has_design() -> bool {
         !E::SCHEMA.indexes.is_empty() || E::FEED
     }
 
-    /// Begins a read of a selection in the periods from one instant to another, both included, merged in key order
-    /// (PAT-HVD-3).
+    /// Creates a query of a selection in the periods from one instant to another, both included, merged in key order (PAT-HVD-3).
     ///
     /// # Errors
-    /// Those of [`name_of`](Self::name_of) for both ends: what has expired is not there to be read.
+    /// Any error of [`name_of`](Self::name_of) for both instants: expired periods cannot be read.
     pub fn query<C: Class>(
         &self,
         selection: Selection<E, C>,
@@ -242,12 +242,12 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(PeriodQuery::new(self.store.clone(), if from <= to { names } else { Vec::new() }, selection))
     }
 
-    /// Drops the table of every period that is not kept any more, whatever it holds, and gives their names (PAT-HVD-1).
+    /// Drops the table of every period that is no longer kept, with all its rows, and returns the names (PAT-HVD-1).
     ///
-    /// Safe to run by several at once, and again after a failure: a table that is gone already is not an error.
+    /// Safe to run concurrently, and again after a failure: a table that no longer exists is not an error.
     ///
     /// # Errors
-    /// Those of the store. The tables dropped before are gone.
+    /// Any error of the store. Tables that were already dropped are gone.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
         let mut dropped = Vec::new();
@@ -271,7 +271,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(dropped)
     }
 
-    /// Drops a table with its design and the entries of its feeds in the registry; `false` if it was gone.
+    /// Drops a table with its stored schema and the entries of its feeds in the registry. Returns `false` if the table did not exist.
     async fn drop_all(&self, name: &TableName) -> Result<bool> {
         let table = self.handle(name.clone());
         let was_there = table.table().delete_table().await?;
@@ -279,17 +279,17 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(was_there)
     }
 
-    /// The tables that are there, in the order of their periods, with where each begins.
+    /// Returns the existing tables with the start of their periods, in order.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn tables(&self) -> Result<Vec<(TableName, DateTime<Utc>)>> {
         let (base, mut found, mut from) = (E::SCHEMA.table, Vec::new(), None);
         loop {
             let page = self.store.list_tables(base, from.as_deref(), NAMES).await?;
             for name in page.names {
                 let suffix = name.as_str().get(base.len()..);
-                // Others can begin with the same word; only what this kind of period writes is ours.
+                // Other tables may have the same prefix: only names that this kind of period produces are included.
                 if let Some(start) = suffix.and_then(|suffix| E::PERIOD.parse(suffix)) {
                     found.push((name, start));
                 }
@@ -302,7 +302,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// How long a period is.
+    /// Returns the length of a period.
     #[must_use]
     pub const fn period(&self) -> Period {
         E::PERIOD

@@ -65,7 +65,7 @@ fn names(attempts: &Attempts) -> Vec<String> {
     block_on(attempts.tables()).unwrap().into_iter().map(|(name, _)| name.as_str().to_owned()).collect()
 }
 
-/// Lets days pass.
+/// Advances the clock by days.
 fn pass(now: &AtomicU64, days: u64) {
     now.fetch_add(days * 864_000_000_000, Ordering::SeqCst);
 }
@@ -107,7 +107,7 @@ fn pat_hvd_4_outside_the_periods_is_refused() {
         assert!(attempts.query(LoginAttempt::partition(1), noon(), at(outside)).is_err());
     }
     assert_eq!(store.calls(), []);
-    // What has expired is not made anew by a late write.
+    // A late write does not recreate an expired table.
     pass(&now, 1);
     block_on(attempts.expire()).unwrap();
     assert!(block_on(attempts.insert(&attempt(1, noon() - TimeDelta::days(3)))).is_err());
@@ -121,7 +121,7 @@ fn pat_hvd_1_expiry_is_a_request_a_table_whatever_it_holds() {
         insert(&attempts, user, 3);
     }
     insert(&attempts, 1, 2);
-    // Neighbours by name that are of no period of ours.
+    // Tables with similar names that do not belong to a period.
     for other in ["LoginAttempts", "LoginAttempts2014", "LoginAttempts20140231", "LoginAttemptsOld20140101"] {
         block_on(store.untyped(other).unwrap().create_if_missing()).unwrap();
     }
@@ -167,7 +167,7 @@ fn pat_hvd_5_a_missing_table_is_made_by_the_first_write() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 7, 0);
     assert_eq!(store.calls(), [Call::Submit, Call::Create, Call::Submit]);
-    // Another writer makes it in between.
+    // Another writer creates it in between.
     let other = attempts.table_of(noon() - TimeDelta::days(2)).unwrap();
     store.script(move |_, number| {
         let other = other.clone();
@@ -243,7 +243,7 @@ proptest! {
         prop_assert_eq!(block_on(own.collect()).unwrap(), of_two);
     }
 
-    /// The model is a set; the delete is stopped anywhere, and resumed with its position or without.
+    /// The model is a set. The delete is interrupted at any request, and resumed with its position or without.
     #[test]
     fn pat_hvd_6_a_batched_delete_stopped_anywhere_ends_right(
         users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),

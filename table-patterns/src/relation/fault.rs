@@ -1,20 +1,20 @@
-//! The faults of owners and their parts: keys that do not belong together, and too many parts.
+//! Errors of parents and their parts: mismatched keys, and too many parts.
 
 use table_core::error::{ErrorCode, Fault};
 
-/// An owner or a part that is refused.
+/// An invalid write of a parent or a part.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RelationFault {
-    #[error("the owner to delete is not there")]
+    #[error("the parent to delete does not exist")]
     NoOwner,
     #[error(
-        "the owner and its parts are {rows} rows, and a transaction deletes at most {most}: delete parts in batches first"
+        "the parent and its parts are {rows} rows, but a transaction deletes at most {most}; delete parts in batches first"
     )]
     TooMany { rows: usize, most: usize },
-    #[error("the part's design names another table than the owner's: a transaction has one table")]
+    #[error("the part's schema names another table than the parent's; a transaction writes one table")]
     OtherTable,
     #[error(
-        "the part's key is not under its owner's: the same partition, and the owner's RowKey with more behind it"
+        "the part's key does not begin with its parent's key; use the same partition, and a RowKey that begins with the parent's"
     )]
     OtherKey,
 }

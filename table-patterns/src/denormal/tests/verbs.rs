@@ -262,7 +262,7 @@ mod older {
     }
 }
 
-/// Departments with RowKeys that leave no room for references.
+/// Departments with `RowKey`s that leave no room for references.
 #[test]
 fn key_8_a_source_whose_references_have_no_room_is_refused() {
     use table_core::selection::{Point, Selection};

@@ -1,4 +1,4 @@
-//! Entities of periods that declare an index, a list and a feed, have slots and a participant: each table keeps all of them.
+//! Entities of periods with an index, a list, a feed, slots and a participant: each table maintains all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ impl Series for Arrival {
     const SLOTS: &'static [&'static str] = HOURS;
 }
 
-/// A row for each scan, beside it.
+/// A row that the participant adds for each scan.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
