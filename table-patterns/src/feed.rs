@@ -27,22 +27,22 @@
 //! - Each reader gets each entry at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
-//! `docs/models/feed.rs` checks this protocol, and finds the fault if any one of its conditions is removed.
+//! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.
 //!
 //! # Cost
 //! **Write.** Two more operations in the transaction: the entries and the head. The handle remembers the head of a partition after a
-//! commit; the first write of a process reads it, and so does a write that lost a race. Writes of one partition through one
-//! handle wait for each other, because each needs the head of the one before. Between processes the loser of a race tries again.
+//! commit. The first write of a process reads it, and so does a write that lost a race. Writes of one partition through one handle are
+//! serialised, because each needs the head of the previous one. Between processes the loser of a race tries again.
 //!
 //! **Read.** One request for the head if nothing is new; otherwise also the pages of the new rows.
 //!
-//! **Poll of all partitions.** One request for 1,000 partitions that are quiet. A follower that has read a partition to its end marks it as quiet
-//! (two writes); the next writer removes the mark (one write) before it commits.
+//! **Poll of all partitions.** One request per 1,000 quiet partitions. A follower that has read a partition to its end marks it as quiet
+//! (two writes). The next writer removes the mark (one write) before it commits.
 //!
-//! **Trim.** The head, the keys of the trimmed rows, and one transaction for 100 of them.
+//! **Trim.** Reads the head and the keys of the trimmed rows, and sends one transaction per 100 rows.
 //!
 //! # Bounds
-//! One partition commits its recorded transactions one after the other, about as many a second as the store answers requests in sequence. Spread
+//! One partition commits its recorded transactions sequentially, about as many per second as the store answers sequential requests. Spread
 //! partitions, or write many entities in a transaction: 98 of them have one row of entries.
 //!
 //! # Declared
@@ -78,8 +78,8 @@
 //! ```
 //!
 //! # When not to
-//! Where the order does not matter, an [`Intent`](crate::outbox::Intent) costs nothing once it is processed. There is no feed of all partitions: each partition has
-//! a feed, and readers merge them.
+//! If the order does not matter: use an [`Intent`](crate::outbox::Intent), which costs nothing once it is processed. A feed of all
+//! partitions does not exist: each partition has a feed, and readers merge them.
 
 mod head;
 mod read;
@@ -109,13 +109,13 @@ pub(crate) use recorder::FeedRecorder;
 pub(crate) use registry::Listed;
 use turn::Turns;
 
-/// Table that lists the partitions with a feed. Listings of the program's tables leave it out.
+/// The table that lists the partitions with a feed. Listings of the program's tables skip it.
 pub const FEEDS: &str = table_core::table::FEEDS;
 
 /// A change to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedChange<'a> {
-    /// RowKey of the changed row.
+    /// The RowKey of the changed row.
     pub source: &'a RowKey,
     /// The kind of the change, chosen by the program.
     pub kind: &'a str,
@@ -127,15 +127,15 @@ pub struct FeedChange<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedEntry {
-    /// RowKey of the changed row.
+    /// The RowKey of the changed row.
     pub source: RowKey,
     /// The kind of the change.
     pub kind: String,
     /// Details of the change.
     pub payload: Vec<u8>,
-    /// Timestamp that the store gave the transaction, in [ticks](table_core::ticks). It does not define the order.
+    /// The Timestamp that the store gave the transaction, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
-    /// Cursor just after this entry.
+    /// The cursor just after this entry.
     pub cursor: Cursor,
 }
 
@@ -162,7 +162,7 @@ impl Cursor {
     }
 }
 
-/// The change feeds of a store. Clones share what they remember.
+/// The change feeds of a store. Clones share the remembered heads.
 ///
 /// ```
 /// # use table_patterns::{Engine, EntityKey, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction};
@@ -202,7 +202,7 @@ impl<S: TableStore> Feed<S> {
         Self::with_runtime(store, Runtime::new())
     }
 
-    /// Creates a handle that waits between attempts in another way.
+    /// Creates a handle with another clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, pace: Runtime) -> Self {
         Self { store, pace, turns: Arc::default() }
@@ -211,8 +211,9 @@ impl<S: TableStore> Feed<S> {
     /// Submits a transaction together with the entries of its changes.
     ///
     /// # Errors
-    /// Those of [`TableStore::submit`]; `InvalidInput` (EGT-2) if the entries do not fit the transaction; `UpdateConditionNotSatisfied` (CON-3) if
-    /// other writers committed to the partition during all attempts.
+    /// - `InvalidInput` (EGT-2) if the entries do not fit into the transaction.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed to the partition during all attempts.
+    /// - Any error of [`TableStore::submit`].
     pub async fn submit(
         &self,
         table: &TableName,
@@ -226,7 +227,7 @@ impl<S: TableStore> Feed<S> {
     /// Returns the partitions of a table that have a feed, in the order of the registry.
     ///
     /// # Errors
-    /// Those of [`TableStore::query`].
+    /// Any error of [`TableStore::query`].
     pub async fn partitions(&self, table: &TableName) -> Result<Vec<PartitionKey>> {
         Ok(self.listed(table).await?.into_iter().map(|listed| listed.partition_key).collect())
     }
@@ -234,8 +235,10 @@ impl<S: TableStore> Feed<S> {
     /// Reads at most `limit` entries after a cursor, oldest first. An empty list means that nothing is new.
     ///
     /// # Errors
-    /// Those of [`TableStore::get`] and [`TableStore::query`]; `Corrupted` if the head of the feed cannot be read. A row that is not an entry is
-    /// skipped: only a program that writes reserved keys by itself can have made it.
+    /// - `Corrupted` if the head of the feed cannot be read.
+    /// - Any error of [`TableStore::get`] or [`TableStore::query`].
+    ///
+    /// A row that is not an entry is skipped: only a program that writes reserved keys can have created it.
     pub async fn read(
         &self,
         table: &TableName,
@@ -251,10 +254,11 @@ impl<S: TableStore> Feed<S> {
 
     /// Returns the end of a partition's feed: every later commit is after it.
     ///
-    /// A reader that takes the present state from the entities asks for the end first, and then follows the feed from there.
+    /// To build a state from the entities and then follow their changes, get the end first, read the entities, and follow the feed from the
+    /// end.
     ///
     /// # Errors
-    /// Those of [`TableStore::get`]; `Corrupted` if the head of the feed cannot be read.
+    /// `Corrupted` if the head of the feed cannot be read; any error of [`TableStore::get`].
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};

@@ -11,16 +11,17 @@
 //!   `UpdateConditionNotSatisfied` and names the entity.
 //!
 //! # Cost
-//! One request, and one read for each list, and for each index row if the index may be incomplete.
+//! One request, plus one read for each list, and one read for each index row if the index may be incomplete.
 //!
 //! # Bounds
-//! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5). A violation is an error of the verb, which
-//! lists the contributions. The service has no read-only condition: [`require`](Unit::require) writes an empty merge, which changes the `ETag` of the
-//! required entity. Entities with [copies](crate::denormal) are completed at the commit, which reads their sources and holders; a row too many by them
-//! is an error of the commit.
+//! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5). A violation is an error of the
+//! verb, which lists the contributions. The service has no read-only condition: [`require`](Unit::require) writes an empty merge, which
+//! changes the `ETag` of the required entity. Entities with [copies](crate::denormal) are completed at the commit, which reads their
+//! sources and holders. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
-//! For one entity: the verbs of the handle. For more than one transaction holds: [bulk](crate::Entities::bulk), which is not atomic.
+//! For one entity: use the verbs of the handle. For more writes than one transaction holds: use [bulk](crate::Entities::bulk), which is not
+//! atomic.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -110,7 +111,7 @@ use fault::UnitFault;
 use reads::Reads;
 pub use transaction::Committed;
 
-/// Writes of entities of one partition with the rows of their patterns, applied all or none: see [the module](self).
+/// Writes of entities of one partition with the rows of their patterns, committed all or none: see [the module](self).
 #[must_use = "a unit does nothing until it is committed"]
 pub struct Unit<S, O> {
     store: S,
@@ -123,32 +124,32 @@ pub struct Unit<S, O> {
     acts: Vec<Act>,
     /// The parts that are completed at the commit, if an entity has copies.
     completion: Option<Completion>,
-    /// The feeds and the indexes of the handle that made the unit, for entity types without a handle.
+    /// The feeds and the indexes of the handle that created the unit, for entity types without a handle.
     feed: Feed<S>,
     indexes: Indexes,
     /// Handles by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// Checks, by entity type, that no program of a newer schema forbids writes.
+    /// Checks, by entity type, that no program with a newer schema forbids writes.
     admissions: HashMap<TypeId, Admission>,
     /// Replaces that need all stored properties.
     rewrites: Vec<Rewrite>,
     reads: Reads,
-    /// Rows with slots that were changed, as they are after the unit.
+    /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
 }
 
 type Admission = Arc<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Begins a unit of work on one partition. Sends nothing.
+    /// Creates a unit of work on one partition. Sends no request.
     ///
     /// # Errors
-    /// `KeyEncoding`, `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
+    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition does not have a valid key (KEY-8).
     pub fn unit(&self, partition: Selection<E, Partition>) -> Result<Unit<S, O>> {
         self.unit_in(partition_key(partition)?)
     }
 
-    /// Begins a unit of work on the partition of a key.
+    /// Creates a unit of work on the partition of a key.
     pub(crate) fn unit_in(&self, partition_key: PartitionKey) -> Result<Unit<S, O>> {
         let unit = Unit {
             store: self.table().store().clone(),
@@ -179,8 +180,8 @@ pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<Par
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Writes entities of another type through their handle, for example with its retry policy. Types without a handle are written with the
-    /// patterns that their struct declares and the store has attached.
+    /// Uses a handle for entities of another type, for example for its retry policy. Types without a handle are written with the patterns
+    /// that their struct declares and the store has attached.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
         self.handles.insert(TypeId::of::<E>(), Arc::new(table.clone()));
         self
@@ -225,18 +226,20 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.batch.contributions()
     }
 
-    /// The sum of the sizes of all rows, by the published formula (SIZE-2).
+    /// Returns the total size of all rows, by the published formula (SIZE-2).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.batch.bytes()
     }
 
-    /// Commits all or nothing, and returns the new versions of the entities in order, without conditions; `None` for a delete.
+    /// Commits all or nothing. Returns the new versions of the entities in order, without conditions; `None` for a delete.
     ///
     /// # Errors
-    /// The error of the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb; the error of a
-    /// row that a contributor adds, with its name; `UniqueViolation` (PAT-INTRA-5); `IndexListFull` (PAT-IX-4); `InvalidInput` for a unit without
-    /// operations (EGT-12); `UpdateConditionNotSatisfied` if all attempts lost their race for a list.
+    /// - The error of the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
+    /// - The error of a contributed row, with the name of its contributor.
+    /// - `UniqueViolation` (PAT-INTRA-5); `IndexListFull` (PAT-IX-4).
+    /// - `InvalidInput` for a unit without operations (EGT-12).
+    /// - `UpdateConditionNotSatisfied` if every attempt lost the race for a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
         self.prepare().await?;
         let etags = self.commit_alone().await?;

@@ -1,4 +1,4 @@
-//! The plans of one entity group transaction, put together: each row once, within the limits.
+//! The plans of one entity group transaction. Each row occurs once, within the limits.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::outbox::{Intent, Step};
 pub(crate) struct Batch {
     partition_key: PartitionKey,
     entities: Vec<Operation>,
-    /// The places of the entities.
+    /// The positions of the entities.
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
-    /// The places of the intents of participants, by source.
+    /// The positions of the intents of participants, by source.
     intent_places: HashMap<RowKey, usize>,
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,
@@ -48,7 +48,7 @@ pub(crate) enum ContributedWrite {
     Derived(Vec<Arc<dyn DerivedRow>>),
 }
 
-/// Steps elsewhere of one entity. They are recorded in one row.
+/// The steps of one entity in other partitions, recorded in one row.
 #[derive(Clone, Debug)]
 struct PlannedIntent {
     source: RowKey,
@@ -87,29 +87,29 @@ impl Batch {
     /// Creates a batch of one plan.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// Any error of [`push`](Self::push).
     pub(crate) fn of(plan: EntityPlan) -> Result<Self> {
         let mut batch = Self::new(plan.key.partition_key.clone());
         batch.push(plan)?;
         Ok(batch)
     }
 
-    /// The partition.
+    /// Returns the partition.
     pub(crate) const fn partition_key(&self) -> &PartitionKey {
         &self.partition_key
     }
 
-    /// The operations of its entities, in the order in which they were added.
+    /// Returns the operations of the entities, in the order in which they were added.
     pub(crate) fn entities(&self) -> &[Operation] {
         &self.entities
     }
 
-    /// The rows of contributors, by `RowKey`.
+    /// Returns the rows of contributors, by `RowKey`.
     pub(crate) const fn rows(&self) -> &BTreeMap<RowKey, ContributedRow> {
         &self.rows
     }
 
-    /// The changes to record, and their recorder; `None` if there are none.
+    /// Returns the changes to record and their recorder; `None` if the batch has no changes.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -119,12 +119,12 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// `true` if its only write must be recognised after a lost answer.
+    /// Returns `true` if the only write must be recognised after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
 
-    /// `true` if it holds nothing.
+    /// Returns `true` if the batch is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.entities.is_empty() && self.rows.is_empty()
     }
@@ -134,12 +134,12 @@ impl Batch {
         self.entities.len() + self.rows.len() + self.intents.len() + self.record_operations()
     }
 
-    /// The bytes of its rows, by the published formula.
+    /// Returns the size of the rows in bytes, by the published formula.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The intents to record with it.
+    /// Returns the intents to record in the transaction.
     pub(crate) fn intents(&self) -> Vec<Intent> {
         let intent = |PlannedIntent { source, steps }: &PlannedIntent| {
             steps.iter().cloned().fold(Intent::of(source.clone()), Intent::step)
@@ -160,7 +160,7 @@ impl Batch {
         own.into_iter().filter(|(_, count)| *count > 0).chain(rows).collect()
     }
 
-    /// `true` if it writes a row, by more than a condition.
+    /// Returns `true` if the batch writes a row. A condition is not a write.
     pub(crate) fn writes(&self, row_key: &RowKey) -> bool {
         let at = self.places.get(row_key).copied();
         let own = at.and_then(|at| self.entities.get(at)).is_some_and(|own| !is_condition(&own.kind));
@@ -174,7 +174,7 @@ impl Batch {
     /// Merges properties into the operation of an entity.
     ///
     /// # Errors
-    /// Those of encoding a row.
+    /// Any error of encoding a row.
     pub(crate) fn merge_row(&mut self, row_key: &RowKey, more: &table_core::row::Row) -> Result<()> {
         let at = self.places.get(row_key).copied();
         let Some(own) = at.and_then(|at| self.entities.get_mut(at)) else { return Ok(()) };
@@ -199,18 +199,18 @@ impl Batch {
         }
     }
 
-    /// Adds a plan. A refused plan leaves the batch as it was.
+    /// Adds a plan. A refused plan leaves the batch unchanged.
     ///
     /// # Errors
-    /// `InvalidDuplicateRow` for a row that is in it already (EGT-4); `UniqueViolation` for two entities of one value.
+    /// `InvalidDuplicateRow` for a row that is already in the batch (EGT-4); `UniqueViolation` for two entities with the same unique value.
     pub(crate) fn push(&mut self, plan: EntityPlan) -> Result<()> {
         self.push_within(plan, None)
     }
 
-    /// Adds a plan if the batch then has at most the operations and bytes of a transaction. A refused plan leaves the batch as it was.
+    /// Adds a plan if the batch then fits the operations and bytes of a transaction. A refused plan leaves the batch unchanged.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push); `InvalidInput` for too many operations (EGT-2); `RequestBodyTooLarge` for too many bytes (EGT-3).
+    /// `InvalidInput` for too many operations (EGT-2); `RequestBodyTooLarge` for too many bytes (EGT-3); any error of [`push`](Self::push).
     pub(crate) fn push_within(&mut self, plan: EntityPlan, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }
@@ -218,15 +218,15 @@ impl Batch {
     /// Adds rows of a pattern that belong to no entity of the batch, all or none.
     ///
     /// # Errors
-    /// Those of [`push_within`](Self::push_within).
+    /// Any error of [`push_within`](Self::push_within).
     pub(crate) fn add_rows(&mut self, rows: Vec<PlannedRow>, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, done)))
     }
 
-    /// Adds a step elsewhere of an entity.
+    /// Adds a step of an entity in another partition.
     ///
     /// # Errors
-    /// Those of [`push_within`](Self::push_within).
+    /// Any error of [`push_within`](Self::push_within).
     pub(crate) fn add_step(&mut self, source: &RowKey, step: Step, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| {
             batch.add_steps(source, vec![step], done);
@@ -234,7 +234,7 @@ impl Batch {
         })
     }
 
-    /// Makes a change, and reverses it if it fails or exceeds the limits.
+    /// Applies a change, and reverses it if it fails or exceeds the limits.
     fn change(
         &mut self,
         limits: Option<&Limits>,
@@ -262,7 +262,7 @@ impl Batch {
         Err(Error::of(fault))
     }
 
-    /// The contributions in words.
+    /// Returns the contributions in words.
     fn parts(&self) -> String {
         let part = |(name, count): (&str, usize)| match name {
             "entities" | "intents" | "the feed" => format!("{count} of {name}"),
@@ -299,7 +299,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Merges the condition that a contributor has put on an entity into the operation of the entity.
+    /// Merges the condition that a contributor has added for an entity into the operation of the entity.
     fn take_condition(
         &mut self,
         row_key: &RowKey,
@@ -347,7 +347,7 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             return match &known.write {
-                // Two holders of one source put the same condition on it.
+                // Two holders of the same source add the same condition for it.
                 ContributedWrite::Fixed(other) if is_condition(other) && is_condition(&kind) => {
                     let is_same = *other == kind;
                     let moved = || here(Error::of(EntityFault::Changed), &self.partition_key, &row_key);

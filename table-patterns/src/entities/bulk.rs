@@ -43,8 +43,8 @@ pub struct BulkBatch {
 }
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Begins a bulk write, which is not atomic as a whole. Each transaction holds as many entities as fit with their contributed rows: 33 entities
-    /// with two index rows each have the 99 operations of one.
+    /// Creates a bulk write, which is not atomic as a whole. Each transaction contains as many entities as fit with their contributed rows:
+    /// for example, 33 entities with two index rows each, which are 99 operations.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -80,7 +80,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         self.table.store().capabilities().limits
     }
 
-    /// `true` if a write is planned from the stored version.
+    /// Returns `true` if a write is planned from the stored version.
     fn plans_from_stored(&self, verb: BulkVerb) -> bool {
         verb != BulkVerb::Insert && !self.is_blind()
     }
@@ -192,7 +192,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn push(&self, batch: &mut BulkBatch, item: BulkItem) -> Result<Option<BulkItem>> {
-        // Whatever refuses it, a row that both write or a value that both have: the store decides once the first is written.
+        // Both items may write the same row or have the same unique value: the store decides after the first is written.
         if batch.batch.push_within(item.plan.clone(), Some(&self.limits())).is_err() {
             return Ok(Some(item));
         }

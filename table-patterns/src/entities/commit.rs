@@ -80,7 +80,7 @@ impl<'a> Rounds<'a> {
         Self { look, ..self }
     }
 
-    /// Makes one attempt; `None` if the write is to be planned again. The first `own` entities are those of the caller.
+    /// Makes one attempt; `None` if the write must be planned again. The first `own` entities are those of the caller.
     ///
     /// # Errors
     /// The error of the attempt if another plan cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
@@ -98,14 +98,14 @@ impl<'a> Rounds<'a> {
                 (Conflict::Fixed, error)
             }
             Ok(Outcome::Conflict(conflict, error)) => (conflict, error),
-            // Rows that the plan was made from changed before the transaction was built.
+            // Rows on which the plan is based changed before the transaction was built.
             Err(error) if self.replans_rows && error.is_conflict() => (Conflict::Fixed, error),
             Err(error) => return Err(error),
         };
         match conflict {
             Conflict::Entity if !self.replans_entities => return Err(error),
             Conflict::Fixed if !self.replans_rows => return Err(error),
-            // The first look is immediate: the assumption may have been wrong without a race.
+            // Reading the rows needs no wait: the assumption may have been wrong without a race.
             Conflict::Derived if !self.look && !self.replans_rows => self.look = true,
             _ => {
                 self.look |= self.replans_rows;
@@ -126,7 +126,7 @@ impl<'a> Rounds<'a> {
     /// Commits a batch that needs no other plan.
     ///
     /// # Errors
-    /// Those of [`submit`](Self::submit).
+    /// Any error of [`submit`](Self::submit).
     pub(crate) async fn commit<S: TableStore, O: StepRecorder>(
         mut self,
         site: &Site<'_, S, O>,
@@ -143,7 +143,7 @@ impl<'a> Rounds<'a> {
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Makes one attempt. With `look`, derived rows are read first.
     ///
-    /// Boxed: the verbs that wait for it are compiled for each entity type, and this is not.
+    /// Boxed: this code is compiled once, while its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }
@@ -158,7 +158,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Err(error) => (Err(error.with_table(self.table.as_str())), false),
         };
         if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
-            // Nothing refers to the work. After any other error the transaction may have been applied: only the collector can find out.
+            // No row refers to this work. After any other error the transaction may have been applied: only the collector can decide.
             for work in undo {
                 work.undo().await;
             }
@@ -246,7 +246,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Returns the operations of a batch that needs no read, and the number of its intents; `None` if a derived row must be read.
     ///
     /// # Errors
-    /// Those of the outbox.
+    /// Any error of the outbox.
     pub(crate) async fn assume(&self, batch: &Batch) -> Result<Option<(Vec<Operation>, usize)>> {
         let mut operations = batch.entities().to_vec();
         for (row_key, row) in batch.rows() {
@@ -311,7 +311,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     }
 }
 
-/// Returns `true` if rows that a plan was made from changed before all of them were read.
+/// Returns `true` if rows on which a plan is based changed before all of them were read.
 pub(crate) fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }

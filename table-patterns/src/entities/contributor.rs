@@ -18,7 +18,7 @@ use crate::outbox::Step;
 
 /// A pattern that adds rows to each write of entities `E` through handles `H`.
 pub(crate) trait Contributor<E, H>: Send + Sync {
-    /// `true` if the contribution depends on the stored version, which a write must then read first.
+    /// Returns `true` if the contribution depends on the stored version, which a write must then read first.
     fn needs_old(&self) -> bool {
         true
     }
@@ -26,15 +26,15 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
     /// Adds the rows and steps for a change. Pure: it is called once for each attempt.
     ///
     /// # Errors
-    /// Those of the pattern. The entity is then not written.
+    /// Any error of the pattern. The entity is then not written.
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
 
-    /// `true` if a write must be completed by reading other entities, by [`complete`](Self::complete).
+    /// Returns `true` if a write must be completed by reading other entities, by [`complete`](Self::complete).
     fn reads_others(&self) -> bool {
         false
     }
 
-    /// Completes a write by the entities that it depends on; `None` for contributors that read no others. Called once for each attempt.
+    /// Completes a write by reading the entities on which it depends; `None` for contributors that read no others. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
         None
     }
@@ -44,7 +44,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns itself, for the pattern that attached it.
+    /// Returns the value as `Any`, for the pattern that attached it.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) pace: &'a Runtime,
 }
 
-/// The circumstances of a write that contributors may record.
+/// The context of a write that contributors may record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteContext {
     /// The person or program that writes.
@@ -73,9 +73,9 @@ pub(crate) struct WriteContext {
 #[derive(Debug, Default)]
 pub(crate) struct Contribution {
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps elsewhere that declared patterns need.
+    /// Steps in other partitions that declared patterns need.
     pub(crate) derived_steps: Vec<Step>,
-    /// Steps elsewhere that participants add.
+    /// Steps in other partitions that participants add.
     pub(crate) steps: Vec<Step>,
     /// Changes to record at the commit.
     pub(crate) records: Vec<ChangeRecord>,
@@ -90,7 +90,7 @@ impl Contribution {
         EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }
     }
 
-    /// Adds a row whose operation does not depend on what is stored.
+    /// Adds a row whose operation does not depend on the stored row.
     pub(crate) fn write(&mut self, by: &'static str, operation: Operation) {
         let Operation { row_key, kind } = operation;
         self.rows.push(PlannedRow { by: Author::Pattern(by), row_key, write: RowWrite::Fixed(kind) });

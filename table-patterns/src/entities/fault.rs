@@ -1,8 +1,8 @@
-//! The faults of writes: refused operations, conditions that do not hold, and transactions that are too large.
+//! Errors of writes: refused operations, failed conditions, and transactions that are too large.
 
 use table_core::error::{ErrorCode, Fault};
 
-/// A write that is refused.
+/// A refused write.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EntityFault {
     #[error("the transaction already writes this row; combine both changes into one operation")]

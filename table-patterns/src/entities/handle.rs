@@ -12,10 +12,11 @@ use crate::entities::contributor::{Contributor, WriteContext};
 use crate::entities::outbox::NoOutbox;
 use crate::entities::turns::Turns;
 
-/// The handle on the entities `E` of a table: every verb also writes the rows of the patterns that the struct declares or the store has attached.
+/// The handle on the entities `E` of a table. Every verb also writes the rows of the patterns that the struct declares or the store has
+/// attached.
 ///
-/// Made by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. The verbs are those of [`Table`], and a
-/// [unit](crate::unit) over several types. An entity that declares nothing is written as by a [`Table`], without being read first.
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the verbs of [`Table`], and
+/// [units](crate::unit) over several types. An entity without declarations is written as by a [`Table`], without a read.
 ///
 /// ```
 /// use table_core::{Engine, Entity};
@@ -54,7 +55,7 @@ pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) retry: Retry,
     pub(crate) outbox: O,
     pub(crate) context: WriteContext,
-    /// The queues of its partitions.
+    /// The queues of the partitions.
     pub(crate) turns: Turns,
 }
 
@@ -65,7 +66,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { table, contributors: Vec::new(), retry, outbox, context, turns: Turns::default() }
     }
 
-    /// Attaches a contributor, in place of one of the same type.
+    /// Attaches a contributor, and replaces one of the same type.
     pub(crate) fn with_contributor<C: Contributor<E, Self> + 'static>(mut self, contributor: C) -> Self {
         self.contributors.retain(|known| !known.as_any().is::<C>());
         self.contributors.push(Arc::new(contributor));
@@ -77,7 +78,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self.contributors.iter().find_map(|contributor| contributor.as_any().downcast_ref())
     }
 
-    /// Sets the clock, and the way to wait in back-offs and at the rate of a backfill.
+    /// Sets the clock and the sleep function for back-offs and the rate of backfills.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { retry: self.retry.with_runtime(pace), ..self }
@@ -103,12 +104,12 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self
     }
 
-    /// The policy for writes that lose races.
+    /// Returns the policy for writes that lose races.
     pub(crate) const fn retry(&self) -> &Retry {
         &self.retry
     }
 
-    /// The table without contributors, for reads that need no index.
+    /// Returns the table without contributors, for reads that need no index.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         &self.table

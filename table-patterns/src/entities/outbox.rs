@@ -11,8 +11,9 @@ use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;
 
 /// Records the steps that a write needs in other partitions and tables, as rows of the partition that is written.
+/// A recorder of the steps that a write needs in other partitions and tables, as rows of the written partition.
 ///
-/// The rows are written in the transaction of the entities, so no step is lost (PAT-EC-8). Workers take each recorded step at least once.
+/// The rows are written in the transaction of the entities: no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
 ///
 /// ```
 /// use table_patterns::entities::{NoOutbox, StepRecorder};
@@ -33,23 +34,23 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     /// Registers a partition before steps are recorded there, for the sweep that searches for recorded steps.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     fn prepare(
         &self,
         table: &TableName,
         partition_key: &PartitionKey,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns the operations that record intents. Called once for each attempt: each transaction has rows of its own.
+    /// Returns the operations that record intents. Called once per attempt: each transaction has separate rows.
     ///
     /// # Errors
-    /// Those of encoding a row.
+    /// Any error of encoding a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
-    /// Seals the operations that record intents: workers tell them from rows of foreign writers by the seal. Called once for each attempt.
+    /// Seals the operations that record intents. The seal distinguishes them from rows of foreign writers. Called once per attempt.
     ///
     /// # Errors
-    /// Those of reading the key.
+    /// Any error of reading the key.
     fn seal(
         &self,
         _: &TableName,
@@ -63,7 +64,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// No outbox: sufficient for entities whose indexes all lie in their own partition, and that give and hold no copies.
+/// The absence of an outbox: sufficient for entities whose indexes all lie in their own partition, and that give and hold no copies.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

@@ -1,4 +1,4 @@
-//! Patches through the handle: single properties, indexed ones included (MRG rules).
+//! Patches through the handle: single properties, including indexed ones (MRG rules).
 
 use table_core::column::Column;
 use table_core::entity::Entity;
@@ -16,7 +16,7 @@ use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Begins a patch of one entity. If a contributor needs the stored version, the patch is a read and a write; otherwise it is one merge.
+    /// Creates a patch of one entity. It is a read and a write if a contributor needs the stored version, otherwise one merge.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -39,7 +39,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     }
 }
 
-/// Any property: the old value is read where a contributor needs it.
+/// Supports every property: the old value is read if a contributor needs it.
 impl<E: Entity, S, O, T: Property, K> SetBy<Entities<E, S, O>> for Column<E, T, K> {
     type Value = T;
 

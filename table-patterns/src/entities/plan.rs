@@ -24,20 +24,20 @@ pub(crate) struct EntityPlan {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps elsewhere that declared patterns need.
+    /// Steps in other partitions that declared patterns need.
     pub(crate) derived_steps: Vec<Step>,
-    /// Steps elsewhere that participants add.
+    /// Steps in other partitions that participants add.
     pub(crate) steps: Vec<Step>,
     /// Changes to record at the commit.
     pub(crate) records: Vec<ChangeRecord>,
     /// The recorder of changes.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
-    /// `true` if a repetition after a lost answer must be distinguished from another writer's write (CON-11).
+    /// `true` if a repetition after a lost response must be distinguished from another writer's write (CON-11).
     pub(crate) identified: bool,
 }
 
 impl EntityPlan {
-    /// Creates the plan of a write to which nothing is added.
+    /// Creates the plan of a write without additions.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
         Self {
             key,
@@ -51,7 +51,7 @@ impl EntityPlan {
         }
     }
 
-    /// Lets the store recognise the write after a lost answer, where it is alone in its transaction.
+    /// Lets the store recognise the write after a lost response, if it is alone in its transaction.
     pub(crate) fn identified(self) -> Self {
         Self { identified: true, ..self }
     }
@@ -63,7 +63,7 @@ impl EntityPlan {
     }
 }
 
-/// The contributor of a row, as errors name it.
+/// The contributor of a row, named in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Author {
     /// An index, by name.
@@ -73,7 +73,7 @@ pub(crate) enum Author {
 }
 
 impl Author {
-    /// The name of the index or pattern.
+    /// Returns the name of the index or pattern.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Index(name) | Self::Pattern(name) => name,
@@ -99,7 +99,7 @@ pub(crate) struct PlannedRow {
 }
 
 impl PlannedRow {
-    /// The properties of the row, for its size.
+    /// Returns the properties of the row, which determine its size.
     pub(crate) fn row(&self) -> Option<&Row> {
         match &self.write {
             RowWrite::Fixed(kind) => kind.row(),
@@ -111,17 +111,18 @@ impl PlannedRow {
 /// The write of a contributed row.
 #[derive(Clone, Debug)]
 pub(crate) enum RowWrite {
-    /// An operation that does not depend on what is stored.
+    /// An operation that does not depend on the stored row.
     Fixed(OperationKind),
-    /// An operation that follows from the stored row.
+    /// An operation that depends on the stored row.
     Derived(Arc<dyn DerivedRow>),
 }
 
-/// A row whose operation follows from the stored row, such as the entry of an index.
+/// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order; the first one decides for all.
+/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order. The first one computes
+/// the operation for all.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
-    /// The properties that the row gets, for its size.
+    /// Returns the new properties of the row, which determine its size.
     fn row(&self) -> Option<&Row>;
 
     /// Checks that the row may be changed by this entity after an earlier change of the same transaction.
@@ -130,10 +131,10 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// `UniqueViolation` if both set a row that belongs to one entity; `InvalidDuplicateRow` for changes of different patterns.
     fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
 
-    /// Returns the operation if the stored row is as the entities imply; `None` if it must be read.
+    /// Returns the operation under the assumption that the stored row matches the entities; `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
-    /// Returns the operation for a stored row that was read; `None` if there is nothing to write.
+    /// Returns the operation for a stored row that was read; `None` if nothing must be written.
     fn prepare<'a>(
         &'a self,
         place: RowPlace<'a>,
@@ -141,11 +142,11 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
         found: Option<&'a StoredRow>,
     ) -> BoxFuture<'a, Result<Option<PreparedRow>>>;
 
-    /// Returns itself, for the pattern that made it.
+    /// Returns the value as `Any`, for the pattern that created it.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The place of a derived row.
+/// The location of a derived row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowPlace<'a> {
     pub(crate) table: &'a TableName,
@@ -165,7 +166,7 @@ pub(crate) trait UndoWrite: Send + Sync {
     /// Checks that the work still holds, directly before the transaction is submitted.
     ///
     /// # Errors
-    /// Those of the pattern.
+    /// Any error of the pattern.
     fn check(&self) -> Result<()>;
 
     /// Undoes the work. Best effort: leftovers are collected later.

@@ -1,4 +1,4 @@
-//! The stored version of an entity that a write starts from.
+//! The stored version of an entity on which a write is based.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -70,7 +70,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         }
     }
 
-    /// Returns the version that an acknowledged write gave.
+    /// Returns the new version from an acknowledged write.
     pub(crate) fn written(&self, etag: Option<ETag>) -> Result<ETag> {
         store::written(self.table.name()?, etag)
     }

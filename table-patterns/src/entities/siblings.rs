@@ -1,4 +1,4 @@
-//! Entities that one unit writes: a copy of one of them takes the new value instead of the stored one.
+//! The entities that one unit writes: copies of them use the new values instead of the stored ones.
 
 use std::collections::HashMap;
 

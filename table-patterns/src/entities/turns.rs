@@ -1,7 +1,8 @@
-//! Fair turns of the writers of a partition, within one process.
+//! Fair turns of the writers of a partition within one process.
 //!
-//! Writers that read, decide and write conflict if they run concurrently. They queue instead: each takes its turn, reads the rows of the writers
-//! before it, and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
+//! Concurrent writers that read, decide and write would conflict. They queue instead: each takes its turn, reads the rows of the previous
+//! writers, and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one
+//! transaction.
 
 pub(crate) mod group;
 
@@ -45,12 +46,12 @@ enum Next {
 }
 
 impl Turns {
-    /// Waits for the turn in a partition, behind all units that wait already.
+    /// Waits for the turn in a partition, behind all waiting units.
     pub(crate) async fn enter(&self, table: &TableName, partition_key: &PartitionKey) -> Turn {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None)).await
     }
 
-    /// Waits for the turn at one entity, behind all verbs that wait already. Verbs and units do not wait for each other, so a unit may call a verb.
+    /// Waits for the turn at one entity, behind all waiting verbs. Verbs and units do not wait for each other: a unit may call a verb.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey) -> Turn {
         self.enter_at(entity_place(table, key)).await
     }
@@ -126,7 +127,7 @@ fn entity_place(table: &TableName, key: &EntityKey) -> Place {
 }
 
 impl Turn {
-    /// `true` if other writers wait for the turn.
+    /// Returns `true` if other writers wait for the turn.
     pub(crate) fn has_waiters(&self) -> bool {
         self.with_line(|line| line.waiters.iter().any(|waiter| !waiter.is_canceled())).unwrap_or_default()
     }

@@ -15,15 +15,17 @@ use crate::entities::read::{Current, read_as};
 use crate::entities::write::undecided;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows if no other writer wrote in between; otherwise it
-    /// reads again and repeats (CON-3). An entity that was read before saves the first read.
+    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer was faster, it reads the
+    /// entity again and repeats (CON-3). Passing an entity that was already read saves the first read.
     ///
-    /// - `change` may run several times, each time on the stored version; it must not change the key (UPD-6).
-    /// - Properties that `E` does not know are kept; a field set to `None` is removed.
+    /// - `change` may run several times, each time on the stored version. It must not change the key (UPD-6).
+    /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all
-    /// attempts of the [policy](Self::with_retry) lost their race; `UniqueViolation` and `IndexListFull` of its indexes.
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `InvalidInput` if `change` changed the key.
+    /// - `UpdateConditionNotSatisfied` if every attempt of the [policy](Self::with_retry) lost the race against another writer.
+    /// - `UniqueViolation` or `IndexListFull` of an index.
     pub async fn update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -36,10 +38,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .await
     }
 
-    /// Updates an entity with a change that may refuse: its error is returned, and nothing is written.
+    /// Updates an entity with a fallible change. If it returns an error, that error is returned, and nothing is written.
     ///
     /// # Errors
-    /// Those of [`update`](Self::update) and of `change`.
+    /// Any error of [`update`](Self::update) or `change`.
     pub async fn try_update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -58,7 +60,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .write_completed(&key, true, first, |current| {
                 let mut current = self.expected(&key, current, &IfMatch::Any)?;
                 let before = current.entity.to_row()?;
-                // The entity before the change, for its contributors: `E` need not be `Clone`.
+                // The entity before the change, for its contributors: `E` may not be `Clone`.
                 let old = read_as::<E>(&key, &before)?;
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;
@@ -72,7 +74,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                         row::rewrite(stored.view(), before.view(), after.view())?,
                         if_match,
                     ),
-                    // Only a replace removes (MRG-3), and it must repeat the properties that E does not know.
+                    // Only a replace removes properties (MRG-3), and it must repeat those that `E` does not declare.
                     (true, None) => return Ok(None),
                 };
                 let planned = self.plan(key.clone(), kind, Some(&old), Some(&current.entity))?;

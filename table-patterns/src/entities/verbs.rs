@@ -12,12 +12,15 @@ use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Inserts an entity with its contributed rows. One request without a read, unless a list is kept in the partition.
+    /// Inserts an entity with its contributed rows. Sends one request without a read, unless the partition contains a list.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if the key exists (INS-1); `UniqueViolation` if another entity has the value of a unique index
-    /// (PAT-INTRA-5), whose source is a [`UniqueViolation`](crate::index::UniqueViolation); `IndexListFull` if a list has reached its bound
-    /// (PAT-IX-4). Nothing is written then.
+    /// - `EntityAlreadyExists` if the key exists (INS-1).
+    /// - `UniqueViolation` if another entity has the value of a unique index (PAT-INTRA-5). Its source is a
+    ///   [`UniqueViolation`](crate::index::UniqueViolation).
+    /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
+    ///
+    /// Nothing is written then.
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         let key = entity.key_of()?;
         let written = self
@@ -31,8 +34,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Replaces the entity of this key (UPD-1). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist (UPD-2); `UpdateConditionNotSatisfied` if its version differs (UPD-3);
-    /// `UniqueViolation` and `IndexListFull` of its indexes.
+    /// - `ResourceNotFound` if the entity does not exist (UPD-2).
+    /// - `UpdateConditionNotSatisfied` if its version differs (UPD-3).
+    /// - `UniqueViolation` or `IndexListFull` of an index.
     pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
         self.admit(true).await?;
@@ -54,8 +58,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// needs it.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); `UniqueViolation` and
-    /// `IndexListFull` of its indexes.
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
+    /// - `UniqueViolation` or `IndexListFull` of an index.
     pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
         if self.is_blind() {
@@ -74,7 +79,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts the entity, or replaces the stored one of any version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` and `IndexListFull` of its indexes; every limit of an entity.
+    /// `UniqueViolation` or `IndexListFull` of an index; an error for every exceeded limit of an entity.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         self.put_row(entity, entity.to_row()?).await
     }
@@ -82,7 +87,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts or replaces an entity with these properties, which include its own.
     ///
     /// # Errors
-    /// Those of [`insert_or_replace`](Self::insert_or_replace).
+    /// Any error of [`insert_or_replace`](Self::insert_or_replace).
     pub(crate) async fn put_row(&self, entity: &E, row: Row) -> Result<ETag> {
         let key = entity.key_of()?;
         self.admit(true).await?;
@@ -105,7 +110,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts the entity, or merges it into the stored one of any version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` and `IndexListFull` of its indexes; every limit of an entity.
+    /// `UniqueViolation` or `IndexListFull` of an index; an error for every exceeded limit of an entity.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         self.merge_row(entity, entity.to_merge()?).await
     }
@@ -113,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts or merges an entity with these properties, which include its own.
     ///
     /// # Errors
-    /// Those of [`insert_or_merge`](Self::insert_or_merge).
+    /// Any error of [`insert_or_merge`](Self::insert_or_merge).
     pub(crate) async fn merge_row(&self, entity: &E, row: Row) -> Result<ETag> {
         let key = entity.key_of()?;
         if self.is_blind() {

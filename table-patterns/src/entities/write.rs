@@ -1,4 +1,4 @@
-//! The write of one entity: planned from the stored version, committed with its contributions, planned again after a conflict (CON-3).
+//! The write of one entity: planned from the stored version, committed with its contributions, and planned again after a conflict (CON-3).
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans the write of an entity that changes from `old` to `new`.
     ///
     /// # Errors
-    /// Those of the contributors.
+    /// Any error of the contributors.
     pub(crate) fn plan(
         &self,
         key: EntityKey,
@@ -45,10 +45,10 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.plan_in(&self.context, key, kind, old, new)
     }
 
-    /// Plans the write of an entity in a unit with a context of its own.
+    /// Plans the write of an entity in a unit that has a separate context.
     ///
     /// # Errors
-    /// Those of the contributors.
+    /// Any error of the contributors.
     pub(crate) fn plan_in(
         &self,
         context: &WriteContext,
@@ -67,7 +67,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans a merge into the stored entity, or its insert.
     ///
     /// # Errors
-    /// Those of [`plan`](Self::plan).
+    /// Any error of [`plan`](Self::plan).
     pub(crate) fn plan_merge_or_insert(
         &self,
         key: &EntityKey,
@@ -83,7 +83,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans a merge of properties into the stored entity.
     ///
     /// # Errors
-    /// Those of [`plan`](Self::plan).
+    /// Any error of [`plan`](Self::plan).
     pub(crate) fn plan_merge(&self, key: &EntityKey, current: &Current<E>, row: Row) -> Result<EntityPlan> {
         let before = match &current.stored {
             Some(stored) => stored.clone(),
@@ -94,27 +94,27 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(&current.entity), Some(&after))
     }
 
-    /// `true` if no contributor needs the stored version: a write then reads nothing.
+    /// Returns `true` if no contributor needs the stored version: a write then reads nothing.
     pub(crate) fn is_blind(&self) -> bool {
         !self.contributors.iter().any(|contributor| contributor.needs_old())
     }
 
-    /// The contributor that reads other entities, if there is one.
+    /// Returns the contributor that reads other entities, if any.
     pub(crate) fn completer(&self) -> Option<&Arc<dyn Contributor<E, Self>>> {
         self.contributors.iter().find(|contributor| contributor.reads_others())
     }
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// The table that batches are committed to.
+    /// Returns the site at which batches are committed.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
         Site { store: self.table.store(), outbox: &self.outbox, table }
     }
 
-    /// Reads if `reads`, plans, commits; repeats after a conflict.
+    /// Reads the entity if `reads`, plans the write and commits it. Repeats this after a conflict.
     ///
     /// # Errors
-    /// Those of the plan and of the commit.
+    /// Any error of the plan or of the commit.
     pub(crate) async fn write(
         &self,
         key: &EntityKey,
@@ -125,10 +125,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write_completed(key, reads, first, plan).await.map(|written| written.etag)
     }
 
-    /// As [`write`](Self::write), and also returns the properties that contributors changed.
+    /// Writes as [`write`](Self::write) does, and also returns the properties that contributors changed.
     ///
     /// # Errors
-    /// Those of [`write`](Self::write).
+    /// Any error of [`write`](Self::write).
     pub(crate) async fn write_completed(
         &self,
         key: &EntityKey,
@@ -137,12 +137,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         mut plan: impl FnMut(Option<Current<E>>) -> Planned,
     ) -> Result<Written> {
         let completes = self.completer().is_some();
-        // A contributor that reads others needs all stored properties.
+        // A contributor that reads other entities needs all stored properties.
         let mut first = first.filter(|_| !completes);
         let rounds = Rounds::new(&self.retry, RACE).replan_entities(reads).replan_rows(completes);
         let mut attempts = Attempts { handle: self, key, reads, stored: None, together: true, rounds };
         let table = self.table.name()?;
-        // Verbs that lost a race for an entity take turns, in this process.
+        // Verbs of this process that lost a race for an entity take turns.
         let mut turn = if reads { self.turns.enter_busy_entity(table, key).await } else { None };
         loop {
             let planned = match first.take() {
@@ -165,33 +165,33 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Commits a plan that needs no stored version.
     ///
     /// # Errors
-    /// Those of the commit.
+    /// Any error of the commit.
     pub(crate) async fn write_blind(&self, key: EntityKey, kind: OperationKind) -> Result<Option<ETag>> {
         let planned = self.plan(key.clone(), kind, None, None)?;
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
-    /// Commits plans whose conditions on entities are the caller's. An entity conflict is an error.
+    /// Commits plans with the caller's conditions on entities. A conflict of an entity is an error.
     ///
     /// # Errors
-    /// Those of the commit.
+    /// Any error of the commit.
     pub(crate) async fn commit(&self, batch: &Batch) -> Result<Vec<Option<ETag>>> {
         self.commit_in(self.table.name()?, batch).await
     }
 
-    /// Commits plans of entities in another table, of any types.
+    /// Commits plans of entities of any types in another table.
     ///
     /// # Errors
-    /// Those of the commit.
+    /// Any error of the commit.
     pub(crate) async fn commit_in(&self, table: &TableName, batch: &Batch) -> Result<Vec<Option<ETag>>> {
         self.admit(false).await?;
         Rounds::new(&self.retry, "the indexes of the entities").commit(&self.site(table), batch).await
     }
 
-    /// Checks that no program of a newer schema forbids writes.
+    /// Checks that no program with a newer schema forbids writes.
     ///
     /// # Errors
-    /// `LayoutMismatch`; those of the store.
+    /// `LayoutMismatch`; any error of the store.
     pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
         self.table.admit(self.retry.runtime().now()).await?;
         if is_whole { self.table.admit_whole() } else { Ok(()) }
@@ -228,7 +228,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The attempts of one write. Separate from the plan, for each of which it would be compiled again.
+/// The attempts of one write. Separate from the plan: otherwise the code would be compiled for each kind of plan.
 struct Attempts<'a, E: 'static, S, O> {
     handle: &'a Entities<E, S, O>,
     key: &'a EntityKey,
@@ -248,7 +248,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Attempts<'_, E, S, O> {
         Ok(current)
     }
 
-    /// Commits a plan; `None` if the write is to be planned again.
+    /// Commits a plan; `None` if the write must be planned again.
     async fn write(&mut self, plan: EntityPlan) -> Result<Option<Written>> {
         let handle = self.handle;
         handle.admit(false).await?;
@@ -268,7 +268,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Attempts<'_, E, S, O> {
     }
 }
 
-/// Returns the error of a plan that asks for stored properties although all were read.
+/// Returns the error of a plan that needs stored properties although all were read.
 pub(crate) fn undecided() -> Error {
     Error::of(EntityFault::Undecided)
 }

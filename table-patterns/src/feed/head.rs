@@ -1,4 +1,4 @@
-//! Head of a feed: the row that each commit replaces under its ETag.
+//! The head of a feed: the row that each commit replaces under its ETag.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -13,28 +13,28 @@ use uuid::Uuid;
 
 use crate::feed::{Cursor, Feed};
 
-/// Prefix of the `RowKey`s of a feed.
+/// The prefix of the `RowKey`s of a feed.
 pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
 
-/// RowKey of the head.
+/// The RowKey of the head.
 pub(super) const HEAD: &str = "\u{FFFC}feed_head";
 
-/// State of one feed.
+/// The state of one feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(super) id: u64,
-    /// Number of the last change.
+    /// The number of the last change.
     pub(super) last: u64,
-    /// Number of the last trimmed change.
+    /// The number of the last trimmed change.
     pub(super) floor: u64,
-    /// `true` if the registry does not list the partition, or says that the feed ends here: a writer must list it again.
+    /// `true` if the registry does not list the partition, or marks the feed as quiet: a writer must list it again.
     pub(super) quiet: bool,
 }
 
 impl Head {
     /// Creates the head of a feed that is not listed.
     pub(super) fn new() -> Self {
-        // 53 bits, which every reader of JSON keeps.
+        // 53 bits, which JSON numbers preserve.
         Self { id: Uuid::new_v4().as_u64_pair().1 & ((1 << 53) - 1), last: 0, floor: 0, quiet: true }
     }
 

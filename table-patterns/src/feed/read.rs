@@ -18,7 +18,7 @@ use crate::feed::head::{FEED_PREFIX, Head};
 use crate::feed::record::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
-/// Reader of the feed of one partition. Created by [`Feed::reader`]. It keeps its cursor, and no entries.
+/// A reader of the feed of one partition. Created by [`Feed::reader`]. It holds its cursor, and no entries.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
@@ -68,7 +68,7 @@ impl<'a, S> FeedReader<'a, S> {
         Self { feed, table, partition_key, at: from, head: None }
     }
 
-    /// Returns the cursor after the last entry that was returned. Store it once that entry is processed.
+    /// Returns the cursor after the last returned entry. Store it once that entry is processed.
     #[must_use]
     pub const fn cursor(&self) -> &Cursor {
         &self.at
@@ -79,7 +79,7 @@ impl<S: TableStore> FeedReader<'_, S> {
     /// Reads the next entries, at most `limit`, oldest first. An empty list means that nothing is new.
     ///
     /// # Errors
-    /// Those of [`Feed::read`]; the reader keeps its position.
+    /// Any error of [`Feed::read`]; the reader keeps its position.
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
         loop {
             let known = self.head.filter(|head| head.passed(&self.at) < head.last);
@@ -93,7 +93,7 @@ impl<S: TableStore> FeedReader<'_, S> {
             let place = (&self.table, &self.partition_key);
             let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
             (self.head, self.at) = (Some(head), reached);
-            // What a remembered head promised may have been trimmed since.
+            // Entries that the remembered head counts may have been trimmed since.
             if !entries.is_empty() || known.is_none() {
                 return Ok(entries);
             }
@@ -108,7 +108,7 @@ impl<S> fmt::Debug for FeedReader<'_, S> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Reads at most `limit` entries between a cursor and the end that the head says; returns them, and the cursor that this reached.
+    /// Reads at most `limit` entries between a cursor and the end of the head. Returns them with the new cursor.
     pub(crate) async fn entries(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),
@@ -151,10 +151,11 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries up to a cursor, in transactions of 100; returns how many changes these were. Readers before the cursor miss them.
+    /// Deletes the entries up to a cursor, in transactions of 100. Returns the number of deleted changes. Readers before the cursor miss
+    /// them.
     ///
     /// # Errors
-    /// Those of the store. Rows that were deleted before the error stay deleted; call it again.
+    /// Any error of the store. Rows that were deleted before the error stay deleted; call it again.
     pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
         let Some((before, floor)) = self.raise_floor(table, partition_key, up_to).await? else {
             return Ok(0);
@@ -171,7 +172,7 @@ impl<S: TableStore> Feed<S> {
             let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
             if !deletions.is_empty() {
                 match converge::submit(&self.store, table, partition_key, deletions).await {
-                    // Another process trims, too. The next call deletes what is left.
+                    // Another process trims, too. The next call deletes the remaining rows.
                     Err(error) if error.code() == ErrorCode::ResourceNotFound => break,
                     outcome => drop(outcome?),
                 }
@@ -184,7 +185,8 @@ impl<S: TableStore> Feed<S> {
         Ok(floor - before)
     }
 
-    /// Records in the head that entries up to a cursor are trimmed; returns the floors before and after, or `None` if nothing was ever trimmed.
+    /// Records in the head that entries up to a cursor are trimmed. Returns the floors before and after, or `None` if nothing was ever
+    /// trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,
@@ -222,7 +224,7 @@ fn number(row_key: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// Adds the entries of a row. A row that no feed has written has none.
+/// Adds the entries of a row. A row that was not written by a feed has none.
 fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEntry>) -> Result<()> {
     let (begin, hint) = (entries.len(), &mut 0);
     for at in 0..CHANGES {

@@ -18,13 +18,13 @@ use crate::converge;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Feed, FeedChange};
 
-/// Changes in one row at most: three properties each, of the 252 that an entity has.
+/// The largest number of changes in one row: an entity has 252 properties, and each change needs three.
 pub(super) const CHANGES: usize = 80;
 
-/// Bytes of the changes in one row at most, unless it is a single one.
+/// The largest size in bytes of the changes in one row, unless it has a single change.
 const BYTES: usize = 256 * 1024;
 
-/// A change to record, as a batch of writes holds it.
+/// A change to record, as stored in a batch of writes.
 pub(super) use crate::entities::ChangeRecord as Record;
 
 impl Record {
@@ -70,7 +70,7 @@ pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the write of one row of entries. The head guards it: a row that is there already was not committed by a feed.
+/// Returns the write of one row of entries. The head guards it: an existing row was not committed by a feed.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {
@@ -85,7 +85,7 @@ fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Submits a transaction with the entries of its changes. Errors and `ETags` are those of the given operations.
+    /// Submits a transaction with the entries of its changes. Errors and `ETag`s are those of the given operations.
     pub(crate) async fn commit(
         &self,
         table: &TableName,
@@ -131,7 +131,7 @@ impl<S: TableStore> Feed<S> {
                         .await?;
                 }
                 Err(error) => {
-                    // A refused operation of the program says nothing about the head.
+                    // A refused operation of the program does not depend on the head.
                     let is_refused = error.is_conflict() && error.operation().is_some();
                     turn.leave(is_refused.then_some(known));
                     return Err(error);
@@ -142,7 +142,8 @@ impl<S: TableStore> Feed<S> {
 
     /// Creates the head of a feed; `None` if another writer was faster.
     async fn create(&self, table: &TableName, partition_key: &PartitionKey) -> Result<Option<(Head, ETag)>> {
-        // IMPORTANT: before the partition is listed. A writer that slept since, while the table was dropped and created again, is then refused.
+        // IMPORTANT: before the partition is listed. A writer that was suspended while the table was dropped and created again is then
+        // refused.
         let head = Head::new();
         let Operation { row_key, kind } = head.write(None)?;
         match converge::submit(&self.store, table, partition_key, [(row_key, kind)]).await {
@@ -162,7 +163,8 @@ impl<S: TableStore> Feed<S> {
     ) -> Result<(Transaction, Head)> {
         let in_table = |error: Error| error.with_table(table.as_str());
         if head.quiet {
-            // IMPORTANT: after the head was read, and before the commit. A follower that marks the feed as quiet meanwhile changes the head.
+            // IMPORTANT: after the head was read, and before the commit. A follower that marks the feed as quiet in the meantime changes
+            // the head.
             self.register(table, partition_key).await?;
         }
         for row in rows(records) {

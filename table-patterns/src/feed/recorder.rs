@@ -38,7 +38,7 @@ impl<S> FeedRecorder<S> {
         out.records.push(ChangeRecord::plain(source.clone(), kind));
     }
 
-    /// Lets the feed commit the transaction, with the records of all contributors.
+    /// Makes the feed commit the transaction, with the records of all contributors.
     pub(crate) fn attach(&self, out: &mut Contribution) {
         out.recorder = Some(Arc::clone(&self.recorder));
     }
@@ -83,14 +83,14 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
-    /// Sets the feed that changes are recorded in, for example with another way to wait. Each change of an entity is recorded in its transaction, as
-    /// `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
+    /// Sets the feed that records changes, for example with another sleep function. Each change of an entity is recorded in its
+    /// transaction, as `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         self.with_contributor(FeedRecorder::new(feed, true))
     }
 
-    /// Returns the feeds of its partitions.
+    /// Returns the feeds of the partitions.
     #[must_use]
     pub fn feed(&self) -> Feed<S> {
         let known = self.feed_recorder().map(|recorder| recorder.feed.clone());
@@ -104,7 +104,7 @@ impl<E: Entity, S: 'static, O> Entities<E, S, O> {
         self.contributor()
     }
 
-    /// `true` if changes are recorded in the feed.
+    /// Returns `true` if changes are recorded in the feed.
     pub(crate) fn records_changes(&self) -> bool {
         self.feed_recorder().is_some_and(|recorder| recorder.records)
     }

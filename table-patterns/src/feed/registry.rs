@@ -1,8 +1,8 @@
-//! Registry of the partitions that have a feed, and the marks of those that are quiet.
+//! The registry of the partitions that have a feed, and the marks of quiet ones.
 //!
-//! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first in the head, then in
-//! the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both writes of the follower
-//! are conditional on what it read before: the registry first, then the head.
+//! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first
+//! in the head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it
+//! commits. Both writes of the follower are conditional on earlier reads: the registry first, then the head.
 
 use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
@@ -43,7 +43,7 @@ impl Listed {
     }
 }
 
-/// Returns the mark of a quiet feed; `None` without a mark that can be read.
+/// Returns the mark of a quiet feed; `None` without a readable mark.
 fn quiet(row: RowView<'_>) -> Option<Cursor> {
     match row.find("Quiet", &mut 0) {
         Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),
@@ -86,7 +86,7 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Removes the partitions of a table that was dropped from the registry.
+    /// Removes the partitions of a dropped table from the registry.
     pub(crate) async fn forget(&self, table: &TableName) -> Result<()> {
         registry::forget_table(&self.store, FEEDS, table).await
     }
@@ -98,7 +98,8 @@ impl<S: TableStore> Feed<S> {
         listed: &Listed,
         (head, etag): (Head, ETag),
     ) -> Result<()> {
-        // IMPORTANT: the head is replaced even if it has the mark already. A writer that read it, and is about to list the partition, is then refused.
+        // IMPORTANT: the head is replaced even if it already has the mark. A writer that read it, and is about to list the partition, is
+        // then refused.
         let operation = Head { quiet: true, ..head }.write(Some(etag))?;
         let marks = [(operation.row_key, operation.kind)];
         if converge::is_won(converge::submit(&self.store, table, &listed.partition_key, marks).await)? {

@@ -26,7 +26,7 @@ const DAY: u64 = 864_000_000_000;
 
 type Store = FaultyStore<Engine>;
 
-/// A partition with a feed, in a store whose clock the test moves.
+/// A partition with a feed, in a store whose clock the test controls.
 struct World {
     time: Arc<AtomicU64>,
     store: Store,
@@ -45,7 +45,7 @@ impl World {
         Self { time, store, table, sales: PartitionKey::new("Sales").unwrap() }
     }
 
-    /// A feed handle of another process, whose clock differs.
+    /// Returns the feed handle of another process, whose clock differs.
     fn feed(&self, ahead: i64) -> Feed<Store> {
         let now = Arc::clone(&self.time);
         let clock = Clock::new(move || now.load(Ordering::SeqCst).saturating_add_signed(ahead));
@@ -149,7 +149,7 @@ fn pat_ec_8_trimming_costs_what_is_trimmed() {
         [10, 11, 12],
         "a reader that was before the floor"
     );
-    // Again, and by a cursor before the floor.
+    // A repeated trim, with a cursor before the floor.
     assert_eq!(block_on(feed.trim(&world.table, &world.sales, &first[4].cursor)).unwrap(), 0);
 }
 
@@ -186,7 +186,7 @@ fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
         seen.extend(numbers(&some));
     }
     assert_eq!(seen, (0..98).collect::<Vec<_>>());
-    // A floor inside of a row keeps the row.
+    // A floor within a row keeps the row.
     let some = world.read(&feed, &Cursor::default(), 90);
     assert_eq!(block_on(feed.trim(&world.table, &world.sales, &some[89].cursor)).unwrap(), 90);
     assert_eq!(numbers(&world.read(&feed, &Cursor::default(), 100)), (90..98).collect::<Vec<_>>());
@@ -200,7 +200,7 @@ fn pat_ec_8_a_writer_that_sleeps_before_its_commit_gets_the_next_number_when_it_
     let (store, table, sales) = (world.store.inner().clone(), world.table.clone(), world.sales.clone());
     let time = Arc::clone(&world.time);
     let mut acts = Some(());
-    // While its request is on the way others write, all is read and trimmed, and a day passes.
+    // While its request is in flight, others write, read and trim everything, and a day passes.
     world.store.script(move |_, _| match acts.take() {
         Some(()) => {
             let (store, table, sales, time) =
@@ -234,7 +234,7 @@ fn pat_ec_8_a_writer_that_is_not_polled_any_more_holds_up_no_other() {
     world.write(&feed, &[0]);
     let source = RowKey::new("1").unwrap();
     let change = [FeedChange { source: &source, kind: "set", payload: b"" }];
-    // The turn is taken, and its owner never polled again.
+    // The turn is taken, and its owner is never polled again.
     let turn = block_on(feed.turns.next(&world.table, &world.sales, &feed.pace));
     block_on(feed.submit(&world.table, world.transaction(), &change)).unwrap();
     world.write(&feed, &[2]);
@@ -327,7 +327,7 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
     block_on(world.store.submit(&world.table, transaction)).unwrap();
     let error = block_on(feed.read(&world.table, &world.sales, &Cursor::default(), 1)).unwrap_err();
     assert_eq!((error.code(), error.key()), (ErrorCode::Corrupted, Some(("Sales", HEAD))));
-    // A head that promises what is not there ends a read.
+    // If the head counts missing entries, the read ends.
     let key = EntityKey { partition_key: world.sales.clone(), row_key: RowKey::new(HEAD).unwrap() };
     let mut row = RowWriter::new();
     for (name, value) in [("Id", 7), ("Last", i64::MAX), ("Floor", 0)] {
@@ -356,7 +356,7 @@ fn pat_ec_8_a_quiet_feed_is_marked_and_the_mark_goes_before_the_next_commit() {
     assert!(listed().is_read_at(&end));
     world.write(&writer, &[1]);
     assert!(!listed().is_read_at(&end));
-    // A follower that sleeps between any two of its requests marks nothing that is not quiet.
+    // A follower that is suspended between any two of its requests marks only quiet feeds.
     let (early_list, early_head) = (listed(), head());
     world.write(&writer, &[2]);
     mark(early_list.clone(), early_head);
@@ -369,7 +369,7 @@ fn pat_ec_8_a_quiet_feed_is_marked_and_the_mark_goes_before_the_next_commit() {
 }
 
 proptest! {
-    /// Writers with any clocks, and readers that read some now and then.
+    /// Writers with arbitrary clocks, and readers that read occasionally.
     #[test]
     fn pat_ec_8_portions_are_the_whole_in_order(
         acts in proptest::collection::vec((0..3_usize, -3..3_i64, 1..4_usize, any::<bool>()), 1..60),

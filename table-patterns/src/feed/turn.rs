@@ -1,4 +1,4 @@
-//! Turns of one process at the heads of its feeds: one writer of a partition at a time, with the head that the one before left.
+//! Turns within one process at the heads of its feeds: one writer of a partition at a time, with the head that the previous one left.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,11 +15,11 @@ use table_core::runtime::Runtime;
 
 use crate::feed::Head;
 
-/// Partitions whose heads are remembered.
+/// The largest number of remembered heads.
 const REMEMBERED: usize = 100_000;
 
-/// Longest wait for a turn while no other writer gets one. A writer that holds the turn may not be polled any more; the others then go on without it, and may
-/// lose a race.
+/// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others
+/// then continue without it, and may lose a race.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 type Known = Option<(Head, ETag)>;
@@ -32,13 +32,13 @@ pub(super) struct Turns(Mutex<HashMap<(String, String), Arc<Line>>>);
 #[derive(Debug, Default)]
 struct Line {
     head: Arc<Lock<Known>>,
-    /// Turns that were given.
+    /// The number of turns given so far.
     given: AtomicU64,
-    /// The end of the patience of all who wait, and the turns that were given before.
+    /// The common time-out of all waiting writers, and the number of turns given before.
     alarm: Mutex<Option<(Shared<BoxFuture<'static, ()>>, u64)>>,
 }
 
-/// The turn of one writer; without a guard if its patience ended.
+/// The turn of one writer; without a guard after a time-out.
 #[derive(Debug)]
 pub(super) struct Turn(Option<OwnedMutexGuard<Known>>);
 
@@ -75,7 +75,7 @@ impl Turns {
 }
 
 impl Line {
-    /// Returns the alarm of all who wait. There is one at a time, because the default way to sleep takes a thread.
+    /// Returns the common time-out of all waiting writers. A single one is used because the default sleep function needs a thread.
     fn alarm(&self, pace: &Runtime) -> (Shared<BoxFuture<'static, ()>>, u64) {
         let mut alarm = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = alarm.as_ref().filter(|(alarm, _)| alarm.peek().is_none()) {
@@ -90,7 +90,7 @@ impl Line {
 }
 
 impl Turn {
-    /// Takes the remembered head. A writer that is dropped before [`leave`](Self::leave) leaves nothing, and the next one reads the head.
+    /// Takes the remembered head. If a writer is dropped before [`leave`](Self::leave), the next writer reads the head.
     pub(super) fn take(&mut self) -> Known {
         self.0.as_mut().and_then(|known| known.take())
     }

@@ -1,4 +1,4 @@
-//! Additions to a unit. A refused addition leaves the unit as it was.
+//! Additions to a unit. A refused addition leaves the unit unchanged.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.push(EntityPlan::alone(key, touch(if_match)), act, None)
     }
 
-    /// Adds a step elsewhere.
+    /// Adds a step in another partition.
     pub(super) fn push_step(&mut self, key: &EntityKey, step: Step) -> Result<&mut Self> {
         let limits = self.store.capabilities().limits;
         let added = self.batch.add_step(&key.row_key, step.clone(), Some(&limits));
@@ -89,7 +89,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
 
     fn push(&mut self, plan: EntityPlan, act: Act, complete: Option<Complete>) -> Result<&mut Self> {
         let (key, limits) = (plan.key.clone(), self.store.capabilities().limits);
-        // Until the first entity with copies, the batch itself is what is committed.
+        // Before the first entity with copies is added, the batch itself is committed.
         let begins = complete.is_some() && self.completion.is_none();
         let begun = begins.then(|| Completion::after(&self.batch));
         let part = (begins || self.completion.is_some()).then(|| plan.clone());
@@ -119,7 +119,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Err(self.here(Error::of(fault), key))
     }
 
-    /// The table of an entity type: that of its handle, which differs from that of the schema for tables of periods.
+    /// Returns the table of an entity type: the table of its handle, which for tables of periods differs from the table in the schema.
     fn table_of<E: Entity>(&self) -> &str {
         let known = self.handles.get(&TypeId::of::<E>());
         let handle = known.and_then(|handle| handle.downcast_ref::<Entities<E, S, O>>());

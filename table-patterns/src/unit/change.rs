@@ -1,4 +1,4 @@
-//! Changes of entities that were read. Stored properties that the type does not know, such as the slots of a series, are kept.
+//! Changes of entities that were read. Stored properties that the type does not declare, such as the slots of a series, are kept.
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -28,14 +28,14 @@ pub(super) struct Rewrite {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> Unit<S, O> {
-    /// Adds a change. If it removes no property it is a merge, which keeps unknown properties without reading them.
+    /// Adds a change. A change that removes no property is a merge, which keeps undeclared properties without reading them.
     pub(super) fn change<E: Entity + Send + Sync>(
         &mut self,
         key: &EntityKey,
         change: Change<'_, E>,
     ) -> Result<&mut Self> {
         let Change { etag, old: (old, before), new: (new, after) } = change;
-        // Copies are made of all stored properties.
+        // Copies are computed from all stored properties.
         let reads = E::RELATIONS.is_some() || row::removes(before.view(), after.view())?;
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if reads {
@@ -51,11 +51,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> Unit<S, O> {
         Ok(self)
     }
 
-    /// Reads the entities that are replaced, and keeps the stored properties that their types do not know.
+    /// Reads the entities that are replaced, and keeps their undeclared properties.
     pub(super) async fn complete_changes(&mut self) -> Result<()> {
         let mut rows = Vec::new();
         for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
-            // An entity of another version is not written: the transaction fails.
+            // If the version differs, the row is left as it is: the transaction will fail.
             if let Some(found) = self.read_row(&row_key).await?.filter(|found| found.etag == etag) {
                 rows.push((row_key, row::rewrite(found.row.view(), before.view(), after.view())?));
             }

@@ -1,4 +1,4 @@
-//! Units with entities that give or hold copies: completed at the commit, and again after a conflict of a row that was read for them.
+//! Units with entities that give or hold copies: completed at the commit, and again after a conflict of a related row.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,13 +18,14 @@ use crate::entities::{
 use crate::outbox::Step;
 use crate::unit::Unit;
 
-/// Completes the write of an entity, given whether others may be written with it, and the entities of the unit.
+/// Completes the write of an entity. The arguments: its operation, whether other entities may be written with it, and the entities of the
+/// unit.
 pub(super) type Complete =
     Arc<dyn Fn(OperationKind, bool, Arc<Siblings>) -> BoxFuture<'static, Result<Completed>> + Send + Sync>;
 
 /// The parts of a unit since its first entity with copies.
 pub(super) struct Completion {
-    /// The parts before, complete already.
+    /// The previous parts, which are complete.
     pub(super) base: Batch,
     pub(super) parts: Vec<Part>,
 }
@@ -37,7 +38,7 @@ pub(super) enum Part {
 }
 
 impl Completion {
-    /// Begins with the parts that are complete already.
+    /// Creates a completion after the parts that are already complete.
     pub(super) fn after(batch: &Batch) -> Self {
         Self { base: batch.clone(), parts: Vec::new() }
     }
@@ -75,7 +76,7 @@ where
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Commits a unit with copies; repeats after a conflict of a row that was read for them. A conflict of an entity of the unit is an error.
+    /// Commits a unit with copies, and repeats after a conflict of a related row. A conflict of an entity of the unit is an error.
     pub(super) async fn commit_completed(&self) -> Result<Vec<Option<ETag>>> {
         let mut rounds = Rounds::new(&self.retry, "the copies of the entities").replan_rows(true).look(true);
         let (most, own) = (self.store.capabilities().limits.operations, self.acts.len());
@@ -130,7 +131,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         let mut rows: HashSet<RowKey> = batch.entities().iter().map(|known| known.row_key.clone()).collect();
         rows.extend(batch.rows().keys().cloned());
         if together && !others.iter().all(|other| rows.insert(other.key.row_key.clone())) {
-            // A holder of two sources of the unit, or one with a condition: a worker follows.
+            // A holder of two sources of the unit, or a holder with a condition: a worker updates it later.
             return Box::pin(self.completed(false)).await;
         }
         others.into_iter().try_for_each(|other| batch.push(other))?;

@@ -1,10 +1,10 @@
-//! The faults of units: entities of other places, and empty units.
+//! Errors of units: entities of other partitions or tables, and empty units.
 
 use table_core::error::{ErrorCode, Fault};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 
-/// A write that a unit refuses.
+/// A refused write of a unit.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnitFault {
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]

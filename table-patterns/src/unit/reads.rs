@@ -1,4 +1,4 @@
-//! Reads of a unit: remembered with their versions, which are conditions of its commit.
+//! Reads of a unit: they are remembered with their versions, which are conditions of the commit.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::unit::Unit;
 /// The rows that a unit has read.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The units before it in its turn, not yet committed.
+    /// The previous units of the turn, not yet committed.
     pub(super) group: Option<Arc<Group>>,
     /// The rows as they were first read; `None` for one that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
@@ -35,7 +35,7 @@ impl Reads {
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
     }
 
-    /// Shows a group the rows, so that it can tell the units that follow how these rows are after this one.
+    /// Adds the rows to a group, which computes their state after this unit for the next units.
     pub(super) fn show(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
@@ -44,15 +44,17 @@ impl Reads {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Reads an entity of the partition, as it is before the writes of this unit. Its version is a condition of the commit: if the entity changes in
-    /// between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
+    /// Reads an entity of the partition in its state before the writes of this unit. Its version is a condition of the commit: if the
+    /// entity changes in between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
     ///
-    /// An entity that is read and not written costs one operation, an empty merge, which changes its `ETag`. That an entity does not exist is a condition
-    /// only if the unit inserts it: the service has no condition for the absence of a row.
+    /// An entity that is read and not written costs one operation, an empty merge, which changes its `ETag`. The absence of an entity is a
+    /// condition only if the unit inserts it: the service has no condition for the absence of a row.
     ///
     /// # Errors
-    /// `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5); `InvalidInput` for another table (EGT-1); `EntityMismatch` if the row is
-    /// not an `E`; those of the store.
+    /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
+    /// - `InvalidInput` for another table (EGT-1).
+    /// - `EntityMismatch` if the row is not an `E`.
+    /// - Any error of the store.
     pub async fn get<E: Entity>(
         &mut self,
         key: impl PointKey<E, From = Primary>,
@@ -60,10 +62,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.get_as::<E, E>(key).await
     }
 
-    /// Reads an entity of the partition as a projection, as [`get`](Self::get) reads it.
+    /// Reads an entity of the partition as a projection, like [`get`](Self::get).
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// Any error of [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>, E: Entity>(
         &mut self,
         key: impl PointKey<E, From = Primary>,
@@ -81,7 +83,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         error.with_key(self.batch.partition_key().as_str(), row_key.as_str())
     }
 
-    /// Reads a row of the partition once: the next read finds the same.
+    /// Reads a row of the partition once: later reads return the same row.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
         if let Some(found) = self.reads.rows.get(row_key) {
             return Ok(found.clone());

@@ -13,7 +13,7 @@ use crate::unit::Unit;
 use crate::unit::complete::Part;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero; a row that does not exist is inserted with the
+    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. A missing row is inserted with the
     /// properties of `entity`. Only these slots are written. Later calls for the same row add to the earlier ones.
     ///
     /// ```
@@ -43,7 +43,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// ```
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a slot does not exist, or a sum does not fit its type; those of [`get`](Self::get) and [`insert`](Self::insert).
+    /// `OutOfRangeInput` if a slot does not exist, or its type cannot hold the sum; any error of [`get`](Self::get) or
+    /// [`insert`](Self::insert).
     pub async fn increment<E: Series + Send + Sync>(
         &mut self,
         entity: &E,
@@ -74,10 +75,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Ok(results)
     }
 
-    /// Sets slots of a series, and leaves the others. A row that does not exist is inserted with the properties of `entity`.
+    /// Sets slots of a series, and leaves the others unchanged. A missing row is inserted with the properties of `entity`.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a slot does not exist; those of [`get`](Self::get) and [`insert`](Self::insert).
+    /// `OutOfRangeInput` if a slot does not exist; any error of [`get`](Self::get) or [`insert`](Self::insert).
     pub async fn set_slots<E: Series + Send + Sync>(
         &mut self,
         entity: &E,

@@ -1,4 +1,4 @@
-//! A desk whose tickets declare and are given whatever can be: every verb keeps all of it.
+//! A desk whose tickets use every pattern: every verb maintains all of them.
 
 mod bad_input;
 mod change;
@@ -82,7 +82,7 @@ struct Audit {
     change: String,
 }
 
-/// Another table than the others'.
+/// An entity in another table than the others.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]
@@ -98,7 +98,7 @@ impl Message for Told {
     const VERSION: u32 = 1;
 }
 
-/// A row for each change, and a step for each ticket that is closed.
+/// A participant that adds a row for each change, and a step for each closed ticket.
 struct Trail;
 
 fn text(ticket: Option<&Ticket>) -> String {
@@ -121,7 +121,7 @@ impl Participant<Ticket> for Trail {
     }
 }
 
-/// Writes one row for all tickets, which the second insert finds.
+/// A participant that writes one row for all tickets, with which the second insert conflicts.
 struct Once;
 impl Participant<Ticket> for Once {
     fn name(&self) -> &'static str {
@@ -158,7 +158,7 @@ fn unit(tickets: &Tickets) -> Unit<Desk, Outbox<Desk, Engine>> {
     tickets.unit(Ticket::partition("contoso")).unwrap()
 }
 
-/// What of a kind lies in the partition: rows whose keys begin so.
+/// Returns the rows of the partition whose keys begin with a prefix.
 fn rows(store: &Store, prefix: &str) -> Vec<String> {
     let range = Selection::rows("contoso", TextRange::prefix(prefix));
     let bags = store.untyped("Desk").unwrap().query(range);
@@ -166,7 +166,7 @@ fn rows(store: &Store, prefix: &str) -> Vec<String> {
     bags.into_iter().map(|bag| bag.key().row_key.as_str().to_owned()).collect()
 }
 
-/// The rows that patterns keep for themselves, which no typed read gives.
+/// Returns the number of reserved rows of patterns, which typed reads skip.
 fn reserved(store: &Store, prefix: &str) -> usize {
     let query = Query::new(KeyRange::rows("contoso", TextRange::prefix(prefix)));
     block_on(store.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap().rows.len()
@@ -194,8 +194,8 @@ fn egt_9_a_unit_of_several_types_writes_all_that_belongs_to_each_or_nothing() {
 
     let agent = Agent { tenant: "contoso".into(), id: 9 };
     block_on(store.table::<Agent>().insert(&agent)).unwrap();
-    // Condition, ticket, comment · two copies rewritten, one out and one in · two records of feeds, an audit row · an intent of the index
-    // elsewhere, one of all steps.
+    // Condition, ticket, comment · two copies rewritten, one removed and one added · two feed records, an audit row · an intent of the
+    // remote index, one of all steps.
     assert_eq!(close().operations(), 12);
     let written = block_on(sendable(close().commit())).unwrap();
     assert_eq!((written.len(), written.iter().flatten().count()), (2, 2));
@@ -271,7 +271,7 @@ fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_wha
     assert_eq!(rule(one.insert(&other).unwrap_err()).as_deref(), Some("EGT-1"));
     assert_eq!(rule(one.insert(&ticket(1, "open", "three", 1)).unwrap_err()).as_deref(), Some("EGT-4"));
     assert_eq!(rule(one.insert(&ticket(3, "open", "one", 1)).unwrap_err()).as_deref(), Some("PAT-INTRA-5"));
-    // Two guarded steps of one change for one target: one of them would be lost.
+    // Two guarded steps of one change for the same target: one of them would be lost.
     let target = table_core::EntityKey::new("a", "b").unwrap();
     let step = || Step::delete_if_exists(TableName::new("Subjects").unwrap(), target.clone());
     one.add_step(Ticket::key("contoso", 1), step())

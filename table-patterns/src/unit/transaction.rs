@@ -32,13 +32,13 @@ impl<T> Committed<T> {
         self.value
     }
 
-    /// The new versions of the entities in the order of their writes; `None` for a delete, and for an entity that a later transaction of the same
-    /// group commit has changed again.
+    /// Returns the new versions of the entities in the order of their writes; `None` for a delete, and for an entity that a later
+    /// transaction of the same group commit has changed again.
     pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())
     }
 
-    /// Returns an entity that the transaction wrote with its new version, for the next write without a read; `None` if the version is not known.
+    /// Returns a written entity with its new version, for the next write without a read; `None` if the version is unknown.
     pub fn versioned<E: Entity>(&self, entity: E) -> Option<Versioned<E>> {
         let key = entity.key_of().ok().filter(|key| key.partition_key == self.partition_key)?;
         let (_, etag) = self.versions.iter().find(|(row_key, _)| *row_key == key.row_key)?;
@@ -61,24 +61,26 @@ struct Attempts<'a> {
     race: RetryLoop<'a>,
     /// The reads of the last refused attempt, and its error.
     refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
-    /// `true` once a group was refused: the unit is then committed by itself, so that an error is its own.
+    /// `true` once a group was refused: the unit is then committed alone, and an error can be attributed to it.
     is_alone: bool,
 }
 
-/// The end of one attempt.
+/// The outcome of one attempt.
 enum Finished {
     Committed(Vec<(RowKey, Option<ETag>)>),
-    /// The function is to run again; with the turn that is kept.
+    /// The function must run again, with the turn that is kept.
     Again(Option<Turn>),
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
-    /// [reads](Unit::get) holds at the commit; otherwise the function runs again on what is stored then, with growing waits and a bound.
+    /// [reads](Unit::get) is still current at the commit. Otherwise the function runs again on the new rows, with growing delays and a
+    /// bounded number of attempts.
     ///
-    /// - The transactions of one handle and its clones on a partition take turns in the order in which they arrive, and are committed in groups: a
-    ///   transaction reads the rows of those before it. A function must not begin another transaction on the same partition through the same handle.
-    /// - The function may run several times, so its effects must be writes of the unit.
+    /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
+    ///   groups: a transaction reads the rows of the previous ones. A function must not start another transaction on the same partition
+    ///   through the same handle.
+    /// - The function may run several times: its only effects must be writes of the unit.
     /// - The error type is the caller's. If only `?` occurs in the function, name the type: `Ok::<_, Error>(value)`.
     ///
     /// ```
@@ -121,9 +123,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// ```
     ///
     /// # Errors
-    /// The error of the function, unchanged: nothing is written then. As the error type of the function: `UpdateConditionNotSatisfied` (CON-3) if other
-    /// writers were faster in all attempts of the [policy](Entities::with_retry); those of [`Unit::commit`]. After an
-    /// [ambiguous](Error::is_ambiguous) error, read before trying again.
+    /// - The error of the function, unchanged. Nothing is written then.
+    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers were faster in all attempts
+    ///   of the [policy](Entities::with_retry).
+    /// - Any error of [`Unit::commit`], converted likewise.
+    ///
+    /// After an [ambiguous](Error::is_ambiguous) error, read before trying again.
     pub async fn transaction<T, X: From<Error>>(
         &self,
         partition: Selection<E, Partition>,
@@ -169,7 +174,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Waits until the rows that the unit read are committed; `false` if they are not: a decision on them does not count.
+    /// Waits until the rows that the unit read are committed; `false` if they are not: a decision based on them is invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);
@@ -180,7 +185,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         }
     }
 
-    /// Commits the unit: by itself, or in a group with the units before and after it.
+    /// Commits the unit, alone or in a group with the previous and next units.
     async fn finish(mut self, turn: Turn, attempts: &mut Attempts<'_>) -> Result<Finished> {
         if self.batch.is_empty() {
             return Ok(if self.is_settled(turn).await? {
@@ -220,7 +225,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             }
         }
         if group.is_some() {
-            // The versions that the unit read are those of rows of the group.
+            // The unit has read versions of rows of the group.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
@@ -231,7 +236,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             }
             Err(error) if error.is_ambiguous() => Err(error),
             Err(error) if error.rule() == Some("CON-3") => Err(error),
-            // Perhaps a decision on rows that have changed since. If the rows that the next run reads are the same, the error is the unit's own.
+            // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own.
             Err(error) if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 attempts.race.lost(error.clone()).await?;
                 attempts.refused = Some((self.reads.versions(), error));
@@ -269,7 +274,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         }
     }
 
-    /// The versions of written entities, without those of conditions.
+    /// Returns the versions of written entities, without those of conditions.
     fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Vec<(RowKey, Option<ETag>)> {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()

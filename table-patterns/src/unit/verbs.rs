@@ -18,19 +18,23 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds an insert: the entity must not exist (INS-1).
     ///
     /// # Errors
-    /// `InvalidInput` for too many operations (EGT-2) or another table (EGT-1); `RequestBodyTooLarge` for too many bytes (EGT-3);
-    /// `InvalidDuplicateRow` for a row that the unit writes already (EGT-4); `CommandsInBatchActOnDifferentPartitions` for another partition
-    /// (EGT-5); `UniqueViolation` for a value that the unit uses already (PAT-INTRA-5). The unit stays as it was.
+    /// - `InvalidInput` for too many operations (EGT-2) or another table (EGT-1).
+    /// - `RequestBodyTooLarge` for too many bytes (EGT-3).
+    /// - `InvalidDuplicateRow` for a row that the unit already writes (EGT-4).
+    /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
+    /// - `UniqueViolation` for a value that the unit already uses (PAT-INTRA-5).
+    ///
+    /// The unit is then unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", &entity.key_of()?, kind, None, Some(entity))
     }
 
-    /// Adds a replace of an entity that was read. Properties that `E` does not know, such as the slots of a series, are kept; a field that is `None`
-    /// is removed. The commit reads the entity if a property is removed, or if it has copies.
+    /// Adds a replace of an entity that was read. Properties that `E` does not declare, such as the slots of a series, are kept; a field
+    /// that is `None` is removed. The commit reads the entity if a property is removed, or if it has copies.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert); `InvalidInput` if the keys differ (UPD-6).
+    /// `InvalidInput` if the keys differ (UPD-6); any error of [`insert`](Self::insert).
     pub fn replace<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
         let key = new.key_of()?;
         if old.key_of()? != key {
@@ -40,10 +44,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.change(&key, Change { etag: old.etag(), old: (old.value(), before), new: (new, after) })
     }
 
-    /// Adds a change of an entity that was read: a [`replace`](Self::replace) by a changed clone.
+    /// Adds an update of an entity that was read: a [`replace`](Self::replace) with a changed clone.
     ///
     /// # Errors
-    /// Those of [`replace`](Self::replace).
+    /// Any error of [`replace`](Self::replace).
     pub fn update<E: Entity + Clone + Send + Sync>(
         &mut self,
         old: &Versioned<E>,
@@ -54,10 +58,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.replace(old, &new)
     }
 
-    /// Adds an insert if no entity was read, or a replace of the one that was.
+    /// Adds an insert if `old` is `None`, otherwise a replace.
     ///
     /// # Errors
-    /// Those of [`replace`](Self::replace).
+    /// Any error of [`replace`](Self::replace).
     pub fn put<E: Entity + Send + Sync>(&mut self, old: Option<&Versioned<E>>, new: &E) -> Result<&mut Self> {
         match old {
             Some(old) => self.replace(old, new),
@@ -94,7 +98,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`replace`](Self::replace).
+    /// Any error of [`replace`](Self::replace).
     pub fn put_series<E: Send + Sync + Series>(
         &mut self,
         old: Option<&Versioned<SeriesRow<E>>>,
@@ -114,7 +118,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds a delete of an entity that was read (DEL-2).
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert).
+    /// Any error of [`insert`](Self::insert).
     pub fn delete<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
         self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
@@ -123,7 +127,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds the condition that an entity exists. The condition changes the version of the entity.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert).
+    /// Any error of [`insert`](Self::insert).
     pub fn require<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
         self.condition::<E>(key.into_key()?, IfMatch::Any)
     }
@@ -131,16 +135,16 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds the condition that an entity is unchanged since it was read. The condition changes the version of the entity.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert).
+    /// Any error of [`insert`](Self::insert).
     pub fn unchanged<E: Entity>(&mut self, read: &Versioned<E>) -> Result<&mut Self> {
         self.condition::<E>(read.key_of()?, IfMatch::ETag(read.etag().clone()))
     }
 
-    /// Adds a step in another partition, table or store, on behalf of an entity. A worker takes it once the unit is committed (PAT-EC-8). The handle
-    /// needs an outbox.
+    /// Adds a step in another partition, table or store, on behalf of an entity. A worker performs it after the unit is committed
+    /// (PAT-EC-8). The handle needs an outbox.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert). Two guarded steps of one entity with the same target are an error of the commit.
+    /// Any error of [`insert`](Self::insert). Two guarded steps of one entity with the same target are an error of the commit.
     pub fn add_step<E: Entity>(&mut self, of: Selection<E, Point>, step: Step) -> Result<&mut Self> {
         let key = of.into_key()?;
         self.check_place::<E>(&key)?;

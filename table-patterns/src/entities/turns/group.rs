@@ -24,7 +24,7 @@ pub(crate) type CommitGroup = Box<
     dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send,
 >;
 
-/// The recorder of changes, if there are any.
+/// The recorder of changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
 /// The outcome of a group: the version of each row, with the number of its last writer.
@@ -99,7 +99,7 @@ impl Group {
         }))
     }
 
-    /// Reads a row as the units before have left it.
+    /// Reads a row as the previous units have left it.
     pub(crate) fn read(&self, row_key: &RowKey) -> GroupRead {
         let state = self.lock();
         match state.rows.get(row_key).map(|row| &row.seen) {
@@ -116,7 +116,7 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Adds the operations of a unit, all or none; `None` if the group does not take them.
+    /// Adds the operations of a unit, all or none; `None` if the group refuses them.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
@@ -157,7 +157,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group. Its members then drive the commit; a turn is passed on at the end.
+    /// Closes the group. Its members then drive the commit. The turn is passed on at its end.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -202,18 +202,18 @@ impl Group {
     }
 }
 
-/// Returns a number that no other write of the process has.
+/// Returns a number that is unique among the writes of the process.
 fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns the version of a row that is not committed yet. No stored row has it, so a write on its condition outside of the group is refused.
+/// Returns the version of a row that is not committed yet. No stored row has it: a write conditional on it outside of the group is refused.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns the content of a row after a write; `None` if the write cannot be in a group.
+/// Returns the content of a row after a write; `None` if a group cannot contain the write.
 fn seen_after(before: Option<&Seen>, read: Option<&Option<StoredRow>>, kind: &OperationKind) -> Option<Seen> {
     let base = match before {
         Some(Seen::Known(found)) => Some(found.clone()),
@@ -241,7 +241,7 @@ fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
     if is_condition(&known.kind) {
         return after_condition(&known.kind, kind);
     }
-    // The condition of a later unit is on the row that the earlier one left.
+    // The condition of a later unit applies to the row that the earlier one left.
     let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
         (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
         (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,

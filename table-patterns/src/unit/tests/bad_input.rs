@@ -1,4 +1,4 @@
-//! What a unit refuses: each message says what to do, and nothing is written.
+//! Refused input of units: each message says how to correct it, and nothing is written.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -8,7 +8,7 @@ use table_core::etag::ETag;
 
 use super::{Elsewhere, Ticket, desk, ticket, unit};
 
-/// A text of 800 KB, as a string has two bytes a character.
+/// A text of 800 KB: a string has two bytes per character.
 #[derive(Entity, Clone)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Changes of entities whose rows hold more than their types know: slots of a series, properties of a newer program, copies.
+//! Changes of entities whose rows contain undeclared properties: slots of a series, properties of a newer program, copies.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -77,7 +77,7 @@ fn ticket(note: Option<&str>) -> Ticket {
     Ticket { tenant: "contoso".into(), number: 7, status: 1, note: note.map(Into::into), owner: None }
 }
 
-/// A ticket with a value in its third slot.
+/// Returns a ticket with a value in its third slot.
 fn tickets() -> (Tickets, SeriesTable<Ticket, Store, Work>, Store) {
     let engine = Engine::in_memory();
     let store = FaultyStore::new(engine.clone());
@@ -148,7 +148,7 @@ fn a_change_of_an_old_version_writes_nothing() {
     assert_eq!(row(&series).entity.note.as_deref(), Some("urgent"));
 }
 
-/// An entity that declares nothing, whose type knows one of its properties less than another.
+/// An entity without declarations. One of its types lacks a property of the other.
 mod plain {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Units of random verbs against a plain model.
+//! Units of random verbs compared with a simple model.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ struct Act {
     number: u32,
     status: u8,
     agent: u32,
-    /// The request that fails, and whether it is done first.
+    /// The failing request, and whether it is done before it fails.
     fault: Option<(usize, bool)>,
 }
 
@@ -58,7 +58,7 @@ impl Act {
 }
 
 proptest! {
-    /// Whatever verb, and whatever fails: indexes, feed, audit rows and intents are those of the changes that were made.
+    /// For any verb and any failure, indexes, feed, audit rows and intents match the committed changes.
     #[test]
     fn pat_intra_4_every_verb_keeps_all_that_takes_part(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();

@@ -1,4 +1,4 @@
-//! Transactions: reads that hold at the commit, fair turns, groups, and errors that pass through.
+//! Transactions: reads that are current at the commit, fair turns, groups, and errors that pass through.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -117,7 +117,7 @@ async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result
 fn transactions_that_run_together_lose_nothing_and_take_their_numbers_without_gaps() {
     let (store, accounts) = bank();
     let runs = Arc::new(AtomicUsize::new(0));
-    // The turn is held until all transactions wait for it: without that, fast threads might never meet.
+    // The turn is held until all transactions wait for it: otherwise fast threads might never meet.
     let held =
         block_on(accounts.turns.enter(accounts.table().name().unwrap(), &PartitionKey::new("t").unwrap()));
     let all_wait = Arc::new(Barrier::new(5));
@@ -221,7 +221,7 @@ fn a_new_version_saves_the_next_read() {
     assert_eq!(cents(&accounts, 3), 6);
 }
 
-/// Records the actor of each change.
+/// A participant that records the actor of each change.
 struct Trail;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
