@@ -1,4 +1,4 @@
-//! The stored access policies of a table, got and set (ACL rules).
+//! Stored access policies of a table (ACL rules).
 
 use reqwest::Method;
 use table_core::{Error, Result, TableName};
@@ -12,22 +12,23 @@ use crate::sas::StoredAccessPolicy;
 const OPERATION: &str = "get table policies";
 
 impl AzureTables {
-    /// The policies that a table keeps. With an account's key only (ACL-1).
+    /// Returns the stored access policies of a table. Requires the key of the account (ACL-1).
     ///
     /// # Errors
-    /// `TableNotFound` or `ResourceNotFound`; 403 for another credential.
+    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorisation error for any other credential.
     pub async fn access_policies(&self, table: &TableName) -> Result<Vec<StoredAccessPolicy>> {
         let table = table.clone();
         self.run(|client| async move { client.get_policies(&table).await }).await
     }
 
-    /// Replaces the policies of a table: at most five. With an account's key only (ACL-1).
+    /// Replaces the stored access policies of a table, at most five. Requires the key of the account (ACL-1).
     ///
-    /// It takes up to 30 seconds to take effect (ACL-3). Every token that names a policy which is gone is revoked (ACL-4).
+    /// The change takes up to 30 seconds to take effect (ACL-3). It revokes every token that names a removed policy (ACL-4).
     ///
     /// # Errors
-    /// `InvalidInput` for over five policies, or one name twice (ACL-2); `TableNotFound` or `ResourceNotFound`; 403 for another
-    /// credential.
+    /// - `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).
+    /// - `TableNotFound` or `ResourceNotFound` if the table does not exist.
+    /// - An authorisation error for any other credential.
     ///
     /// ```no_run
     /// use table_azure::AzureTables;

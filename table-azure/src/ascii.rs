@@ -1,20 +1,20 @@
-//! Bodies without a character beyond ASCII, for Azurite: it reads a body chunk by chunk, so that a character that lies across two
-//! chunks becomes two or more of U+FFFD, in what it stores.
+//! Bodies in pure ASCII for Azurite, which decodes a body chunk by chunk. A character split between two chunks would be stored as
+//! several U+FFFD.
 
 use std::fmt::Write;
 
-/// The same JSON: what lies beyond ASCII is in a string, where `\u` can name it.
+/// Escapes the characters of a JSON body outside ASCII with `\u`. All of them are inside strings.
 pub(crate) fn json(body: String) -> String {
     let mut units = [0; 2];
     named(body, |text, character| {
         for unit in character.encode_utf16(&mut units) {
-            // Writing to a text cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "\\u{unit:04x}");
         }
     })
 }
 
-/// The same XML: what lies beyond ASCII is in the content of an element, where a reference can name it.
+/// Escapes the characters of an XML body outside ASCII with references. All of them are in the content of elements.
 pub(crate) fn xml(body: String) -> String {
     named(body, |text, character| {
         let _ = write!(text, "&#{};", u32::from(character));

@@ -1,4 +1,4 @@
-//! Entity group transactions: several writes in one request, all or none (EGT rules).
+//! Entity group transactions: several writes in one atomic request (EGT rules).
 
 mod writer;
 
@@ -20,7 +20,7 @@ use writer::write_batch;
 const OPERATION: &str = "batch";
 
 impl AzureTables {
-    /// The request of several writes.
+    /// Creates the request for several writes.
     pub(crate) fn batch(
         &self,
         table: &TableName,
@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends it.
+    /// Sends the request of a batch.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -42,7 +42,7 @@ impl AzureTables {
         operations: &[Operation],
         by: Instant,
     ) -> Result<Committed, Unacknowledged> {
-        // A batch that is refused whole was not applied (EGT-38).
+        // A batch that is rejected as a whole was not applied (EGT-38).
         let answer = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of)?;
         if self.pipeline().is(Mutant::CutBatchIsDone) && !answer.body.ends_with(b"--\r\n") {
             return Ok(vec![None; operations.len()]);
@@ -63,7 +63,7 @@ impl AzureTables {
         let most = self.known_capabilities().limits.transaction_bytes;
         if body.len() > most {
             let message =
-                format!("the batch has {} bytes; at most {most} are allowed: commit it in parts", body.len());
+                format!("the batch has {} bytes, at most {most} are allowed; commit it in parts", body.len());
             return Err(Error::new(ErrorCode::RequestBodyTooLarge, message).with_rule("EGT-3"));
         }
         let mut request = Request::new(OPERATION, Method::POST, "/$batch")
@@ -76,7 +76,7 @@ impl AzureTables {
     }
 }
 
-/// The parts of a batch's answer: the number of parts is read, not assumed (EGT-37).
+/// Reads the parts of a batch response. The number of parts is checked (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledged> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
@@ -93,7 +93,7 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
     Ok(parts.iter().map(|part| ETag::parse(part.header("etag")).ok()).collect())
 }
 
-/// The service received the batch, and its outcome is unknown.
+/// Returns the failure for a batch that the service received, but whose outcome is unknown.
 fn unreadable(why: String) -> Unacknowledged {
     Unacknowledged {
         error: Error::of(AnswerFault::Batch { operation: OPERATION, why }),
@@ -108,7 +108,7 @@ fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations
             .of_part(part.status, &body);
     let code = error_code(part.status, service.code(), OPERATION);
     let error = Error::new(code, service.summary()).with_source(service);
-    // The prefix is optional where there is one operation (EGT-35); after parts of success, the place tells.
+    // The index prefix is optional for a single operation (EGT-35). After successful parts, the position identifies the operation.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));
     match index.filter(|index| *index < operations) {

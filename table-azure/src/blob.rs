@@ -1,4 +1,4 @@
-//! Blobs of an account by the `object_store` crate, configured from the same connection string (BLB rules).
+//! Blobs of an account through the crate `object_store`, configured from the same connection string (BLB rules).
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::options::Options;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// The blobs of an account: makes containers, and opens each as an [`ObjectStore`](object_store::ObjectStore).
+/// The blobs of an account. Creates containers, and opens each as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// An object store of a container needs a tokio runtime; it can be put behind `Arc<dyn ObjectStore>`, where a local folder or
-/// memory does as well. Its names, ranges and conditions are those of BLB-2 to BLB-10. An entity's large value goes first to a
-/// blob and then into the entity as a name (BLB-12).
+/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with a local folder or
+/// memory. Names, ranges and conditions follow BLB-2 to BLB-10. Write a large value first to a blob, then store the name of the blob in the
+/// entity (BLB-12).
 ///
 /// ```
 /// use object_store::ObjectStore;
@@ -47,18 +47,18 @@ struct Inner {
 }
 
 impl AzureBlobs {
-    /// The blobs of the account that a connection string names (AUTH-31). Nothing is sent.
+    /// Opens the blobs of the account in a connection string (AUTH-31), without a request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or has no blob endpoint; `AuthenticationFailed` if its key is not base64.
+    /// `InvalidInput` if the text is not a connection string, or has no blob endpoint. `AuthenticationFailed` if its key is not base64.
     pub fn from_connection_string(text: &str) -> Result<Self> {
         Self::from_connection_string_with(text, Options::default())
     }
 
-    /// The same, under these options: of them, how attempts are repeated and the clock.
+    /// Opens the blobs of an account with options. Only the retry policy, the clock and the permission for plain HTTP apply.
     ///
     /// # Errors
-    /// As [`from_connection_string`](Self::from_connection_string).
+    /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.blob_endpoint() else {
@@ -82,10 +82,11 @@ impl AzureBlobs {
         Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
     }
 
-    /// Creates a container; `false` if it is there already (BLB-2), be it by an attempt of this call whose answer was lost.
+    /// Creates a container. Returns `false` if it exists (BLB-2), also if an earlier attempt of this call created it and its response was
+    /// lost.
     ///
     /// # Errors
-    /// `InvalidInput` or `InvalidResourceName` for a name that breaks BLB-1.
+    /// `InvalidInput` or `InvalidResourceName` for a name that violates BLB-1.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
         let request = request.query("restype", "container");
@@ -100,10 +101,12 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
-    /// Deletes a container and all its blobs; `false` if it is not there, be it for an attempt of this call whose answer was lost.
+    /// Deletes a container with all its blobs. Returns `false` if it does not exist, also if an earlier attempt of this call deleted it and
+    /// its
+    /// response was lost.
     ///
     /// # Errors
-    /// `InvalidInput` or `InvalidResourceName` for a name that breaks BLB-1.
+    /// `InvalidInput` or `InvalidResourceName` for a name that violates BLB-1.
     pub async fn delete_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("delete container", Method::DELETE, format!("/{}", encode(name)));
         let request = request.query("restype", "container");
@@ -118,11 +121,11 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
-    /// The blobs of a container, which must be there. Nothing is sent.
+    /// Opens the blobs of a container, without a request. The container must exist.
     ///
     /// # Errors
-    /// `Unsupported` for bearer tokens: `object_store`'s own builder has providers of them; `InvalidInput` if the endpoint
-    /// names no account.
+    /// `Unsupported` for bearer tokens; the builder of `object_store` has its own providers. `InvalidInput` if the endpoint names no
+    /// account.
     pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
         let inner = &*self.0;
         let builder = MicrosoftAzureBuilder::new()
@@ -140,7 +143,7 @@ impl AzureBlobs {
             Credential::SharedKey(key) => builder.with_access_key(key.to_base64()),
             Credential::SharedAccessSignature(token) => builder.with_config(AzureConfigKey::SasKey, token),
             Credential::Token(_) => {
-                let message = "bearer tokens are not handed on to blobs: use the builder of `object_store`";
+                let message = "blobs do not support bearer tokens; use the builder of `object_store`";
                 return Err(Error::new(ErrorCode::Unsupported, message).with_rule("AUTH-12"));
             }
         };
@@ -150,7 +153,7 @@ impl AzureBlobs {
         })
     }
 
-    /// The account that the credential or the endpoint names (ACC-1, ACC-2).
+    /// Returns the account of the credential or the endpoint (ACC-1, ACC-2).
     fn account(&self) -> Result<String> {
         let Inner { credential, endpoint, .. } = &*self.0;
         let of_endpoint = || {
@@ -160,13 +163,13 @@ impl AzureBlobs {
             of_path.or_else(|| url.host_str()?.split('.').next().map(str::to_owned))
         };
         credential.account().map(str::to_owned).or_else(of_endpoint).ok_or_else(|| {
-            Error::new(ErrorCode::InvalidInput, "the endpoint names no account: add `AccountName`")
+            Error::new(ErrorCode::InvalidInput, "the endpoint names no account; add `AccountName`")
                 .with_rule("ACC-1")
         })
     }
 }
 
-/// Hands out our own client: its TLS is that of the other services.
+/// A connector that returns the shared HTTP client, with the same TLS configuration as the other services.
 #[derive(Debug)]
 struct Connector(Client);
 
@@ -182,7 +185,7 @@ impl fmt::Debug for AzureBlobs {
     }
 }
 
-/// The endpoint.
+/// Writes the endpoint.
 impl fmt::Display for AzureBlobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.endpoint)

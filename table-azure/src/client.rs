@@ -1,4 +1,4 @@
-//! The client: an account's tables, reached over one pool of connections.
+//! The client of an account's tables, with one pool of connections.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,18 +17,19 @@ use crate::testing::Mutant;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
-/// Works on any executor: inside a tokio runtime requests run there, elsewhere on a thread of the client's own.
+/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if none is running.
 ///
-/// # Lost answers
-/// A request whose answer was lost is sent again. If the repetition is refused, an earlier attempt may be the reason, and the
-/// call ends with an error that [is ambiguous](Error::is_ambiguous), unless the entity holds the very
-/// [identifier](Options::operation_ids) that was sent with it: a write is never called a success, or a refusal, by a guess.
-/// [`AmbiguousWrite`](table_core::store::AmbiguousWrite) says what was sent, and [`outcome_of`](Self::outcome_of) looks again. A refusal of the first attempt is
-/// what it says. `docs/lost-answers.md` has the table of outcomes for each verb.
+/// # Lost responses
+/// A request with a lost response is sent again. If the retry is rejected, the cause may be an earlier attempt. The call then fails with an
+/// error that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write. The
+/// client never guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and
+/// [`outcome_of`](Self::outcome_of) reads the outcome later. If the first attempt is rejected, the error is final.
+/// `docs/lost-answers.md` has the table of outcomes for each operation.
 ///
 /// # Reads
-/// They go to the primary, so that decisions are based on the stored state. [`secondary_reads`](Self::secondary_reads) is another
-/// handle, which cannot write.
+/// Reads go to the primary, so decisions are based on the stored state. [`secondary_reads`](Self::secondary_reads) returns a separate
+/// handle,
+/// which cannot write.
 ///
 /// ```no_run
 /// use table_azure::AzureTables;
@@ -49,22 +50,22 @@ struct Inner {
     target: Target,
     capabilities: Capabilities,
     account: Option<String>,
-    /// The secondary as it is named, if it is.
+    /// The explicitly configured secondary.
     secondary: Option<String>,
-    /// Whether entities store identifiers of their writes.
+    /// `true` if entities store identifiers of their writes.
     operation_ids: bool,
 }
 
-/// Without a bearer token: what the official SDKs send (REQ-3).
+/// The version without a bearer token, as sent by the official SDKs (REQ-3).
 const VERSION: &str = "2019-02-02";
-/// With one (AUTH-12).
+/// The version with a bearer token (AUTH-12).
 const VERSION_OF_TOKENS: &str = "2020-12-06";
 
 impl AzureTables {
-    /// A client of the account that a connection string names (AUTH-31). Nothing is sent.
+    /// Creates a client from a connection string (AUTH-31), without a request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or has no table endpoint; `AuthenticationFailed` if its key is not base64.
+    /// `InvalidInput` if the text is not a connection string, or has no table endpoint. `AuthenticationFailed` if its key is not base64.
     ///
     /// ```
     /// use table_azure::AzureTables;
@@ -78,10 +79,10 @@ impl AzureTables {
         Self::from_connection_string_with(text, Options::default())
     }
 
-    /// The same, under these options.
+    /// Creates a client from a connection string with options.
     ///
     /// # Errors
-    /// As [`from_connection_string`](Self::from_connection_string).
+    /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.table_endpoint() else {
@@ -91,18 +92,18 @@ impl AzureTables {
         Self::with_options(endpoint, parsed.credential().clone(), Options { secondary, ..options })
     }
 
-    /// A client of an endpoint, such as `https://contoso.table.core.windows.net`. Nothing is sent.
+    /// Creates a client of an endpoint such as `https://contoso.table.core.windows.net`, without a request.
     ///
     /// # Errors
-    /// `InvalidInput` if it is not an endpoint, or if the credential would be sent there in the clear (ACC-1).
+    /// `InvalidInput` if the text is not an endpoint, or if the credential would be sent unencrypted (ACC-1).
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// The same, under these options.
+    /// Creates a client of an endpoint with options.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is not a URL; `Io` if the system has no certificates to trust.
+    /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
@@ -130,13 +131,13 @@ impl AzureTables {
         if client.pipeline().is(Mutant::StaleReads) { client.or_secondary() } else { Ok(client) }
     }
 
-    /// The account, if the credential names it.
+    /// Returns the account, if the credential names it.
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         self.0.account.as_deref()
     }
 
-    /// The kind of service that answers.
+    /// Returns the kind of service.
     #[must_use]
     pub fn target(&self) -> Target {
         self.0.target
@@ -146,7 +147,7 @@ impl AzureTables {
         &self.0.pipeline
     }
 
-    /// The account's secondary, named or implied (ACC-1).
+    /// Returns the secondary of the account, configured or derived (ACC-1).
     pub(crate) fn secondary(&self) -> Result<Endpoint> {
         match &self.0.secondary {
             Some(named) => Endpoint::new(named),
@@ -154,7 +155,7 @@ impl AzureTables {
         }
     }
 
-    /// The same with every second attempt of a read at the secondary.
+    /// Returns a client that sends every second attempt of a read to the secondary.
     pub(crate) fn or_secondary(&self) -> Result<Self> {
         let inner = &*self.0;
         Ok(Self(Arc::new(Inner {
@@ -168,7 +169,7 @@ impl AzureTables {
         })))
     }
 
-    /// Whether entities store identifiers of their writes.
+    /// Returns `true` if entities store identifiers of their writes.
     pub(crate) fn identifies(&self) -> bool {
         self.0.operation_ids
     }
@@ -177,7 +178,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Runs the work of a clone of the client, on any executor of the caller.
+    /// Runs work on a clone of the client, under any executor of the caller.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -186,7 +187,7 @@ impl AzureTables {
         self.0.runtime.run(work(self.clone())).await
     }
 
-    /// The same, and it continues while its future is not polled.
+    /// Runs work on a clone of the client as a task, which continues while its future is not polled.
     pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -205,7 +206,7 @@ impl fmt::Debug for AzureTables {
     }
 }
 
-/// The endpoint.
+/// Writes the endpoint.
 impl fmt::Display for AzureTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.pipeline.endpoint().fmt(f)

@@ -14,7 +14,7 @@ pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
-/// The parsed connection string: a credential, and an endpoint for each service it names or implies.
+/// A parsed connection string: a credential, and an endpoint for each service that it names or implies.
 ///
 /// ```
 /// use table_azure::ConnectionString;
@@ -40,38 +40,38 @@ struct Endpoints {
 }
 
 impl ConnectionString {
-    /// The proof of the requests' sender.
+    /// Returns the credential.
     #[must_use]
     pub const fn credential(&self) -> &Credential {
         &self.credential
     }
 
-    /// The table service, without a trailing slash.
+    /// Returns the endpoint of the table service, without a trailing slash.
     #[must_use]
     pub fn table_endpoint(&self) -> Option<&str> {
         self.table.primary.as_deref()
     }
 
-    /// The table service's read-only secondary, if it is named (RTY-5).
+    /// Returns the read-only secondary of the table service, if the string names it (RTY-5).
     #[must_use]
     pub fn table_secondary_endpoint(&self) -> Option<&str> {
         self.table.secondary.as_deref()
     }
 
-    /// The queue service.
+    /// Returns the endpoint of the queue service.
     #[must_use]
     pub fn queue_endpoint(&self) -> Option<&str> {
         self.queue.primary.as_deref()
     }
 
-    /// The blob service.
+    /// Returns the endpoint of the blob service.
     #[must_use]
     pub fn blob_endpoint(&self) -> Option<&str> {
         self.blob.primary.as_deref()
     }
 }
 
-/// Pairs by lower-case key. Messages name keys only: a value may be a secret.
+/// Parses pairs with keys in lower case. Messages contain only keys, because a value may be a secret.
 fn pairs(text: &str) -> Result<BTreeMap<String, &str>> {
     let mut pairs = BTreeMap::new();
     for (index, piece) in text.split(';').map(str::trim).enumerate().filter(|(_, piece)| !piece.is_empty()) {
@@ -87,8 +87,10 @@ fn pairs(text: &str) -> Result<BTreeMap<String, &str>> {
 impl FromStr for ConnectionString {
     type Err = Error;
 
+    /// Parses a connection string.
+    ///
     /// # Errors
-    /// `InvalidInput` if it is not a list of `Key=Value`, has no credential, or has neither an endpoint nor an account.
+    /// `InvalidInput` if the text is not a list of `Key=Value`, has no credential, or has neither an endpoint nor an account.
     fn from_str(text: &str) -> Result<Self> {
         let pairs = pairs(text)?;
         let get = |key: &str| pairs.get(key).copied().filter(|value| !value.is_empty());
@@ -111,7 +113,7 @@ impl FromStr for ConnectionString {
         let endpoints = |service: &str| {
             let explicit =
                 |kind: &str| get(&format!("{service}{kind}")).map(|uri| uri.trim_end_matches('/').to_owned());
-            // The emulator has no host of its own for each service: what is not named is not there.
+            // The emulator has no separate host for each service, so endpoints are not derived for it.
             let implied = account.filter(|_| !public);
             let implied = implied.map(|account| format!("{protocol}://{account}.{service}.{suffix}"));
             Endpoints { primary: explicit("endpoint").or(implied), secondary: explicit("secondaryendpoint") }

@@ -1,4 +1,4 @@
-//! Credentials, which never print their secret.
+//! Credentials. Their secrets are never printed.
 
 mod destination;
 
@@ -12,7 +12,7 @@ use table_core::Result;
 use crate::auth::AccountKey;
 use crate::sas::SasToken;
 
-/// The proof of a request's sender. `Debug` shows its kind and account, never a secret.
+/// A credential for requests. `Debug` shows its kind and account, never a secret.
 ///
 /// ```
 /// use table_azure::Credential;
@@ -25,24 +25,24 @@ use crate::sas::SasToken;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Credential {
-    /// An account's name and key (AUTH-1): may do everything.
+    /// The name and key of an account (AUTH-1), with full access.
     SharedKey(AccountKey),
-    /// A shared access signature: a query string without `?`, appended to every URL (SAS-12).
+    /// A shared access signature: a query string without `?` that is appended to every URL (SAS-12).
     SharedAccessSignature(String),
     /// Bearer tokens from a provider, such as Microsoft Entra ID (AUTH-12).
     Token(Arc<dyn TokenProvider>),
 }
 
 impl Credential {
-    /// An account and its key in base64.
+    /// Creates a credential from an account and its base64 key.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the key is not base64; the message does not repeat it.
+    /// `AuthenticationFailed` if the key is not base64. The message does not repeat the key.
     pub fn shared_key(account: impl Into<String>, key: &str) -> Result<Self> {
         AccountKey::new(account, key).map(Self::SharedKey)
     }
 
-    /// A shared access signature, with or without its leading `?`.
+    /// Creates a credential from a shared access signature, with or without its leading `?`.
     ///
     /// ```
     /// use table_azure::Credential;
@@ -54,12 +54,12 @@ impl Credential {
         Self::SharedAccessSignature(query.as_ref().trim_start_matches('?').to_owned())
     }
 
-    /// Bearer tokens from a provider.
+    /// Creates a credential with bearer tokens from a provider.
     pub fn token(provider: impl TokenProvider + 'static) -> Self {
         Self::Token(Arc::new(provider))
     }
 
-    /// The account, if the credential names it.
+    /// Returns the account, if the credential names it.
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         match self {
@@ -69,7 +69,7 @@ impl Credential {
     }
 }
 
-/// A bearer token and its end.
+/// Converts a token to a credential.
 impl From<&SasToken> for Credential {
     fn from(token: &SasToken) -> Self {
         Self::SharedAccessSignature(token.query_string())
@@ -86,12 +86,12 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// A bearer token and how long it is good.
+/// A bearer token and its expiry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
     /// The token, as it follows `Bearer `.
     pub secret: String,
-    /// When it ends. It is asked for anew five minutes before.
+    /// The expiry. The client requests a new token five minutes earlier.
     pub expires_on: DateTime<Utc>,
 }
 
@@ -101,12 +101,12 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The answer of a [`TokenProvider`], boxed so that providers can be chosen at run time.
+/// The result of a [`TokenProvider`]. It is boxed, which allows a choice of provider at run time.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
 
-/// The source of bearer tokens (AUTH-12): a managed identity, a service principal, a signed-in developer.
+/// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer.
 ///
-/// A token is kept by the client and used until shortly before it ends; a provider need not keep it too.
+/// The client caches a token until shortly before its expiry, so a provider needs no cache.
 ///
 /// ```
 /// use table_azure::{AccessToken, Credential, TokenFuture, TokenProvider};
@@ -125,10 +125,10 @@ pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Se
 /// # Ok::<(), chrono::ParseError>(())
 /// ```
 pub trait TokenProvider: Send + Sync {
-    /// A token for a scope, such as `https://storage.azure.com/.default`.
+    /// Returns a token for a scope, such as `https://storage.azure.com/.default`.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if there is none; the message must not repeat a secret.
+    /// `AuthenticationFailed` if no token is available. The message must not contain a secret.
     fn token<'a>(&'a self, scope: &'a str) -> TokenFuture<'a>;
 }
 

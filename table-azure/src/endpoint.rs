@@ -1,4 +1,4 @@
-//! Endpoint of a service: the base of its URLs (ACC-1 to ACC-3).
+//! Endpoints: base URLs of services (ACC-1 to ACC-3).
 
 mod fault;
 
@@ -11,10 +11,10 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// Bytes of a URL that the HTTP client can send; the service's front end takes about half of it (FIL-8).
+/// The longest URL that the HTTP client can send, in bytes. The front end of the service accepts about half of it (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
-/// The base URL of a service, without a trailing slash; host style or path style (ACC-2).
+/// The base URL of a service without a trailing slash, in host style or path style (ACC-2).
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     base: String,
@@ -24,11 +24,11 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Takes a base URL such as `https://contoso.table.core.windows.net`.
+    /// Parses a base URL such as `https://contoso.table.core.windows.net`.
     ///
     /// # Errors
-    /// `InvalidInput` if it is not an `http` or `https` URL, or has a query or a user in it: those may be secrets, and belong
-    /// into the credential.
+    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or a user. Those may be secrets and belong in the
+    /// credential.
     pub(crate) fn new(base: &str) -> Result<Self> {
         let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -50,41 +50,42 @@ impl Endpoint {
         })
     }
 
-    /// The base, as it begins every URL.
+    /// Returns the base, which is the prefix of every URL.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
-    /// The host, without its port.
+    /// Returns the host without its port.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
-    /// Whether it is spoken to over TLS.
+    /// Returns `true` if the endpoint uses TLS.
     pub(crate) const fn is_secure(&self) -> bool {
         self.secure
     }
 
-    /// Whether the account is in the path, as it does at emulators only (ACC-2).
+    /// Returns `true` if the account is in the path, as with emulators (ACC-2).
     pub(crate) fn is_path_style(&self) -> bool {
         !self.path.is_empty()
     }
 
-    /// Whether it is this machine: by an address, or by the one name that every system resolves itself.
+    /// Returns `true` for this machine: a loopback address, or the name that every system resolves locally.
     pub(crate) fn is_loopback(&self) -> bool {
         let address = self.host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         matches!(&*self.host, "localhost" | "localhost.")
             || address.is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Whether it is an emulator's: on this machine, below `localhost`, or with the emulator's account in its path (ACC-2), which no
-    /// account of the service has.
+    /// Returns `true` for an emulator: on this machine, below `localhost`, or with the emulator's account in its path (ACC-2). No account
+    /// of
+    /// the service has that name.
     pub(crate) fn is_emulator(&self) -> bool {
         let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
     }
 
-    /// The account's secondary: its name with `-secondary`, in the host or in the path (ACC-1, ACC-2).
+    /// Returns the secondary of the account, with `-secondary` after the account in the host or in the path (ACC-1, ACC-2).
     pub(crate) fn secondary(&self) -> Result<Self> {
         if self.is_path_style() {
             return Self::new(&format!("{}-secondary", self.base));
@@ -95,10 +96,10 @@ impl Endpoint {
         Self::new(&self.base.replacen(&self.host, &format!("{account}-secondary.{rest}"), 1))
     }
 
-    /// The URL of a path and a query, both percent-encoded.
+    /// Returns the URL of a path and a query, both percent-encoded.
     ///
     /// # Errors
-    /// `InvalidInput` if it is longer than can be sent (FIL-8).
+    /// `InvalidInput` if the URL is too long to send (FIL-8).
     pub(crate) fn url(&self, path: &str, query: &str) -> Result<Url> {
         let mark = if query.is_empty() { "" } else { "?" };
         let bytes = self.base.len() + path.len() + mark.len() + query.len();

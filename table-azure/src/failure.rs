@@ -1,4 +1,4 @@
-//! A service's refusal: its own words, and the code that ours has for it.
+//! Rejections by the service: the response, and its error code.
 
 mod code;
 mod fault;

@@ -1,4 +1,4 @@
-//! Requests and answers over HTTP: signed, sent, repeated where that is safe. Every service of an account uses it.
+//! HTTP requests of all services: signing, sending and safe retries.
 
 mod answer;
 mod failure;

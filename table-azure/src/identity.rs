@@ -1,4 +1,4 @@
-//! Bearer tokens from the vendor's own credentials (AUTH-12).
+//! Bearer tokens from the vendor's credentials (AUTH-12).
 
 use std::sync::Arc;
 
@@ -10,12 +10,14 @@ use table_core::{Error, ErrorCode};
 use crate::credential::{AccessToken, Credential, TokenFuture, TokenProvider};
 
 impl Credential {
-    /// Bearer tokens from anything that implements `azure_core`'s trait: all credentials of the crate `azure_identity` do, as in
-    /// `Credential::identity(DeveloperToolsCredential::new(None)?)`. That crate is not linked here, so that a program that uses it
-    /// chooses its HTTP client and TLS. Needs the feature `identity`.
+    /// Creates a credential from any implementation of `TokenCredential` of `azure_core`, such as the credentials of the crate
+    /// `azure_identity`: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not link `azure_identity`; a
+    /// program
+    /// that uses it chooses the HTTP client and TLS. Needs the feature `identity`.
     ///
-    /// A token is asked for once and again five minutes before it ends. A request for which there is none fails with
-    /// `AuthenticationFailed`, or `Io` if the source of tokens cannot be reached; the request is then not sent.
+    /// A token is requested once, and again five minutes before its expiry. Without a token, a request fails with `AuthenticationFailed`,
+    /// or with
+    /// `Io` if the source of tokens cannot be reached. The request is then not sent.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -56,14 +58,14 @@ impl TokenProvider for Identity {
         Box::pin(async move {
             let token = self.0.get_token(&[scope], None).await.map_err(|error| no_token(scope, &error))?;
             let (seconds, nanos) = (token.expires_on.unix_timestamp(), token.expires_on.nanosecond());
-            // An unknown end has passed.
+            // An unknown expiry is treated as past.
             let expires_on = DateTime::from_timestamp(seconds, nanos).unwrap_or_default();
             Ok(AccessToken { secret: token.token.secret().to_owned(), expires_on })
         })
     }
 }
 
-/// The text of the vendor's error. Not the error itself, which may hold the answer with the token.
+/// Creates an error with the text of the vendor's error, but not as its source, which may contain the response with the token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,

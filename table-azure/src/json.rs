@@ -1,4 +1,4 @@
-//! JSON answers, and errors for answers that are not JSON.
+//! JSON responses, and errors for other responses.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 use crate::failure::AnswerFault;
 use crate::http::Answer;
 
-/// The body, if its type says that it is JSON: a proxy's page of HTML may come with status 200 too.
+/// Returns the body if its content type is JSON. A proxy may send an HTML page with status 200.
 pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> {
     let content_type = answer.header("content-type");
     if MetadataLevel::from_media_type(content_type).is_none() {
@@ -19,12 +19,12 @@ pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> 
     Ok(&answer.body)
 }
 
-/// The error for a body that cannot be read: the answer is wrong, not the request.
+/// Creates the error for an unreadable body. The response is wrong, not the request.
 pub(crate) fn malformed(operation: &str, source: Error) -> Error {
     Error::of(AnswerFault::Entity { operation: operation.to_owned(), source })
 }
 
-/// The `value` of an answer that holds a list.
+/// Returns the `value` of a list response.
 pub(crate) fn values<T: DeserializeOwned>(operation: &str, answer: &Answer) -> Result<Vec<T>> {
     #[derive(Deserialize)]
     struct Envelope<T> {

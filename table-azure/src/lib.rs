@@ -1,23 +1,25 @@
 //! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
-//! [`AzureTables`] implements [`TableStore`](table_core::TableStore) over the service's REST protocol, [`AzureQueues`] implements
-//! [`QueueStore`](table_core::QueueStore), so that a program written for the embedded engine runs on an account unchanged.
+//! [`AzureTables`] implements [`TableStore`](table_core::TableStore) and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore)
+//! over
+//! the REST protocol of the services. A program written for the embedded engine runs on an account without changes.
 //!
-//! | for | items |
+//! | purpose | items |
 //! | --- | --- |
-//! | a client | [`AzureTables`], [`AzureQueues`], `AzureBlobs` with the feature `blobs` |
-//! | where and as whom | [`ConnectionString`], [`Target`], [`Credential`] |
+//! | clients | [`AzureTables`], [`AzureQueues`], `AzureBlobs` with the feature `blobs` |
+//! | endpoint and credential | [`ConnectionString`], [`Target`], [`Credential`] |
 //! | time, retries, secondary endpoint | [`Options`], [`RetryPolicy`] |
-//! | a signature that grants part of a table | [`sas`] |
-//! | the service's own words for an error | [`ServiceError`], by `Error::source` |
+//! | signatures that grant access to part of a table | [`sas`] |
+//! | details of a service error | [`ServiceError`], by `Error::source` |
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `blobs` | the blob service, by the crate `object_store` |
+//! | `blobs` | the blob service, through the crate `object_store` |
 //! | `identity` | bearer tokens from the credentials of the crate `azure_identity` |
 //!
-//! Requests run on the tokio runtime of the caller, or on one of the client's own where the caller has none.
-//! `docs/azure.md` describes endpoints and credentials, `docs/parity.md` compares the package with the vendor's clients.
+//! Requests run on the tokio runtime of the caller, or on a runtime of the client if the caller has none. `docs/azure.md` describes
+//! endpoints
+//! and credentials, `docs/parity.md` compares the package with the vendor's clients.
 //!
 //! ```no_run
 //! use table_azure::AzureTables;

@@ -1,18 +1,18 @@
-//! The identity of a write: a property whose value no other write has (CON-11).
+//! Identifiers of writes: a property with a unique value for each write (CON-11).
 
 use table_core::query::Rows;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::{Error, ErrorCode, Operation, OperationKind, Result, Transaction, ValueRef};
 use uuid::Uuid;
 
-/// The property that an identifier is stored in.
+/// The property for the identifier.
 pub(crate) const PROPERTY: &str = "OperationId";
 
-/// The same transaction, whose entities store an identifier.
+/// Adds an identifier to all entities of a transaction.
 ///
 /// # Errors
-/// `InvalidInput` if an entity has a property of that name already; `TooManyProperties`, `EntityTooLarge` and `RequestBodyTooLarge` where there is
-/// no room for it.
+/// `InvalidInput` if an entity already has a property with that name. `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the
+/// identifier does not fit.
 pub(crate) fn identified(transaction: &Transaction, id: Uuid) -> Result<Transaction> {
     let mut marked = Transaction::new(transaction.partition_key().clone(), *transaction.limits())?;
     for (index, operation) in transaction.operations().iter().enumerate() {
@@ -39,8 +39,8 @@ pub(crate) fn identified(transaction: &Transaction, id: Uuid) -> Result<Transact
 fn with(row: RowView<'_>, id: Uuid) -> Result<Row> {
     if row.find(PROPERTY, &mut 0)?.is_some() {
         let message = format!(
-            "the entity has a property `{PROPERTY}`, which is where the store keeps the identity of its writes: rename it, or \
-             turn `Options::operation_ids` off"
+            "the entity has a property `{PROPERTY}`, which the store uses for the identifiers of its writes; rename it, or \
+             turn off `Options::operation_ids`"
         );
         return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("CON-11"));
     }
@@ -49,7 +49,7 @@ fn with(row: RowView<'_>, id: Uuid) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// The identifier that an entity has.
+/// Returns the identifier of an entity.
 pub(crate) fn of(row: RowView<'_>) -> Result<Option<Uuid>> {
     Ok(match row.find(PROPERTY, &mut 0)? {
         Some(ValueRef::Guid(id)) => Some(id),
@@ -57,7 +57,7 @@ pub(crate) fn of(row: RowView<'_>) -> Result<Option<Uuid>> {
     })
 }
 
-/// The row as users see it.
+/// Removes the identifier from a row.
 pub(crate) fn without(row: Row) -> Result<Row> {
     if row.view().find(PROPERTY, &mut 0)?.is_none() {
         return Ok(row);
@@ -65,7 +65,7 @@ pub(crate) fn without(row: Row) -> Result<Row> {
     Ok(copy(row.view())?.finish().with_timestamp(row.view().timestamp()))
 }
 
-/// The rows of a page as users see them.
+/// Removes the identifiers from the rows of a page.
 pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
     let mut kept = Rows::default();
     for entity in rows.iter() {
@@ -75,7 +75,7 @@ pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
     Ok(kept)
 }
 
-/// All properties but the identifier.
+/// Copies all properties except the identifier.
 fn copy(row: RowView<'_>) -> Result<RowWriter> {
     let mut writer = RowWriter::with_capacity(row.len() + 1);
     for property in row.properties() {
@@ -117,7 +117,7 @@ mod tests {
         let stored = marked.operations()[0].kind.row().unwrap().clone().with_timestamp(5);
         assert_eq!((of(stored.view()).unwrap(), stored.view().len()), (Some(id), 3));
         assert_eq!(without(stored).unwrap(), row(2).with_timestamp(5));
-        // SIZE-2: 8 bytes, two a character of the name, 16 of the value.
+        // SIZE-2: 8 bytes, two for each character of the name, 16 for the value.
         assert_eq!(marked.bytes() - insert(row(2)).bytes(), 46);
     }
 

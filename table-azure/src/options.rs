@@ -30,24 +30,25 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults: three repetitions, no secondary, the target derived from the endpoint.
+    /// Creates the default options: three retries, no secondary, and a target derived from the endpoint.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The retry policy.
+    /// Sets the retry policy.
     pub fn retry(self, retry: RetryPolicy) -> Self {
         Self { retry, ..self }
     }
 
-    /// Whether each entity that is written stores an identifier of its write, as the property `OperationId`, so that the outcome of a
-    /// write whose answer was lost is mostly known (CON-11); it is an error that
-    /// [is ambiguous](table_core::Error::is_ambiguous) otherwise. Off unless asked for.
+    /// Stores an identifier of each write in its entities, as the property `OperationId`. The outcome of a write with a lost response can
+    /// then
+    /// usually be determined (CON-11). Otherwise the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
     ///
-    /// - It costs 46 bytes of an entity, one of its 252 properties, and a read for each entity of a write whose answer was lost.
-    /// - Reads leave the property out. An entity with a property of that name of its own is refused.
-    /// - Every program that writes the table must have it on, or replace whole entities: a merge by another one leaves the identifier of
-    ///   the write before it, which then seems to be the last.
+    /// - An identifier costs 46 bytes and one of the 252 properties of an entity. After a lost response, each entity of the write is read.
+    /// - Reads omit the property. An entity that already has a property with that name is rejected.
+    /// - Every program that writes the table must enable the option or replace whole entities. A merge by another program keeps the
+    ///   identifier
+    ///   of the previous write, which then seems to be the last one.
     ///
     /// ```
     /// use table_azure::{AzureTables, Options};
@@ -61,26 +62,26 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// The secondary endpoint, where it is not the account's name with `-secondary` (ACC-1). Only
+    /// Sets the secondary endpoint, if it is not the account name with `-secondary` (ACC-1). Only
     /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
-    /// [`AzureTables::service_stats`](crate::AzureTables::service_stats) go there.
+    /// [`AzureTables::service_stats`](crate::AzureTables::service_stats) use it.
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
         Self { secondary: Some(endpoint.into()), ..self }
     }
 
-    /// The kind of service, where the endpoint does not show it: a private host name of Cosmos DB, for example.
+    /// Sets the kind of service, if the endpoint does not show it. An example is a private host name of Cosmos DB.
     pub fn target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }
 
-    /// Whether an account's key signs in the short form (AUTH-2), which a gateway that rewrites headers leaves valid.
+    /// Signs in the short form (AUTH-2), which remains valid behind a gateway that rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }
 
-    /// Whether keys' signatures, shared access signatures and bearer tokens may be sent over plain HTTP to another machine. There every
-    /// node on the path can read them, and use a shared access signature or a token until it expires: this is for test networks.
-    /// Without it, plain HTTP is for this machine, and for the emulator's public key.
+    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and can use a
+    /// shared access signature or a token until its expiry, so this option is for test networks. By default, plain HTTP is allowed only for
+    /// this machine and for the emulator's public key.
     ///
     /// ```
     /// use table_azure::{AzureTables, Credential, Options};
@@ -96,12 +97,12 @@ impl Options {
         Self { plain: allow, ..self }
     }
 
-    /// The clock of the requests' dates.
+    /// Sets the clock for the dates of requests.
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Sets what tests of this project may set.
+    /// Sets the settings for tests of this project.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn testing(self, testing: Testing) -> Self {

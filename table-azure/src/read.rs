@@ -1,4 +1,4 @@
-//! Reads: one entity by its key, one page of a query (GET, QRY, SEL, PAGE rules).
+//! Reads of one entity by its key, and of one page of a query (GET, QRY, SEL, PAGE rules).
 
 use reqwest::Method;
 use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows};
@@ -12,11 +12,11 @@ use crate::http::{Answer, Request};
 use crate::json;
 use crate::operation_id;
 
-/// Custom properties that `$select` names at most: with the three system ones it is at its limit (SEL-1).
+/// The maximum number of custom properties in `$select`. With the three system properties it reaches the limit (SEL-1).
 const MOST_NAMES: usize = 252;
 
 impl AzureTables {
-    /// One entity as it is stored; `None` if it is not there.
+    /// Reads an entity as stored. Returns `None` if it does not exist.
     pub(crate) async fn read_entity(
         &self,
         table: &TableName,
@@ -31,7 +31,7 @@ impl AzureTables {
             .fixed("dataserviceversion", "3.0");
         let answer = match self.pipeline().send_by(&selected(request, select), by).await {
             Ok(answer) => answer,
-            // A page of some proxy's with status 404 says nothing about the entity.
+            // A 404 page of a proxy says nothing about the entity.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::ResourceNotFound => {
                 return Ok(None);
             }
@@ -51,7 +51,7 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// One page of a query.
+    /// Reads one page of a query.
     pub(crate) async fn read_page(
         &self,
         table: &TableName,
@@ -82,7 +82,7 @@ impl AzureTables {
             .and_then(|rows| if is_narrowed(&query.select) { Ok(rows) } else { narrow(&rows, &query.select) })
             .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;
-        // Azurite sends a token after a page of nothing (AZ-13).
+        // Azurite sends a continuation token after an empty page of `$top=0` (AZ-13).
         let next = next(&answer).filter(|_| query.top != Some(0));
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
@@ -98,7 +98,7 @@ impl AzureTables {
 }
 
 impl AzureTables {
-    /// One entity as programs wrote it.
+    /// Reads an entity without the internal identifier.
     pub(crate) async fn read_for_users(
         &self,
         table: &TableName,
@@ -111,25 +111,25 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Whether what comes back is shown as it is: identifiers of operations are not, unless they are properties like others.
+    /// Returns `true` if rows need no removal of identifiers: the option is off, or the selection excludes the property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 
-/// Whether `$select` is sent: with more names than it can hold, everything is read and narrowed here.
+/// Returns `true` if `$select` is sent. With too many names, all properties are read and filtered here.
 fn is_narrowed(select: &Select) -> bool {
     custom(select).is_none_or(|names| names.count() <= MOST_NAMES)
 }
 
-/// The names asked for that are not those of the system.
+/// Returns the requested names except those of system properties.
 fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     let Select::Names(names) = select else { return None };
     let own = |name: &&str| !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp");
     Some(names.iter().map(AsRef::as_ref).filter(own))
 }
 
-/// Keys and Timestamp come back in any case, so they are asked for in any case (SEL-2).
+/// Adds `$select`. It always includes the keys and Timestamp, which the result needs (SEL-2).
 fn selected(request: Request, select: &Select) -> Request {
     let Some(names) = custom(select).filter(|_| is_narrowed(select)) else { return request };
     let mut text = String::from("PartitionKey,RowKey,Timestamp");
@@ -148,8 +148,8 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// The position of the next page, in the service's words (PAGE-2): the row may be missing or empty. So may the partition be,
-/// where a server writes the empty key as nothing (AZ-12).
+/// Returns the position of the next page from the response headers (PAGE-2). The row may be missing or empty. The partition may be missing
+/// too, because some servers omit an empty key (AZ-12).
 fn next(answer: &Answer) -> Option<Position> {
     let header = |name: &str| {
         let text = std::str::from_utf8(answer.headers.get(name)?.as_bytes()).ok()?;

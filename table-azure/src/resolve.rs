@@ -1,4 +1,4 @@
-//! Outcome of a write whose answer was lost, by the identifier that it stored (CON-11).
+//! Outcome of a write with a lost response, determined by its stored identifier (CON-11).
 
 use table_core::query::Select;
 use table_core::row::RowView;
@@ -12,11 +12,13 @@ use crate::operation_id;
 use crate::testing::{self, Mutant};
 
 impl AzureTables {
-    /// Looks again what became of a write that ended with an error that [is ambiguous](Error::is_ambiguous), such as when the
-    /// network is back: its `ETag`s if it was certainly applied, `None` if that is unknown.
+    /// Reads the outcome of a write whose error [is ambiguous](Error::is_ambiguous), for example when the network is back. Returns the
+    /// `ETag`s
+    /// if the write was applied, or `None` if the outcome is unknown.
     ///
-    /// The outcome is found by the identifiers of [`Options::operation_ids`](crate::Options::operation_ids), so only writes that were sent with
-    /// them have a known outcome. `None` does not say that the write was not applied: it may have been, and replaced since.
+    /// The outcome is determined by the identifiers of [`Options::operation_ids`](crate::Options::operation_ids). Writes without them have
+    /// no
+    /// known outcome. `None` does not mean that the write was not applied: it may have been applied and replaced since.
     ///
     /// ```no_run
     /// # async fn run(tables: table_azure::AzureTables, error: table_core::Error) -> table_core::Result<()> {
@@ -28,11 +30,11 @@ impl AzureTables {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the error is not that of an ambiguous write of this kind of store; those of a look-up.
+    /// `InvalidInput` if the error is not from an ambiguous write of this kind of store. Any error of a read.
     pub async fn outcome_of(&self, error: &Error) -> Result<Option<Committed>> {
         let (Some(sent), Some(table)) = (AmbiguousWrite::of(error), error.table()) else {
             let message =
-                "the error does not say what was sent: it is not that of a write whose answer was lost";
+                "the error is not from a write with a lost response; pass an error that is ambiguous";
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("CON-11"));
         };
         let (table, sent) = (TableName::new(table)?, sent.transaction().clone());
@@ -43,7 +45,7 @@ impl AzureTables {
         .await
     }
 
-    /// The outcome of a write that may have been applied, regardless of its last attempt.
+    /// Determines the outcome of a write that may have been applied, whatever its last attempt returned.
     pub(crate) async fn resolve(
         &self,
         table: &TableName,
@@ -64,14 +66,15 @@ impl AzureTables {
             Ok(Some(committed)) => return Ok(committed),
             Ok(None) => {}
             Err(error) => {
-                tracing::debug!(target: "table_azure", %error, "what became of a lost write cannot be looked up");
+                tracing::debug!(target: "table_azure", %error, "the outcome of a write with a lost response cannot be read");
             }
         }
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// The versions that a transaction gave its entities, if each still has the identifier that was sent with it: all
-    /// were applied or none (EGT-9). Anything else says nothing: the identifier of another write does not tell what it replaced.
+    /// Returns the ETags of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). Any
+    /// other
+    /// state is inconclusive: the identifier of another write does not show which write it replaced.
     async fn evidence(
         &self,
         table: &TableName,
@@ -100,7 +103,7 @@ impl AzureTables {
         Ok(committed.iter().any(Option::is_some).then_some(committed))
     }
 
-    /// Whether an entity was written by an operation with this identifier.
+    /// Returns `true` if an entity was written by an operation with this identifier.
     fn is_evidence(&self, stored: RowView<'_>, sent: &Operation, id: Uuid) -> Result<bool> {
         let found = operation_id::of(stored)?;
         Ok(found == Some(id)

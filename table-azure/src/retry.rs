@@ -8,12 +8,12 @@ use std::time::Duration;
 pub(crate) use after::retry_after;
 pub(crate) use budget::Budget;
 
-/// Exponential back-off with jitter, bounded in number and in time (RTY-2).
+/// Exponential back-off with jitter, limited in number and time (RTY-2).
 ///
-/// The rules say what is repeated: 408, 429, 500, 502, 503, 504, broken connections and time limits (RTY-1).
-/// The outcomes of a repeated write are listed in `docs/lost-answers.md` (CON-11).
+/// Requests are retried after 408, 429, 500, 502, 503, 504, broken connections and timeouts (RTY-1). `docs/lost-answers.md` lists the
+/// outcomes of a retried write (CON-11).
 ///
-/// A call that is dropped before its end sends nothing more. What it sent may have been applied.
+/// Dropping a call stops further attempts. Earlier attempts may have been applied.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,26 +25,27 @@ pub(crate) use budget::Budget;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Repetitions after the first attempt.
+    /// The maximum number of retries after the first attempt.
     pub retries: u32,
-    /// The delay before the first repetition; each further one is twice as long, give or take a fifth (RTY-2).
+    /// The delay before the first retry. Each further delay is twice as long, with a jitter of a fifth (RTY-2).
     pub base: Duration,
-    /// The longest delay. A service that asks for a longer one is heeded nevertheless (RTY-3).
+    /// The maximum delay. A longer delay requested by the service takes precedence (RTY-3).
     pub cap: Duration,
-    /// The time limit of one attempt. The service's own is 30 s (REQ-6).
+    /// The time limit of one attempt. The limit of the service is 30 s (REQ-6).
     pub attempt: Duration,
-    /// The time limit of the whole operation: attempts, the delays between them, the look-up of a lost write's outcome.
+    /// The time limit of the whole operation: attempts, delays, and the lookup of an unknown outcome.
     pub total: Duration,
-    /// Repetitions that all calls of a client may make while hardly any request ends well; ten that do earn one. When it is used up, as
-    /// in an outage, requests are sent once. `tracing` reports its beginning and end (target `table_azure::circuit`).
+    /// The retries that all calls of a client may use while almost all requests fail. Ten successes add one retry. With the budget
+    /// exhausted, as
+    /// in an outage, requests are sent only once. `tracing` reports the start and end of this state (target `table_azure::circuit`).
     pub budget: u32,
-    /// How long a `create_table` waits for the deletion of a table of that name to end (RTY-6); zero returns
-    /// `TableBeingDeleted` at once.
+    /// The time for which `create_table` waits while a table of that name is being deleted (RTY-6). With zero it fails immediately with
+    /// `TableBeingDeleted`.
     pub being_deleted: Duration,
 }
 
 impl RetryPolicy {
-    /// One attempt and no more.
+    /// A policy without retries.
     pub const NONE: Self = Self {
         retries: 0,
         base: Duration::from_millis(800),
@@ -55,7 +56,7 @@ impl RetryPolicy {
         being_deleted: Duration::ZERO,
     };
 
-    /// The delay before a repetition, from 0 on; `random` is from 0 to 1.
+    /// Returns the delay before a retry, counted from 0. `random` is in 0..=1.
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
         let doubled = 2_u32.checked_pow(retry).and_then(|factor| self.base.checked_mul(factor));
         doubled.unwrap_or(self.cap).min(self.cap).mul_f64(0.8 + 0.4 * random)
@@ -63,16 +64,15 @@ impl RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// Three repetitions from 0.8 s on, at most 60 s apart, for at most 3 minutes; 5 minutes for a table that is being
-    /// deleted.
+    /// Returns three retries with delays from 0.8 s to 60 s within 3 minutes, and 5 minutes for a table that is being deleted.
     fn default() -> Self {
         Self { retries: 3, being_deleted: Duration::from_mins(5), ..Self::NONE }
     }
 }
 
-/// A number from 0 to 1 of one by chance, so that callers do not come back together.
+/// Converts a random number to a fraction in 0..=1, for jitter between callers.
 pub(crate) fn fraction(random: u64) -> f64 {
-    // 32 bits are fine enough, and a float holds them exactly.
+    // 32 bits are precise enough, and a float represents them exactly.
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
 }
 

@@ -1,4 +1,4 @@
-//! Reads that may be answered by an account's secondary, through a handle that cannot write (RTY-5, CON-2).
+//! Reads from the secondary of an account, through a handle that cannot write (RTY-5, CON-2).
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
 use crate::client::AzureTables;
 
-/// The tables of an account, to be read while its primary fails: every second attempt of a read goes to the secondary. Made by
-/// [`AzureTables::secondary_reads`].
+/// A read-only handle to the tables of an account, for use while its primary fails. Every second attempt of a read goes to the secondary.
+/// [`AzureTables::secondary_reads`] creates it.
 ///
-/// The secondary is behind by minutes, or by hours while the regions are apart: an entity that was written may be missing or old,
-/// one that was deleted may be there, and a later read may show an earlier state. Only a 404 is asked of the primary again.
+/// The secondary lags by minutes, or by hours while the regions are disconnected. A written entity may be missing or old, a deleted entity
+/// may still exist, and a later read may return an earlier state. Only a 404 is verified with the primary.
 ///
-/// Nothing may be decided by it: every write through this handle is refused. Loops that read, change and write
-/// back, patterns and look-ups of lost writes go through [`AzureTables`], which reads from the primary alone.
+/// Do not base decisions on these reads. The handle rejects every write. Loops of read, change and write, patterns, and lookups of unknown
+/// outcomes use [`AzureTables`], which reads only from the primary.
 #[derive(Clone)]
 pub struct SecondaryReads(AzureTables);
 
 impl AzureTables {
-    /// A handle that reads the same tables, from the secondary where the primary fails; it shares the connections. Nothing is sent.
+    /// Returns a handle that reads the same tables, from the secondary if the primary fails. It shares the connections. No request is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if no secondary is named and none follows from the endpoint, or if it must not see the credential (ACC-1).
+    /// `InvalidInput` if no secondary is configured or can be derived, or if it must not receive the credential (ACC-1).
     ///
     /// ```no_run
     /// use table_azure::AzureTables;
@@ -42,7 +42,7 @@ impl AzureTables {
 }
 
 fn refuse<T>(table: &TableName) -> Result<T> {
-    let message = "this handle may read what is old, and so it does not write: write through `AzureTables`";
+    let message = "this handle may return stale reads and rejects writes; write through `AzureTables`";
     Err(Error::new(ErrorCode::Unsupported, message).with_rule("RTY-5").with_table(table.as_str()))
 }
 
@@ -82,7 +82,7 @@ impl fmt::Debug for SecondaryReads {
     }
 }
 
-/// The endpoint.
+/// Writes the endpoint.
 impl fmt::Display for SecondaryReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -11,12 +11,12 @@ use crate::http::Request;
 use crate::target::Target;
 use crate::xml::Element;
 
-/// Whether an account's secondary can be read, and how far it has come (CON-2).
+/// The replication state of an account's secondary (CON-2).
 ///
 /// ```
 /// use table_azure::ServiceStats;
 ///
-/// /// Whether readers of the secondary see what was written before an instant.
+/// /// Returns `true` if the secondary has all writes before an instant.
 /// fn has_come(stats: &ServiceStats, at: chrono::DateTime<chrono::Utc>) -> bool {
 ///     stats.last_sync_time.is_some_and(|last| last >= at)
 /// }
@@ -27,16 +27,17 @@ use crate::xml::Element;
 pub struct ServiceStats {
     /// `live`, `bootstrap` or `unavailable`.
     pub status: String,
-    /// Every write acknowledged before this instant can be read from the secondary; `None` if it cannot be read.
+    /// The instant before which all acknowledged writes are on the secondary, or `None` if the secondary cannot be read.
     pub last_sync_time: Option<DateTime<Utc>>,
 }
 
 impl AzureTables {
-    /// The replication state of the secondary, read from the secondary itself.
+    /// Returns the replication state of the secondary, read from the secondary.
     ///
     /// # Errors
-    /// `Unsupported` for Cosmos DB (COS-7); `InvalidInput` if no secondary is known; 403 if the account has none that can be
-    /// read.
+    /// - `Unsupported` for Cosmos DB (COS-7).
+    /// - `InvalidInput` if no secondary is known.
+    /// - An authorisation error if the account has no readable secondary.
     ///
     /// ```no_run
     /// # async fn run() -> table_core::Result<()> {
@@ -48,7 +49,7 @@ impl AzureTables {
     pub async fn service_stats(&self) -> Result<ServiceStats> {
         const OPERATION: &str = "get service stats";
         if self.target() == Target::Cosmos {
-            let message = "Cosmos DB has no service stats: see its metrics";
+            let message = "Cosmos DB has no service stats; see its metrics";
             return Err(Error::new(ErrorCode::Unsupported, message).with_rule("COS-7"));
         }
         let pipeline = self.pipeline().at(self.secondary()?)?;
@@ -66,10 +67,10 @@ impl AzureTables {
         .await
     }
 
-    /// The service's settings.
+    /// Returns the settings of the service.
     ///
     /// # Errors
-    /// Those of the service; `InternalError` for another answer.
+    /// Any error of the service. `InternalError` for an invalid response.
     pub async fn service_properties(&self) -> Result<ServiceProperties> {
         const OPERATION: &str = "get service properties";
         self.run(|client| async move {
@@ -82,10 +83,10 @@ impl AzureTables {
         .await
     }
 
-    /// Replaces the service's settings.
+    /// Replaces the settings of the service.
     ///
     /// # Errors
-    /// Those of the service: it refuses more than five rules of CORS, say.
+    /// Any error of the service, for example for more than five CORS rules.
     pub async fn set_service_properties(&self, properties: &ServiceProperties) -> Result<()> {
         let request = of_service("set service properties", Method::PUT, "properties")
             .body("application/xml", properties.to_xml());
@@ -105,5 +106,5 @@ fn of_service(operation: &'static str, method: Method, component: &str) -> Reque
 }
 
 fn malformed(operation: &str) -> Error {
-    Error::new(ErrorCode::InternalError, format!("{operation}: the answer cannot be read"))
+    Error::new(ErrorCode::InternalError, format!("{operation}: invalid response"))
 }

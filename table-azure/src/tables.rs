@@ -1,4 +1,4 @@
-//! Tables: create, delete, list (OPT rules).
+//! Creation, deletion and listing of tables (OPT rules).
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::client::AzureTables;
 use crate::http::Request;
 use crate::json;
 
-/// The first delay before a name that is being deleted is tried again, and the longest (RTY-6).
+/// The first and the longest delay before retrying a name that is being deleted (RTY-6).
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {
-    /// Creates a table; waits while one of this name is being deleted (RTY-6).
+    /// Creates a table. Waits while a table of this name is being deleted (RTY-6).
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
         let body = format!("{{\"TableName\":\"{table}\"}}");
@@ -51,7 +51,7 @@ impl AzureTables {
         sent.map(|_| ()).map_err(|failure| failure.into_error(false).with_table(table.as_str()))
     }
 
-    /// One page of names (OPT-5, PAGE-12).
+    /// Returns one page of table names (OPT-5, PAGE-12).
     pub(crate) async fn list(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         const OPERATION: &str = "list tables";
         #[derive(Deserialize)]
@@ -61,7 +61,7 @@ impl AzureTables {
         }
         if top > PAGE_ENTITIES {
             let message =
-                format!("a page of {top} tables was asked for; at most {PAGE_ENTITIES} are allowed");
+                format!("a page of {top} tables was requested, at most {PAGE_ENTITIES} are allowed");
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"));
         }
         if top == 0 {
@@ -86,7 +86,8 @@ impl AzureTables {
             }
             match TableName::new(&name) {
                 Ok(name) => names.push(name),
-                // Cosmos DB has names (COS-3), and the service system tables (TBL-5), that no other operation here can reach.
+                // Cosmos DB lists names (COS-3) and the service lists system tables (TBL-5) that no other operation of this library
+                // accepts.
                 Err(error) => {
                     tracing::warn!(target: "table_azure", table = name, %error, "left out of the list");
                 }
@@ -98,8 +99,8 @@ impl AzureTables {
     }
 }
 
-/// Names are compared without case (TBL-2), but filtered with it by some: every spelling of the prefix lies between its upper
-/// case and what follows its lower case.
+/// Returns a filter for a prefix. Names are case-insensitive (TBL-2), but some services filter with case. The range therefore spans all
+/// spellings, from the upper case of the prefix to the end of its lower case.
 fn prefix_filter(prefix: &str) -> Option<Filter> {
     let name = |operator, text: String| Filter::compare("TableName", operator, text);
     if prefix.is_empty() {
@@ -112,7 +113,7 @@ fn prefix_filter(prefix: &str) -> Option<Filter> {
     })
 }
 
-/// Names need no metadata.
+/// The media type for names, without metadata.
 const JSON: &str = "application/json;odata=nometadata";
 
 #[cfg(test)]

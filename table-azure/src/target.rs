@@ -1,4 +1,4 @@
-//! Targets: the real service, Cosmos DB for Table, or an emulator, and the capabilities of each (COS, AZ rules).
+//! Targets: the service, Cosmos DB for Table, or an emulator, with the capabilities of each (COS, AZ rules).
 
 use table_core::limits::Limits;
 use table_core::store::Capabilities;
@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode, Operation, Result};
 
 use crate::endpoint::Endpoint;
 
-/// The kind of service that speaks the protocol: found from the endpoint, unless the options set it.
+/// A kind of service that implements the protocol. It is derived from the endpoint, unless the options set it.
 ///
 /// ```
 /// use table_azure::{AzureTables, Credential, Target};
@@ -19,23 +19,23 @@ use crate::endpoint::Endpoint;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
-    /// Azure Table Storage: the reference of all rules.
+    /// Azure Table Storage, the reference for all rules.
     Service,
-    /// Cosmos DB for Table: answers in no order, shorter keys, smaller batches (COS rules).
+    /// Cosmos DB for Table, with unordered results, shorter keys and smaller batches (COS rules).
     Cosmos,
-    /// Azurite: follows the service but for the AZ rules.
+    /// Azurite, which follows the service except for the AZ rules.
     Emulator,
 }
 
-/// Bytes of a RowKey on Cosmos DB (COS-2).
+/// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
-/// Bytes of a batch on Cosmos DB (COS-2): "2 MB", taken as the smaller of its two readings.
+/// The maximum size of a batch on Cosmos DB, in bytes (COS-2): "2 MB" in its smaller interpretation.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
-/// Names that Cosmos DB keeps for itself (COS-4).
+/// Property names reserved by Cosmos DB (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
 
 impl Target {
-    /// The service behind an endpoint: path style is an emulator's (ACC-2), the host names Cosmos DB (ACC-3).
+    /// Returns the service of an endpoint. Path style means an emulator (ACC-2); the host name identifies Cosmos DB (ACC-3).
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         if endpoint.is_path_style() || endpoint.is_emulator() {
             Self::Emulator
@@ -46,8 +46,8 @@ impl Target {
         }
     }
 
-    /// Its capabilities: keys of 513 to 1,024 code units are left to the server to judge (ENG-1), but for Azurite, which is known
-    /// to refuse them (AZ-7).
+    /// Returns the capabilities. The server decides about keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them
+    /// (AZ-7).
     pub(crate) fn capabilities(self) -> Capabilities {
         let limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         let mut capabilities = Capabilities::service(limits);
@@ -60,7 +60,7 @@ impl Target {
         capabilities
     }
 
-    /// The scope of bearer tokens (AUTH-12).
+    /// Returns the scope of bearer tokens (AUTH-12).
     pub(crate) const fn scope(self) -> &'static str {
         match self {
             Self::Service | Self::Emulator => "https://storage.azure.com/.default",
@@ -68,7 +68,7 @@ impl Target {
         }
     }
 
-    /// Checks what the capabilities have no place for (COS-2, COS-4).
+    /// Checks limits that the capabilities cannot express (COS-2, COS-4).
     pub(crate) fn check(self, operation: &Operation) -> Result<()> {
         if self != Self::Cosmos {
             return Ok(());
@@ -76,7 +76,7 @@ impl Target {
         let bytes = operation.row_key.as_str().len();
         if bytes > COSMOS_ROW_KEY_BYTES {
             let message = format!(
-                "the RowKey has {bytes} bytes; Cosmos DB allows {COSMOS_ROW_KEY_BYTES}: shorten it or move a part into the PartitionKey"
+                "the RowKey has {bytes} bytes, Cosmos DB allows {COSMOS_ROW_KEY_BYTES}; shorten it or move a part into the PartitionKey"
             );
             return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("COS-2"));
         }
@@ -84,7 +84,7 @@ impl Target {
         for property in row.view().properties() {
             let name = property?.name;
             if COSMOS_RESERVED.contains(&name) {
-                let message = format!("property name `{name}` is reserved by Cosmos DB: choose another");
+                let message = format!("property name `{name}` is reserved by Cosmos DB; choose another name");
                 return Err(Error::new(ErrorCode::PropertyNameInvalid, message).with_rule("COS-4"));
             }
         }

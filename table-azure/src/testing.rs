@@ -1,8 +1,8 @@
-//! A wire in place of the network, chance that can be repeated, and faults put back on purpose. For tests of this project, by the
-//! feature `testing`: it is not part of the API, and changes without notice.
+//! Test support: a substitute for the network, reproducible random numbers, and injected faults. It is enabled by the feature `testing`, is
+//! not part of the API, and changes without notice.
 #![cfg_attr(
     not(feature = "testing"),
-    allow(dead_code, unreachable_pub, reason = "it is made by tests alone, and asked for everywhere")
+    allow(dead_code, unreachable_pub, reason = "only tests create it, but all code reads it")
 )]
 
 use std::fmt::Debug;
@@ -15,48 +15,48 @@ use table_core::row::{Property, RowView};
 
 use crate::operation_id;
 
-/// A request on its way.
+/// A request sent by the client.
 #[derive(Clone, Debug)]
 pub struct WireRequest {
     /// The method.
     pub method: String,
-    /// The whole URL.
+    /// The complete URL.
     pub url: String,
-    /// Names in lower case, and values.
+    /// Names in lower case, with values.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
 }
 
 impl WireRequest {
-    /// A header.
+    /// Returns a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// An answer that came whole.
+/// A complete response.
 #[derive(Clone, Debug, Default)]
 pub struct WireAnswer {
     /// The status.
     pub status: u16,
-    /// Names in lower case, and values.
+    /// Names in lower case, with values.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
-/// Why none came.
+/// The reason for a missing response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// There was no connection: nothing was sent.
+    /// No connection was made, and nothing was sent.
     BeforeSending,
-    /// The connection broke when the request may have arrived.
+    /// The connection broke after the request may have arrived.
     AfterSending,
 }
 
-/// An answer under way.
+/// A pending response.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<WireAnswer, Broken>> + Send>>;
 
 /// A substitute for connections.
@@ -65,29 +65,29 @@ pub trait Wire: Debug + Send + Sync {
     fn send(&self, request: WireRequest) -> Delivery;
 }
 
-/// One fault put back, to show that the checker of histories finds it.
+/// An injected fault, which a test of histories must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// An entity with the content that was sent counts as evidence.
+    /// An entity with equal content counts as evidence.
     EqualContent,
     /// An entity with any identifier counts as evidence.
     AnyIdentifier,
-    /// A refusal after a lost answer is what it says.
+    /// A rejection after a lost response is final.
     RefusalStands,
-    /// An attempt forgets that an answer was lost before it.
+    /// An attempt forgets that an earlier response was lost.
     ForgetsDoubt,
-    /// A deletion that finds nothing after a lost answer succeeds.
+    /// A deletion with 404 after a lost response succeeds.
     GoneIsDeleted,
-    /// A 5xx is a refusal.
+    /// A 5xx status is a definite rejection.
     FailureIsRefusal,
-    /// A batch whose answer is cut off was applied.
+    /// A batch with a truncated response counts as applied.
     CutBatchIsDone,
-    /// Reads of the client itself may be answered by the secondary.
+    /// Ordinary reads may come from the secondary.
     StaleReads,
 }
 
 impl Mutant {
-    /// All of them.
+    /// All injected faults.
     pub const ALL: [Self; 8] = [
         Self::EqualContent,
         Self::AnyIdentifier,
@@ -103,22 +103,22 @@ impl Mutant {
 /// Settings for tests.
 #[derive(Clone, Debug, Default)]
 pub struct Testing {
-    /// In place of connections.
+    /// A substitute for connections.
     pub wire: Option<Arc<dyn Wire>>,
-    /// Makes chance repeatable.
+    /// The seed of random numbers.
     pub seed: Option<u64>,
-    /// The fault put back.
+    /// The injected fault.
     pub mutant: Option<Mutant>,
 }
 
 impl Testing {
-    /// Whether a fault is put back; `false` while this is compiled, where tests cannot.
+    /// Returns `true` if the fault is injected. Always `false` without the feature `testing`.
     pub(crate) fn is(&self, mutant: Mutant) -> bool {
         cfg!(feature = "testing") && self.mutant == Some(mutant)
     }
 }
 
-/// Whether an entity has the properties that an operation sent, its identifier aside.
+/// Returns `true` if an entity has the properties that an operation sent, ignoring its identifier.
 pub(crate) fn has_content_of(stored: RowView<'_>, sent: &Operation) -> bool {
     let same = |property: Property<'_>| {
         property.name == operation_id::PROPERTY

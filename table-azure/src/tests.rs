@@ -1,4 +1,4 @@
-//! The client against a scripted server: every promise about the wire, without a service.
+//! Tests of the client against a scripted server. They check the requests on the wire without a service.
 
 mod bounds;
 mod credentials;

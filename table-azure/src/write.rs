@@ -1,4 +1,4 @@
-//! Writes: one operation as one request, more as a batch; each held to the limits before anything is sent.
+//! Writes: a single operation as one request, several as a batch. Limits are checked before anything is sent.
 
 mod request;
 
@@ -16,18 +16,18 @@ use crate::operation_id;
 
 pub(crate) use request::WriteRequest;
 
-/// Bytes by the published formula from which the service's own count may be over its limit (SIZE-4, ENG-3).
+/// The size by the published formula above which the service's own measurement may exceed the limit, in bytes (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
-    /// Applies a transaction.
+    /// Commits a transaction.
     pub(crate) async fn write(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let transaction = self.identified(self.checked(transaction)?)?;
         let by = self.pipeline().deadline();
         let partition_key = transaction.partition_key().as_str();
         let sent = match transaction.operations() {
             [] => {
-                let message = "the transaction holds no operations: add one, or do not submit it";
+                let message = "the transaction has no operations; add one, or do not submit it";
                 return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12"));
             }
             [operation] => {
@@ -52,19 +52,19 @@ impl AzureTables {
         }
     }
 
-    /// The transaction with an identifier, where the options or its sender ask for one.
+    /// Adds an identifier, if the options or the sender request one.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
         match operation_id::identified(&transaction, Uuid::new_v4()) {
-            // A preference only, without room in the request.
+            // The sender's request is only a preference, and the identifier does not fit.
             Err(_) if !self.identifies() => Ok(transaction),
             marked => marked,
         }
     }
 
-    /// Holds a transaction that was built under other limits to ours, and to what only this target asks for.
+    /// Checks a transaction against the limits of this store, and against additional limits of the target.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         let limits = self.known_capabilities().limits;
         let transaction = if *transaction.limits() == limits {
@@ -85,7 +85,7 @@ impl AzureTables {
             };
             self.target().check(operation).map_err(at)?;
         }
-        // No entity of a small transaction is large: most need not be measured once more.
+        // A small transaction has no large entity, so most transactions need no second measurement.
         if transaction.bytes() > NEAR_LIMIT {
             for operation in transaction.operations() {
                 warn_of_limit(partition_key, operation);
@@ -97,19 +97,19 @@ impl AzureTables {
     async fn write_one(&self, request: &Request, by: Instant) -> Result<Committed, Unacknowledged> {
         match self.pipeline().send_by(request, by).await {
             Ok(answer) if matches!(answer.status, 201 | 204) => Ok(vec![etag_of(&answer)]),
-            // A page of some proxy's, say: what became of the request is not in it.
+            // An unexpected success status, for example a page of a proxy. The outcome is unknown.
             Ok(answer) => Err(Unacknowledged::unreadable(request.operation, answer.status)),
             Err(failure) => Err(Unacknowledged::of(failure)),
         }
     }
 }
 
-/// A write that was not acknowledged.
+/// A write without an acknowledgement.
 #[derive(Debug)]
 pub(crate) struct Unacknowledged {
-    /// The result of the last attempt.
+    /// The error of the last attempt.
     pub(crate) error: Error,
-    /// Whether any attempt may have been applied (CON-11).
+    /// `true` if any attempt may have been applied (CON-11).
     pub(crate) into_ambiguous: bool,
 }
 
@@ -139,7 +139,7 @@ fn warn_of_limit(partition_key: &str, operation: &Operation) {
     }
 }
 
-/// The version that a write gave its entity; deletes have none (ETAG-3).
+/// Returns the ETag of a written entity. Deletes have none (ETAG-3).
 pub(crate) fn etag_of(answer: &Answer) -> Option<ETag> {
     ETag::parse(answer.header("etag")).ok()
 }

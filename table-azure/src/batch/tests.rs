@@ -1,4 +1,4 @@
-//! Recorded batches, in both directions, and what is left of them when they are cut.
+//! Tests of recorded batches, in both directions and cut off at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -12,7 +12,7 @@ use table_wire::batch::{Split, split};
 
 const TYPE: &str = "multipart/mixed; boundary=batchresponse_A";
 
-/// Two inserts and a delete, as the service answers them (EX-17, EX-21).
+/// The response of the service to two inserts and a delete (EX-17, EX-21).
 const SUCCESS: &str = "--batchresponse_A
 Content-Type: multipart/mixed; boundary=changesetresponse_B
 
@@ -95,7 +95,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
     }
 }
 
-/// Cosmos DB mixes both ends of lines in one body (COS-11), and its messages begin with the index too.
+/// Cosmos DB mixes both line ends in one body (COS-11). Its messages start with the index, too.
 #[test]
 fn egt_39_and_cos_11_ends_of_lines_may_be_mixed() {
     let mut crlf = false;
@@ -112,7 +112,7 @@ fn egt_39_and_cos_11_ends_of_lines_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Inserts whose content was asked for are answered so by Azurite, without it; too many operations leave a stray boundary.
+/// Azurite responds this way, without the content, to inserts with requested content. Too many operations leave a stray boundary.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_no_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
@@ -122,7 +122,7 @@ fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_no_success() {
     assert!(outcome(&answer(TYPE, &stray), 2).is_err());
 }
 
-/// A part's `Content-ID` is not an index: neither ours, which is never sent, nor that of Azurite (AZ-2).
+/// The `Content-ID` of a part is not an index: this client never sends one, and Azurite's own numbers differ (AZ-2).
 #[test]
 fn egt_11_and_az_2_a_content_id_has_no_effect() {
     for id in ["0", "1", "2", "7", "x"] {
@@ -164,7 +164,7 @@ fn a_cut_answer_is_never_a_success() {
     assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
 }
 
-/// CON-11: a part that failed inside the service says no more than an answer of that status does.
+/// CON-11: a part that failed inside the service is as ambiguous as a response with that status.
 #[test]
 fn con_11_a_part_that_timed_out_is_in_doubt_and_one_that_was_refused_is_not() {
     for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
@@ -182,7 +182,7 @@ proptest! {
     }
 }
 
-/// Line by line, as the rules say it (EGT-30, EGT-39): what the reader does in another way.
+/// Parses line by line, as the rules describe the format (EGT-30, EGT-39). The production parser works differently.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
     for line in body.split_inclusive(|byte| *byte == b'\n') {
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// EX-17 and EX-21 as they were sent.
+/// Sends EX-17 and EX-21.
 #[test]
 fn egt_20_to_25_a_batch_as_it_is_sent() {
     let mut row = RowWriter::new();

@@ -1,11 +1,11 @@
-//! The body of a batch, written.
+//! Serialization of a batch.
 
 use table_wire::batch::{NewRequest, write_requests};
 use uuid::Uuid;
 
 use crate::write::WriteRequest;
 
-/// The body of a batch. `id` is part of its boundaries and so must be new each time.
+/// Returns the body of a batch. `id` is part of the boundaries and must be different for each batch.
 pub(super) fn write_batch(base: &str, requests: &[WriteRequest], id: Uuid) -> String {
     let parts: Vec<_> = requests
         .iter()

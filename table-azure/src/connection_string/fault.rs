@@ -1,9 +1,9 @@
-//! The faults of connection strings. They name keys only: a value may be a secret.
+//! Faults of connection strings. They contain only keys, because a value may be a secret.
 
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// A connection string that cannot be used.
+/// A fault of a connection string.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectionFault {
     #[error("part {0} of the connection string is not a `Key=Value`")]
@@ -11,19 +11,19 @@ pub(crate) enum ConnectionFault {
     #[error("the connection string has `{0}` twice")]
     Twice(String),
     #[error(
-        "the connection string has no credential: `AccountName` with `AccountKey`, or `SharedAccessSignature`"
+        "the connection string has no credential; add `AccountName` with `AccountKey`, or `SharedAccessSignature`"
     )]
     NoCredential,
-    #[error("`AccountName` may hold only letters, digits and `-`")]
+    #[error("`AccountName` may contain only letters, digits and `-`")]
     Account,
-    #[error("the connection string names no endpoint: add `AccountName` or `TableEndpoint`")]
+    #[error("the connection string names no endpoint; add `AccountName` or `TableEndpoint`")]
     NoEndpoint,
     #[error(
-        "the connection string has the emulator's public key and names no endpoint: add `TableEndpoint`, or put the account's \
+        "the connection string has the emulator's public key and names no endpoint; add `TableEndpoint`, or use the account's \
          own key"
     )]
     NoEmulator,
-    #[error("the connection string names no {service} service: add `{key}` or `AccountName`")]
+    #[error("the connection string names no {service} service; add `{key}` or `AccountName`")]
     NoService { service: &'static str, key: &'static str },
 }
 

@@ -1,4 +1,4 @@
-//! The endpoints that a credential may be sent to: over TLS or on this machine, and the emulator's key to an emulator (ACC-1, AUTH-30).
+//! Destinations of credentials: over TLS or on this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
 
 use table_core::{Error, Result};
 
@@ -6,13 +6,14 @@ use crate::credential::Credential;
 use crate::endpoint::{Endpoint, EndpointFault};
 
 impl Credential {
-    /// Checks an endpoint before any request goes there. `plain` says that the options allow plain HTTP.
+    /// Checks an endpoint before the first request. `plain` is `true` if the options allow plain HTTP.
     ///
-    /// The emulator's own signatures may travel in the clear, as its key is public: an emulator in a neighbouring container has
-    /// neither a certificate nor an address of this machine.
+    /// Signatures with the emulator's public key may be sent unencrypted. An emulator in a neighbouring container has neither a certificate
+    /// nor a
+    /// loopback address.
     ///
     /// # Errors
-    /// `InvalidInput` for an endpoint that the credential may not be sent to.
+    /// `InvalidInput` if the credential must not be sent to the endpoint.
     pub(crate) fn check_destination(&self, endpoint: &Endpoint, plain: bool) -> Result<()> {
         let public = matches!(self, Self::SharedKey(key) if key.is_public());
         if public && !endpoint.is_emulator() {

@@ -1,4 +1,4 @@
-//! The faults of endpoints: of their URLs, and of credentials that may not be sent there.
+//! Faults of endpoints, and of credentials that must not be sent to them.
 
 use std::str::FromStr;
 
@@ -6,30 +6,30 @@ use reqwest::Url;
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// A URL that cannot be used.
+/// A fault of an endpoint or a URL.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EndpointFault {
-    #[error("the endpoint is not a URL: write it as https://contoso.table.core.windows.net")]
+    #[error("the endpoint is not a URL; write it as https://contoso.table.core.windows.net")]
     NotAUrl,
     #[error("the endpoint is not an http or https URL")]
     Scheme,
-    #[error("the endpoint holds more than a host and a path: a signature belongs into the credential")]
+    #[error("the endpoint contains more than a host and a path; put a signature into the credential")]
     MoreThanAHost,
     #[error("the endpoint names no host")]
     NoHost,
-    #[error("the endpoint has no account in its host: name the secondary endpoint")]
+    #[error("the endpoint has no account in its host; set the secondary endpoint")]
     NoAccount,
     #[error(
-        "the endpoint {0}: the emulator's public key is for an emulator alone: use the account's own key"
+        "endpoint {0}: the emulator's public key is valid only for an emulator; use the key of the account"
     )]
     PublicKey(String),
     #[error(
-        "the endpoint {0}: a signature or token would be sent in the clear: use https, or allow it by \
+        "endpoint {0}: a signature or token would be sent unencrypted; use https, or allow it with \
          `Options::allow_credentials_over_plain_http`"
     )]
     InTheClear(String),
     #[error(
-        "the URL has {bytes} bytes; at most {most} can be sent, and services take about 32 KiB: ask several queries with \
+        "the URL has {bytes} bytes, at most {most} can be sent and services accept about 32 KiB; send several queries with \
          shorter filters, or for fewer properties"
     )]
     TooLong { bytes: usize, most: usize },

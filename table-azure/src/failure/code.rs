@@ -1,8 +1,8 @@
-//! Mapping of a refusal to an error code: by the service's code first, by the status second (ERR-4, COS-12).
+//! Error codes of rejections: from the code of the service, otherwise from the status (ERR-4, COS-12).
 
 use table_core::ErrorCode;
 
-/// The code of a refusal. `operation` decides what a conflict is about, where only the status reports one.
+/// Returns the error code of a rejection. `operation` distinguishes conflicts if only the status is known.
 pub(crate) fn error_code(status: u16, code: Option<&str>, operation: &str) -> ErrorCode {
     code.and_then(of_name).unwrap_or_else(|| of_status(status, operation))
 }

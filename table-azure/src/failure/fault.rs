@@ -1,24 +1,24 @@
-//! The faults of answers that do not follow the protocol.
+//! Faults of responses that violate the protocol.
 
 use table_core::error::Fault;
 use table_core::{Error, ErrorCode};
 
-/// An answer that cannot be read.
+/// A response that violates the protocol.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AnswerFault {
-    #[error("{operation}: the answer should be JSON and is `{found}`: is a proxy in between?")]
+    #[error("{operation}: expected JSON but received `{found}`; check for a proxy")]
     NotJson { operation: String, found: String },
-    #[error("{operation}: the answer cannot be read")]
+    #[error("{operation}: invalid response")]
     Json { operation: String, source: serde_json::Error },
-    #[error("{operation}: the answer cannot be read")]
+    #[error("{operation}: invalid response")]
     Entity { operation: String, source: Error },
-    #[error("{operation}: the answer cannot be read: {why}")]
+    #[error("{operation}: invalid response: {why}")]
     Batch { operation: &'static str, why: String },
-    #[error("{operation}: an answer of status {status} is not one of a table service")]
+    #[error("{operation}: a response with status {status} is not from a table service")]
     Status { operation: String, status: u16 },
-    #[error("{0}: the answer is not a list of policies")]
+    #[error("{0}: the response is not a list of policies")]
     Policies(&'static str),
-    #[error("{0}: the answer is not that of a queue service")]
+    #[error("{0}: the response is not from a queue service")]
     Queue(String),
 }
 

@@ -1,12 +1,12 @@
-//! A refusal by the service: status, code, request id.
+//! Rejections by the service: status, code, request id.
 
 use std::error::Error as StdError;
 use std::fmt;
 
 use table_wire::ErrorBody;
 
-/// The answer of the service, as the source of an [`Error`](table_core::Error): its code where ours has none, and the request
-/// id that its operators ask for.
+/// The response of the service, as the source of an [`Error`](table_core::Error). It contains the service's error code, which may have no
+/// equivalent in this library, and the request id for support requests.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -28,7 +28,7 @@ pub struct ServiceError {
 }
 
 impl ServiceError {
-    /// The error of an answer with this status, by its body and its headers.
+    /// Creates the error from the status, headers and body of a response.
     pub(crate) fn new<'a>(
         operation: &'static str,
         status: u16,
@@ -39,43 +39,43 @@ impl ServiceError {
         Self {
             operation,
             status,
-            // The recorded table errors carry the code only in the body (REQ-4).
+            // The recorded table errors have the code only in the body (REQ-4).
             code: body.code.clone().or_else(|| header("x-ms-error-code")),
             message: body.message.clone(),
             request_id: header("x-ms-request-id"),
         }
     }
 
-    /// The same for one part of a batch, with the part's own status.
+    /// Returns the error of one part of a batch, with the status of that part.
     pub(crate) fn of_part(self, status: u16, body: &ErrorBody) -> Self {
         Self { status, code: body.code.clone(), message: body.message.clone(), ..self }
     }
 
-    /// The operation, such as `insert`.
+    /// Returns the operation, such as `insert`.
     #[must_use]
     pub const fn operation(&self) -> &str {
         self.operation
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     #[must_use]
     pub const fn status(&self) -> u16 {
         self.status
     }
 
-    /// The service's own code, such as `AuthorizationPermissionMismatch`; `None` if it sent none.
+    /// Returns the error code of the service, such as `AuthorizationPermissionMismatch`, or `None` if the response has no code.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
     }
 
-    /// The service's message, without its request id and time.
+    /// Returns the message of the service, without its request id and time.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The id under which the service knows the request.
+    /// Returns the id of the request in the service's logs.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()
@@ -83,7 +83,7 @@ impl ServiceError {
 }
 
 impl ServiceError {
-    /// The text for an error of ours: the operation, the service's message, and the id that its operators ask for.
+    /// Returns the text for an error: the operation, the message of the service, and the request id.
     pub(crate) fn summary(&self) -> String {
         let message = if self.message.is_empty() { "refused without a message" } else { &self.message };
         match &self.request_id {

@@ -1,4 +1,4 @@
-//! Classification of one failed attempt: whether it may have been applied, whether to retry, and its error.
+//! Classification of a failed attempt: possible application, retry, error.
 
 use std::time::Duration;
 
@@ -14,27 +14,28 @@ use crate::retry::retry_after;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
-    /// The status; `None` without an answer.
+    /// The status, or `None` without a response.
     pub(crate) status: Option<u16>,
-    /// The service's own words, if it answered in them.
+    /// `true` if the body is an error of the service.
     pub(crate) known: bool,
-    /// Whether another attempt may do better (RTY-1).
+    /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// Whether this attempt, or one before it, may have been applied (CON-11). A refusal does not end that: an earlier attempt may be its
-    /// reason, or have been made before that reason came about.
+    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because an
+    /// earlier
+    /// attempt may have caused it or preceded its cause.
     pub(crate) into_ambiguous: bool,
-    /// How long the service asks to wait (RTY-3).
+    /// The delay that the service requests (RTY-3).
     pub(crate) after: Option<Duration>,
 }
 
 impl Failure {
-    /// A refusal.
+    /// Creates the failure for an error response.
     pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
         let code = error_code(answer.status, service.code(), operation);
         let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
-        // Throttling refuses before it does anything; a 503 that is not in the service's words may be a gateway's.
+        // Throttling rejects a request before it has any effect. A 503 without a service error may come from a gateway.
         let throttled = answer.status == 429 || service.code() == Some("ServerBusy");
         Self {
             error: Error::new(code, service.summary()).with_source(service),
@@ -46,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// No answer.
+    /// Creates the failure for a missing response.
     pub(crate) fn of_transport(operation: &'static str, error: TransportError, reads: bool) -> Self {
         let (transient, sent) = (error.is_transient(), error.sent);
         let code = if sent { ErrorCode::OperationTimedOut } else { ErrorCode::Io };
@@ -61,13 +62,13 @@ impl Failure {
         }
     }
 
-    /// A fault on our side, before anything was sent.
+    /// Creates the failure for an error of this client before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
-    /// The error to return. A write that may have been applied says so, regardless of the last answer (CON-11).
+    /// Returns the error. A write that may have been applied becomes ambiguous, whatever the last response was (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
         if reads || !self.into_ambiguous { self.error } else { self.error.into_ambiguous() }
     }

@@ -1,4 +1,4 @@
-//! The faults of this side of a connection, before a request is sent.
+//! Faults of the client before a request is sent.
 
 use std::io;
 
@@ -6,15 +6,15 @@ use table_core::ErrorCode;
 use table_core::error::Fault;
 use tokio::task::JoinError;
 
-/// A request that cannot be prepared or carried on.
+/// A fault of the client's HTTP stack.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpFault {
-    /// The value may be a secret: neither it nor the cause is repeated.
+    /// An invalid header value. It may be a secret, so neither the value nor the source is included.
     #[error("the value of `{0}` cannot be written in a header")]
     Header(&'static str),
-    #[error("no token to sign with was received in time: nothing was sent by this attempt")]
+    #[error("no bearer token was received in time; the request was not sent")]
     NoToken,
-    #[error("TLS is not available on this system: it needs its certificates of trust")]
+    #[error("TLS is not available; the system has no trusted certificates")]
     Tls(#[source] rustls::Error),
     #[error("the HTTP client cannot be set up")]
     Client(#[source] reqwest::Error),

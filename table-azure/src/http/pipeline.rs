@@ -1,4 +1,4 @@
-//! Signs, sends and retries requests.
+//! Signing, sending and retries of requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::{Mutant, Testing};
 
-/// The parts of a pipeline.
+/// The components of a pipeline.
 #[derive(Clone, Debug)]
 pub(crate) struct PipelineParts {
     pub(crate) primary: Endpoint,
@@ -27,18 +27,18 @@ pub(crate) struct PipelineParts {
     pub(crate) secondary: Option<Endpoint>,
     pub(crate) credential: Credential,
     pub(crate) scheme: Scheme,
-    /// `x-ms-version`.
+    /// The value of `x-ms-version`.
     pub(crate) version: &'static str,
     /// The scope of bearer tokens (AUTH-12).
     pub(crate) scope: &'static str,
     pub(crate) retry: RetryPolicy,
     pub(crate) clock: Clock,
-    /// Whether credentials may be sent over plain HTTP.
+    /// `true` if credentials may be sent over plain HTTP.
     pub(crate) plain: bool,
     pub(crate) testing: Testing,
 }
 
-/// Signs, sends and repeats the requests of one service. Clones share connections and the budget of repetitions.
+/// A pipeline that signs, sends and retries the requests of one service. Clones share connections and the retry budget.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline(Arc<Inner>);
 
@@ -48,18 +48,20 @@ struct Inner {
     transport: Transport,
     token: Mutex<Option<AccessToken>>,
     budget: Budget,
-    /// For its chance.
+    /// The source of random numbers.
     pace: Runtime,
 }
 
 impl Pipeline {
+    /// Creates a pipeline with new connections.
+    ///
     /// # Errors
-    /// `Io` if the system has no certificates to trust; `InvalidInput` for an endpoint that must not see the credential.
+    /// `Io` if the system has no trusted certificates. `InvalidInput` for an endpoint that must not receive the credential.
     pub(crate) fn new(parts: PipelineParts) -> Result<Self> {
         let endpoints = || std::iter::once(&parts.primary).chain(&parts.secondary);
         endpoints().try_for_each(|endpoint| parts.credential.check_destination(endpoint, parts.plain))?;
         let secure = endpoints().any(Endpoint::is_secure);
-        // A proxy is a way off this machine.
+        // Requests to this machine must not go through a proxy.
         let direct = endpoints().any(Endpoint::is_loopback);
         let transport = match &parts.testing.wire {
             Some(wire) => Transport::Wire(Arc::clone(wire)),
@@ -74,18 +76,18 @@ impl Pipeline {
         Self(Arc::new(Inner { parts, transport, token: Mutex::new(None), budget, pace }))
     }
 
-    /// The same for another endpoint alone, over the same connections.
+    /// Returns a pipeline for another endpoint, with the same connections and without a secondary.
     ///
     /// # Errors
-    /// `InvalidInput` for an endpoint that must not see the credential.
+    /// `InvalidInput` for an endpoint that must not receive the credential.
     pub(crate) fn at(&self, endpoint: Endpoint) -> Result<Self> {
         self.with(endpoint, None)
     }
 
-    /// The same with a secondary that reads go to as well, over the same connections.
+    /// Returns a pipeline that also reads from a secondary, with the same connections.
     ///
     /// # Errors
-    /// `InvalidInput` for an endpoint that must not see the credential.
+    /// `InvalidInput` for an endpoint that must not receive the credential.
     pub(crate) fn or_at(&self, secondary: Endpoint) -> Result<Self> {
         self.with(self.endpoint().clone(), Some(secondary))
     }
@@ -100,34 +102,34 @@ impl Pipeline {
         Ok(Self::of(parts, self.0.transport.clone()))
     }
 
-    /// The service's endpoint.
+    /// Returns the primary endpoint.
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.0.parts.primary
     }
 
-    /// Whether a test has put a fault back.
+    /// Returns `true` if a test has injected this fault.
     pub(crate) fn is(&self, mutant: Mutant) -> bool {
         self.0.parts.testing.is(mutant)
     }
 
-    /// The retry policy.
+    /// Returns the retry policy.
     pub(crate) fn retry(&self) -> &RetryPolicy {
         &self.0.parts.retry
     }
 
-    /// The deadline of an operation that begins now.
+    /// Returns the deadline of an operation that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
-        // A time that no clock can hold does not come.
+        // A limit that overflows the clock is never reached.
         now.checked_add(self.0.parts.retry.total).unwrap_or_else(|| now + FOREVER)
     }
 
-    /// Sends a request until there is an answer that does not ask for another attempt. Only a success (2xx) is `Ok`.
+    /// Sends a request and retries it while the failure is transient. Returns `Ok` only for a success (2xx).
     pub(crate) async fn send(&self, request: &Request) -> std::result::Result<Answer, Failure> {
         self.send_by(request, self.deadline()).await
     }
 
-    /// The same within the time of an operation that began earlier.
+    /// Sends a request with the deadline of an operation that started earlier.
     pub(crate) async fn send_by(
         &self,
         request: &Request,
@@ -149,7 +151,7 @@ impl Pipeline {
                 Err(failure) => failure,
             };
             if secondary.is_some() && failure.status == Some(404) {
-                // It may only not have arrived there yet (RTY-5): the primary is asked at once.
+                // The entity may not have been replicated yet (RTY-5), so the primary is read immediately.
                 trusts_secondary = false;
                 continue;
             }
@@ -160,7 +162,7 @@ impl Pipeline {
                 failure.into_ambiguous |= doubt;
             }
             if !failure.transient {
-                // It has answered, and that is what the budget is about.
+                // The service has responded, which replenishes the budget.
                 inner.budget.give_back(retry > 0);
                 return Err(failure);
             }
@@ -185,18 +187,18 @@ impl Pipeline {
     }
 }
 
-/// Longer than any operation.
+/// A duration longer than any operation.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 impl Inner {
-    /// One attempt, signed anew with a new date (RTY-4).
+    /// Makes one attempt, with a new date and signature (RTY-4).
     async fn attempt(
         &self,
         request: &Request,
         endpoint: &Endpoint,
         by: Instant,
     ) -> std::result::Result<Answer, Failure> {
-        // A provider of tokens may take its time.
+        // A token provider may be slow.
         let prepared = tokio::time::timeout_at(by, self.prepare(request, endpoint)).await;
         let (url, headers) = prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
         let limit = self.parts.retry.attempt.min(by.saturating_duration_since(Instant::now()));
@@ -244,11 +246,11 @@ impl Inner {
         Ok((url, headers))
     }
 
-    /// The token in use, or a new one from five minutes before that one ends.
+    /// Returns the cached token, or a new one from five minutes before its expiry.
     async fn token(&self, now: DateTime<Utc>) -> Result<String> {
         const EARLY: TimeDelta = TimeDelta::minutes(5);
         let Credential::Token(provider) = &self.parts.credential else { return Ok(String::new()) };
-        // Held while the provider is asked, so that it is asked once.
+        // The lock is held during the request, so only one token is requested.
         let mut kept = self.token.lock().await;
         if let Some(token) = kept.as_ref().filter(|token| now + EARLY < token.expires_on) {
             return Ok(token.secret.clone());

@@ -1,4 +1,4 @@
-//! A request before it is signed and sent: relative to an endpoint, so that it can go to either of two.
+//! Unsigned requests. They are relative to an endpoint, and can be sent to the primary or the secondary.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -10,23 +10,22 @@ use crate::http::fault::HttpFault;
 
 /// A request of one operation.
 ///
-/// It may be sent more than once: it reads, sets once more what it has set, or its sender resolves what a repetition answers
-/// (CON-11, RTY-4).
+/// It may be sent several times. It either only reads, or is idempotent, or its sender resolves the outcome of a retry (CON-11, RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// The operation's word in errors and spans.
+    /// The name of the operation in errors and spans.
     pub(crate) operation: &'static str,
     pub(crate) method: Method,
-    /// After the endpoint's base; begins with a slash, percent-encoded.
+    /// The percent-encoded path after the base of the endpoint. Starts with a slash.
     pub(crate) path: String,
-    /// Pairs joined by `&`, percent-encoded.
+    /// Percent-encoded pairs joined by `&`.
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
 impl Request {
-    /// A request without a body.
+    /// Creates a request without a body.
     pub(crate) fn new(operation: &'static str, method: Method, path: impl Into<String>) -> Self {
         Self {
             operation,
@@ -38,7 +37,7 @@ impl Request {
         }
     }
 
-    /// Adds a query option; its value is percent-encoded here, once (LIT-4).
+    /// Adds a query option. Its value is percent-encoded here (LIT-4).
     pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
         if !self.query.is_empty() {
             self.query.push('&');
@@ -52,7 +51,7 @@ impl Request {
     /// Sets a header.
     ///
     /// # Errors
-    /// `InvalidInput` if the value cannot be written in one: it holds control characters.
+    /// `InvalidInput` if the value contains control characters.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Result<Self> {
         let value =
             HeaderValue::from_bytes(value.as_bytes()).map_err(|_| Error::of(HttpFault::Header(name)))?;
@@ -60,7 +59,7 @@ impl Request {
         Ok(self)
     }
 
-    /// Sets a header to a text of this program.
+    /// Sets a header to a constant text.
     pub(crate) fn fixed(mut self, name: &'static str, value: &'static str) -> Self {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
@@ -71,7 +70,7 @@ impl Request {
         Self { body: body.into(), ..self.fixed("content-type", content_type) }
     }
 
-    /// Whether it changes nothing: it may go to a secondary, and a lost answer leaves no doubt.
+    /// Returns `true` if the request changes nothing. It may go to a secondary, and a lost response leaves no ambiguity.
     pub(crate) fn reads(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD
     }

@@ -1,4 +1,4 @@
-//! Runtime of requests: the caller's tokio runtime, or one of the client's own.
+//! Runtime of requests: the tokio runtime of the caller, or a runtime of the client.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A runtime that exists from the first call that needs it: `block_on` of any executor works, with one thread hop.
+/// A lazily created runtime. It supports `block_on` of any executor, at the cost of one thread hop.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime(OnceLock<Own>);
 
@@ -18,14 +18,14 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // A runtime must not be awaited for in another one's thread, and its last owner may be anywhere.
+        // Dropping a runtime blocks, which is not allowed in async code. The last owner may be dropped anywhere.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Dropping the future ends the request, as it would on the caller's own runtime.
+/// A task that is aborted when its future is dropped, like a request on the caller's runtime.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -35,7 +35,7 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 impl Runtime {
-    /// Runs a future to its end.
+    /// Runs a future to completion.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -46,7 +46,7 @@ impl Runtime {
         self.run_apart(future).await
     }
 
-    /// Runs a future to its end as a task: once it has been polled it goes on by itself, until its caller drops it.
+    /// Runs a future to completion as a task. After the first poll it makes progress without polling, until the caller drops it.
     pub(crate) async fn run_apart<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -64,7 +64,7 @@ impl Runtime {
                 .enable_all()
                 .build()
                 .map_err(|error| Error::of(HttpFault::Thread(error)))?;
-            // Two first calls may both build one; the second is shut down again unused.
+            // Two concurrent first calls may both build a runtime. The second runtime is shut down unused.
             let _ = self.0.set(Own(Some(runtime)));
         }
         let own = self.0.get().and_then(|own| own.0.as_ref());

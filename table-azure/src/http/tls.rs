@@ -1,4 +1,4 @@
-//! TLS configuration: rustls with ring and the system's certificates.
+//! TLS configuration: rustls with ring and the certificates of the system.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use table_core::{Error, Result};
 
 use crate::http::fault::HttpFault;
 
-/// The configuration. For an endpoint without TLS, one that trusts no certificate and reads nothing from the system.
+/// Returns the TLS configuration. If TLS is not needed, it trusts no certificate and reads nothing from the system.
 pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
     let refuse = |error| Error::of(HttpFault::Tls(error));
-    // A provider of our own, so that no other crate's choice of a default for the process matters.
+    // An explicit provider, so the process-wide default of other crates has no effect.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(refuse)?;

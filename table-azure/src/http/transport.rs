@@ -1,4 +1,4 @@
-//! One attempt on the wire: a pooled connection, a time limit, a bounded body.
+//! One attempt on the wire: pooled connections, a time limit, a bounded body.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,36 +14,36 @@ use crate::http::fault::HttpFault;
 use crate::http::{Answer, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// The most bytes of an answer that are read. A page holds about 4 MiB; a larger answer is not one of a table service.
+/// The maximum size of a response. A page has about 4 MiB; a larger response is not from a table service.
 const MOST_BYTES: usize = 64 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Sends requests.
+/// A transport for requests.
 #[derive(Clone, Debug)]
 pub(crate) enum Transport {
-    /// Over pooled connections.
+    /// Pooled connections.
     Http(Client),
-    /// To what a test has in their place.
+    /// A substitute for connections in tests.
     Wire(Arc<dyn Wire>),
 }
 
 impl Transport {
-    /// A pool of connections. `secure` says whether TLS is needed, `direct` that no proxy stands between.
+    /// Creates a pool of connections. `secure` enables TLS, `direct` disables proxies.
     ///
     /// # Errors
-    /// `Io` if the system has no certificates to trust.
+    /// `Io` if the system has no trusted certificates.
     pub(crate) fn new(secure: bool, direct: bool) -> Result<Self> {
         Self::client(secure, direct).map(Self::Http)
     }
 
-    /// The pool alone, for whom it is enough.
+    /// Creates only the HTTP client.
     ///
     /// # Errors
-    /// `Io` if the system has no certificates to trust.
+    /// `Io` if the system has no trusted certificates.
     pub(crate) fn client(secure: bool, direct: bool) -> Result<Client> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(secure)?)
-            // A redirect would carry the signature to another host.
+            // A redirect would send the signature to another host.
             .redirect(Policy::none())
             .connect_timeout(CONNECT)
             .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
@@ -51,7 +51,7 @@ impl Transport {
         builder.build().map_err(|error| Error::of(HttpFault::Client(error.without_url())))
     }
 
-    /// Sends once and reads the whole answer, within a time limit.
+    /// Sends a request once and reads the complete response, within a time limit.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -66,7 +66,7 @@ impl Transport {
                 Self::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
         };
-        // Where a test has stopped the clock, no time passes while bytes are on their way.
+        // If a test has paused the clock, no time passes while bytes are in transit.
         #[cfg(test)]
         let attempt = crate::tests::under_way(attempt);
         tokio::time::timeout(limit, attempt)
@@ -117,21 +117,21 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body, into_ambiguous: false })
 }
 
-/// Why there is no answer.
+/// The reason for a missing response.
 #[derive(Debug)]
 pub(crate) struct TransportError {
-    /// Whether the service may have got the request.
+    /// `true` if the service may have received the request.
     pub(crate) sent: bool,
     reason: Reason,
 }
 
 #[derive(Debug)]
 enum Reason {
-    /// Without its URL, which may hold a signature.
+    /// An error of the HTTP client without its URL, which may contain a signature.
     Http(reqwest::Error),
     TimedOut(Duration),
     TooLong,
-    /// By a test.
+    /// A failure injected by a test.
     Broken,
 }
 
@@ -140,12 +140,12 @@ impl TransportError {
         Self { sent: !error.is_connect() && !error.is_builder(), reason: Reason::Http(error.without_url()) }
     }
 
-    /// Whether another attempt may do better.
+    /// Returns `true` if a retry may succeed.
     pub(crate) const fn is_transient(&self) -> bool {
         !matches!(self.reason, Reason::TooLong)
     }
 
-    /// Converts it to an error of this code, whose source is that of the HTTP client.
+    /// Converts the failure to an error with this code, with the error of the HTTP client as its source.
     pub(crate) fn into_error(self, operation: &str, code: ErrorCode) -> Error {
         let error = Error::new(code, format!("{operation}: {self}"));
         match self.reason {
@@ -160,12 +160,12 @@ impl fmt::Display for TransportError {
         match &self.reason {
             Reason::Http(error) if error.is_connect() => f.write_str("no connection"),
             Reason::Http(error) if error.is_body() || error.is_decode() => {
-                f.write_str("the answer was cut off")
+                f.write_str("the response was cut off")
             }
-            Reason::Http(_) => f.write_str("the connection broke before the answer"),
-            Reason::TimedOut(limit) => write!(f, "no whole answer within {} s", limit.as_secs_f32()),
+            Reason::Http(_) => f.write_str("the connection broke before the response"),
+            Reason::TimedOut(limit) => write!(f, "no complete response within {} s", limit.as_secs_f32()),
             Reason::Broken => f.write_str("the connection broke"),
-            Reason::TooLong => write!(f, "the answer is longer than {} MiB", MOST_BYTES >> 20),
+            Reason::TooLong => write!(f, "the response is longer than {} MiB", MOST_BYTES >> 20),
         }
     }
 }

@@ -13,22 +13,22 @@ use crate::http::{Pipeline, PipelineParts, Runtime};
 use crate::options::Options;
 use crate::target::Target;
 
-/// The version that the queue service is spoken to in.
+/// The version of the queue service's protocol.
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
 ///
-/// Works on any executor: inside a tokio runtime requests run there, elsewhere on a thread of the client's own.
+/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if none is running.
 ///
-/// # Repetition
-/// A request whose answer was lost is repeated (RTY-1). A put may then leave two messages, a receive one that is hidden from
-/// everybody for its time, and an update may find its receipt dead: `PopReceiptMismatch`, upon which a worker stops. All of
-/// that is within what queues promise (QUE-14): consumers are idempotent.
+/// # Retries
+/// A request with a lost response is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all
+/// workers until its visibility timeout. An update may find its pop receipt invalid and fail with `PopReceiptMismatch`, after which a
+/// worker stops. Queues permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service keeps texts as XML does. One with a character that XML cannot hold, such as U+0000, is refused before it is
-/// sent; nothing is encoded unasked (QUE-6).
+/// The service stores texts as XML. A text with an illegal XML character, such as U+0000, is rejected before it is sent. Texts are never
+/// encoded implicitly (QUE-6).
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -56,10 +56,10 @@ struct Inner {
 }
 
 impl AzureQueues {
-    /// A client of the account that a connection string names (AUTH-31). Nothing is sent.
+    /// Creates a client from a connection string (AUTH-31), without a request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or has no queue endpoint; `AuthenticationFailed` if its key is not base64.
+    /// `InvalidInput` if the text is not a connection string, or has no queue endpoint. `AuthenticationFailed` if its key is not base64.
     ///
     /// ```
     /// use table_azure::AzureQueues;
@@ -73,10 +73,10 @@ impl AzureQueues {
         Self::from_connection_string_with(text, Options::default())
     }
 
-    /// The same, under these options.
+    /// Creates a client from a connection string with options.
     ///
     /// # Errors
-    /// As [`from_connection_string`](Self::from_connection_string).
+    /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.queue_endpoint() else {
@@ -85,19 +85,20 @@ impl AzureQueues {
         Self::with_options(endpoint, parsed.credential().clone(), options)
     }
 
-    /// A client of an endpoint, such as `https://contoso.queue.core.windows.net`. Nothing is sent.
+    /// Creates a client of an endpoint such as `https://contoso.queue.core.windows.net`, without a request.
     ///
     /// # Errors
-    /// `InvalidInput` if it is not an endpoint, or if the credential would be sent there in the clear (ACC-1).
+    /// `InvalidInput` if the text is not an endpoint, or if the credential would be sent unencrypted (ACC-1).
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// The same with options, of which retries, the target and the clock apply. Nothing is read from a secondary,
-    /// where a message can be seen but not be had.
+    /// Creates a client of an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP apply.
+    /// A secondary is never used, because
+    /// its messages can be seen but not received.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is not a URL; `Io` if the system has no certificates to trust.
+    /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
@@ -124,7 +125,7 @@ impl AzureQueues {
         self.0.target
     }
 
-    /// Runs the work of a clone of the client, on any executor of the caller.
+    /// Runs work on a clone of the client, under any executor of the caller.
     pub(super) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -140,7 +141,7 @@ impl fmt::Debug for AzureQueues {
     }
 }
 
-/// The endpoint.
+/// Writes the endpoint.
 impl fmt::Display for AzureQueues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.pipeline.endpoint().fmt(f)

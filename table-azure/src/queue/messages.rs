@@ -1,4 +1,4 @@
-//! The requests of queues and messages (QUE-3).
+//! Requests for queues and messages (QUE-3).
 
 use std::time::Duration;
 
@@ -24,12 +24,12 @@ fn at(queue: &QueueName, id: Option<&MessageId>) -> String {
     }
 }
 
-/// The body of a put or an update (QUE-4).
+/// Returns the body of a put or an update (QUE-4).
 fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     check::text(queue, text)?;
     if let Some(illegal) = xml::first_illegal(text) {
         let message = format!(
-            "queue `{queue}`: the message holds {}, which the service cannot keep: encode it, for example in base64",
+            "queue `{queue}`: the message contains {}, which the service cannot store; encode the message, for example in base64",
             illegal.escape_unicode()
         );
         return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("QUE-4"));
@@ -38,10 +38,10 @@ fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     Ok(if target == Target::Emulator { ascii::xml(body) } else { body })
 }
 
-/// Reads the messages of an answer.
+/// Reads the messages of a response.
 ///
 /// # Errors
-/// `InternalError` for an answer that is not a list of messages.
+/// `InternalError` if the response is not a list of messages.
 fn read<T>(
     queue: &QueueName,
     operation: &str,
@@ -58,12 +58,12 @@ impl AzureQueues {
         self.pipeline().send(&request).await.map_err(|failure| of_request(queue, failure, reads))
     }
 
-    /// After an attempt whose answer was lost, a deletion that finds nothing succeeds: what was to go is gone.
+    /// Sends a deletion. A 404 after a lost response counts as success, because the queue or message no longer exists.
     async fn send_deletion(&self, queue: &QueueName, request: Request) -> Result<()> {
         match self.pipeline().send(&request).await {
             Ok(_) => Ok(()),
             Err(failure) if failure.status == Some(404) && failure.into_ambiguous => Ok(()),
-            // The message is there, under another receipt, which no deletion leaves behind.
+            // The message exists with another receipt, so no attempt deleted it.
             Err(failure) if failure.error.code() == ErrorCode::PopReceiptMismatch => {
                 Err(of_request(queue, Failure { into_ambiguous: false, ..failure }, false))
             }
@@ -74,9 +74,9 @@ impl AzureQueues {
     pub(super) async fn create(&self, queue: &QueueName) -> Result<bool> {
         let request = Request::new("create queue", Method::PUT, format!("/{queue}"));
         match self.send(queue, request).await {
-            // After a lost answer its maker is unknown: it exists.
+            // After a lost response, it is unknown which request created the queue. It exists in any case.
             Ok(answer) => Ok(answer.status == 201),
-            // There with other metadata: there.
+            // The queue exists with different metadata.
             Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::QueueAlreadyExists => {
                 Ok(false)
             }

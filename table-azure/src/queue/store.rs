@@ -1,4 +1,4 @@
-//! The client as a [`QueueStore`].
+//! [`QueueStore`] implementation of the client.
 
 use std::time::Duration;
 

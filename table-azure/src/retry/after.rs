@@ -1,4 +1,4 @@
-//! `Retry-After` in both forms (RTY-3).
+//! Parsing of `Retry-After` in both forms (RTY-3).
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 
 use crate::auth::parse_http_date;
 
-/// `x-ms-retry-after-ms`, or `Retry-After` in seconds or as a date; `None` if neither is there or can be read.
+/// Returns the delay in `x-ms-retry-after-ms`, or in `Retry-After` as seconds or date. `None` if no header is present or valid.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Cosmos DB writes fractions of a millisecond.

@@ -1,11 +1,11 @@
-//! The budget of repetitions that a client's calls share, so that a failing service is not asked several times as often.
+//! Retry budget shared by all calls of a client. It limits the additional load on a failing service.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Tokens of one repetition. An operation that ends well gives back what its last repetition took, or one token if it needed none.
+/// The tokens of one retry. A success returns the tokens of its last retry, or one token if it needed no retry.
 const REPETITION: u32 = 10;
 
-/// Repetitions that are allowed for now.
+/// The remaining retries.
 #[derive(Debug)]
 pub(crate) struct Budget {
     most: u32,
@@ -15,18 +15,18 @@ pub(crate) struct Budget {
 #[derive(Debug)]
 struct State {
     tokens: u32,
-    /// Whether nothing is repeated, since the tokens ran out.
+    /// `true` while retries are disabled because the tokens ran out.
     open: bool,
 }
 
 impl Budget {
-    /// A budget of this many repetitions in a row, when none succeeds.
+    /// Creates a budget for this number of consecutive retries without a success.
     pub(crate) fn new(repetitions: u32) -> Self {
         let most = repetitions.saturating_mul(REPETITION);
         Self { most, state: Mutex::new(State { tokens: most, open: false }) }
     }
 
-    /// Takes a repetition from the budget; `false` if there is none.
+    /// Takes one retry from the budget. Returns `false` if it is exhausted.
     pub(crate) fn take(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = state.tokens.checked_sub(REPETITION) {
@@ -38,20 +38,20 @@ impl Budget {
             tracing::warn!(
                 target: "table_azure::circuit",
                 state = "open",
-                "too few requests end well: none is repeated until more do"
+                "too few requests succeed; retries are disabled until more do"
             );
         }
         false
     }
 
-    /// An operation has ended well, after repetitions or at once.
+    /// Records a success, with or without retries.
     pub(crate) fn give_back(&self, repeated: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let tokens = if repeated { REPETITION } else { 1 };
         state.tokens = state.tokens.saturating_add(tokens).min(self.most);
         if state.open && state.tokens >= self.most / 2 {
             state.open = false;
-            tracing::info!(target: "table_azure::circuit", state = "closed", "requests are repeated as before");
+            tracing::info!(target: "table_azure::circuit", state = "closed", "retries are enabled again");
         }
     }
 }
@@ -71,7 +71,7 @@ mod tests {
         assert!(budget.take() && !budget.take());
         budget.give_back(true);
         assert!(budget.take());
-        // It never grows beyond what it began with.
+        // The budget never exceeds its initial value.
         (0..9).for_each(|_| budget.give_back(true));
         assert!(budget.take() && budget.take() && !budget.take());
         assert!(!Budget::new(0).take());

@@ -1,4 +1,4 @@
-//! Bounds of a call: its time limit, the budget of repetitions that all calls share, and what is left of one that was dropped.
+//! Tests of limits: the time limit of a call, the shared retry budget, and dropped calls.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ fn stored() -> Reply {
     entity("2026-11-20T07:00:00Z", 1)
 }
 
-/// The second attempt is cut off by the limit of the whole, and no third begins.
+/// The overall time limit ends the second attempt, and no third attempt starts.
 #[tokio::test(start_paused = true)]
 async fn rty_2_the_whole_operation_has_a_time_limit() {
     let server = Server::start(vec![Reply::Silence; 4]).await;
@@ -36,7 +36,7 @@ async fn rty_2_the_whole_operation_has_a_time_limit() {
     assert_eq!(server.lines()[..2], ["POST /Employee"; 2]);
 }
 
-/// Gives out no token, however long.
+/// Never returns a token.
 #[derive(Debug, Default)]
 struct Never(Arc<AtomicUsize>);
 
@@ -60,7 +60,7 @@ async fn rty_2_and_auth_12_a_token_that_does_not_come_ends_the_call() {
     assert!(server.received().is_empty());
 }
 
-/// Dropped while it waits for a token, for an answer, and between two attempts: the next call is as the first one was.
+/// Drops a call while it waits for a token, for a response, and between two attempts. The next call is unaffected.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_call_that_is_dropped_leaves_nothing_behind() {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -84,7 +84,7 @@ async fn con_11_a_call_that_is_dropped_leaves_nothing_behind() {
     assert_eq!(server.received().len(), 3, "nothing is sent for a call that was dropped");
 }
 
-/// The events at `table_azure::circuit`.
+/// Records the events of `table_azure::circuit`.
 #[derive(Clone, Debug, Default)]
 struct Circuit(Arc<Mutex<Vec<String>>>);
 
@@ -122,11 +122,12 @@ impl Visit for State<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// In an outage each call is sent once, and not four times; where requests end well again, they are repeated again.
+/// In an outage each call is sent once instead of four times. After successes, retries are enabled again.
 #[tokio::test(start_paused = true)]
 async fn rty_2_repetitions_are_bounded_for_all_calls_together_and_tracing_tells() {
     let circuit = Circuit::default();
-    // With one dispatcher alive, a callsite that another test's thread reaches first is off for good: that thread has none.
+    // If a thread without a dispatcher reaches a callsite first, tracing disables the callsite permanently. A second dispatcher prevents
+    // this.
     let _second = tracing::Dispatch::new(circuit.clone());
     let _listening = tracing::subscriber::set_default(circuit.clone());
     let events = || circuit.0.lock().unwrap().clone();

@@ -1,4 +1,4 @@
-//! Credentials on the wire, and that no secret is ever in an error or in `Debug` (SAS-12, AUTH-12).
+//! Tests of credentials on the wire. No error and no `Debug` output contains a secret (SAS-12, AUTH-12).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ async fn auth_2_3_and_13_either_form_of_the_signature_is_of_what_is_sent() {
     {
         let server = Server::start([done(), done()]).await;
         let client = server.client(Options::new().shared_key_lite(lite));
-        // The server refuses what is not signed as it came.
+        // The server rejects a request that differs from its signed form.
         for row_key in ["1", "a b+c%'é"] {
             submit(&client, [(row_key, OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
         }
@@ -147,7 +147,7 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
 }
 
-/// Its secondary is only asked for its stats, and by a key's signature too.
+/// The secondary is used only for its stats, with a signature as well.
 #[tokio::test]
 async fn acc_1_the_secondary_is_held_to_the_same_when_it_is_asked_for_stats() {
     let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();
@@ -178,7 +178,7 @@ fn auth_30_the_emulators_key_is_sent_to_emulators_alone() {
     }
 }
 
-/// The answer names another place for the same request; its signature, in a header or in the URL, stays here.
+/// The response redirects the request to another host. The signature is not sent there, in a header or in the URL.
 #[tokio::test]
 async fn acc_1_no_redirect_is_followed() {
     let elsewhere = Server::start([]).await;
@@ -200,7 +200,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// Programs of other executors have no tokio runtime: the client brings its own.
+/// Programs with other executors have no tokio runtime, so the client uses its own.
 #[test]
 fn any_executor_will_do() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

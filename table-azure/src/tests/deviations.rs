@@ -1,4 +1,4 @@
-//! Answers of Azurite and of Cosmos DB that are not as the service's, and must do no harm (AZ, COS rules).
+//! Tests of deviating responses of Azurite and Cosmos DB (AZ, COS rules).
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{EntityKey, TableStore, ValueRef};
@@ -6,7 +6,7 @@ use table_core::{EntityKey, TableStore, ValueRef};
 use super::server::*;
 use crate::{AzureTables, Credential, Options, Target};
 
-/// A client that takes the server for Cosmos DB.
+/// Creates a client with the target Cosmos DB.
 fn cosmos(server: &Server) -> AzureTables {
     let key = crate::auth::EMULATOR_KEY;
     let key = Credential::shared_key(crate::auth::EMULATOR_ACCOUNT, key).unwrap();
@@ -14,7 +14,7 @@ fn cosmos(server: &Server) -> AzureTables {
     AzureTables::with_options(&server.endpoint, key, options).unwrap()
 }
 
-/// The metadata names a wrong table and a wrong kind; what is missing is left out instead of being null.
+/// The metadata has a wrong table and a wrong type. Missing properties are omitted instead of null.
 #[tokio::test]
 async fn az_6_and_15_metadata_is_not_read_and_what_is_left_out_is_absent() {
     let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;
@@ -30,7 +30,7 @@ async fn az_6_and_15_metadata_is_not_read_and_what_is_left_out_is_absent() {
     }
 }
 
-/// Cosmos DB keeps names that no other operation here can reach: they are left out of lists, and end none.
+/// Cosmos DB lists names that no other operation of this library accepts. Lists omit them and continue.
 #[tokio::test]
 async fn cos_3_names_that_are_none_here_are_left_out_of_lists() {
     let names = ["my-table", "ab", "Employee", "日本", &"x".repeat(64)]
@@ -56,13 +56,13 @@ async fn cos_9_and_10_metadata_and_digits_of_its_own_are_read() {
     client.create_table(&table()).await.unwrap();
     let key = EntityKey::new("p", "r").unwrap();
     let found = client.get(&table(), &key, &Select::All).await.unwrap().unwrap();
-    // Not as it would be printed here, but as it came (ETAG-4).
+    // The ETag is preserved as received, not normalised (ETAG-4).
     assert_eq!(found.etag.to_string(), etag);
     let at = found.row.view().find("At", &mut 0).unwrap();
     assert_eq!(at, Some(ValueRef::DateTime(621_355_968_000_000_000)));
 }
 
-/// A policy that was just set may not be known yet: the error says so, without a silent wait.
+/// A new policy may not have taken effect yet. The error reports it, without a silent wait.
 #[tokio::test]
 async fn acl_3_a_policy_that_is_not_in_effect_yet_is_a_refusal_told_at_once() {
     let server = Server::start([

@@ -1,4 +1,4 @@
-//! Lost answers: resolved by unique evidence, or ambiguous (CON-11, `docs/lost-answers.md`).
+//! Tests of lost responses: resolved by unique evidence, otherwise ambiguous (CON-11, `docs/lost-answers.md`).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -41,7 +41,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
-/// What the entity looks like says nothing: another writer may have written the same at the same time, and it may have replaced ours.
+/// Equal content proves nothing: another writer may have written it at the same time, and may have replaced ours.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_after_a_lost_answer_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -59,7 +59,7 @@ async fn con_11_a_refusal_after_a_lost_answer_is_ambiguous() {
                 is_ambiguous_after(&error, last);
                 let sent = AmbiguousWrite::of(&error).unwrap().transaction();
                 assert_eq!((sent.partition_key().as_str(), &sent.operations()[0].kind), ("p", &kind));
-                // There is nothing to look for.
+                // Without an identifier, no lookup is sent.
                 assert_eq!(server.received().len(), 2);
             }
             let server = Server::start([lost.clone(), done()]).await;
@@ -83,7 +83,7 @@ async fn con_11_without_a_lost_answer_a_refusal_is_what_it_says() {
     }
 }
 
-/// A client whose entities store identifiers, and the server that has lost its first answer and refused its second attempt.
+/// Returns a client with identifiers, and a server that loses its first response and rejects the second attempt.
 async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureTables, Error) {
     let server = Server::start([Reply::Cut, refusal(412, code)]).await;
     let client = server.client(Options::new().operation_ids(true));
@@ -95,7 +95,7 @@ async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureT
 async fn con_11_the_identifier_that_was_sent_is_the_evidence() {
     for kind in all().into_iter().take(5) {
         let (server, client, error) = refused_after_loss(&kind, "UpdateConditionNotSatisfied").await;
-        // The look-up was refused, too.
+        // The lookup is rejected, too.
         assert_eq!(server.received().len(), 3);
         is_ambiguous_after(&error, ErrorCode::UpdateConditionNotSatisfied);
         let id = server.sent_id();
@@ -114,7 +114,7 @@ async fn con_11_the_identifier_that_was_sent_is_the_evidence() {
         server.then([refusal(403, "AuthorizationFailure")]);
         assert!(client.outcome_of(&error).await.is_err());
     }
-    // A deletion leaves nothing to look for.
+    // A deletion leaves no evidence.
     let (server, client, error) =
         refused_after_loss(&OperationKind::Delete(stale()), "ResourceNotFound").await;
     assert!(error.is_ambiguous() && client.outcome_of(&error).await.unwrap().is_none());
@@ -123,7 +123,7 @@ async fn con_11_the_identifier_that_was_sent_is_the_evidence() {
     assert_eq!(client.outcome_of(&other).await.unwrap_err().rule(), Some("CON-11"));
 }
 
-/// The look-up is a part of the call, also where no attempt was answered.
+/// The lookup is part of the call, even if no attempt received a response.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_write_that_was_made_is_a_success() {
     for last in [vec![refusal(412, "UpdateConditionNotSatisfied")], vec![Reply::Cut; 3]] {
@@ -147,7 +147,7 @@ async fn con_11_and_sel_2_an_identifier_is_not_shown() {
     let found = client.query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap().rows;
     let found = found.get(0).unwrap();
     assert_eq!((found.row.len(), found.etag().to_string()), (1, written()));
-    // Without the option it is a property like others.
+    // Without the option it is an ordinary property.
     let client = server.client(Options::new());
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap().unwrap().row.view().len(), 2);
 }
@@ -166,7 +166,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// A pattern asks for an identifier of its own accord; where there is no room for one the write goes without.
+/// A pattern requests an identifier itself. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_that_is_only_wished_for() {
     let wish = async |row: Row| {
@@ -196,7 +196,7 @@ async fn con_11_tables_too() {
         let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
         assert!(error.is_ambiguous() && error.table() == Some("Employee"), "{error}");
     }
-    // It exists, no matter which writer created it.
+    // The table exists, whichever writer created it.
     let server = Server::start([Reply::Cut, refusal(409, "TableAlreadyExists")]).await;
     assert!(!server.client(Options::new()).create_table_if_missing(&table()).await.unwrap());
     let server = Server::start([refusal(503, "ServerBusy"), refusal(409, "TableAlreadyExists")]).await;

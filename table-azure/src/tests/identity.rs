@@ -1,4 +1,4 @@
-//! The vendor's credentials as ours (AUTH-12).
+//! Tests of the vendor's credentials (AUTH-12).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::{AzureTables, Clock, Credential, Options, RetryPolicy};
 
 const START: &str = "2026-11-20T08:00:00Z";
 
-/// Gives the scripted answers in turn.
+/// Returns the scripted results in order.
 struct Scripted(Mutex<VecDeque<azure_core::Result<AccessToken>>>);
 
 impl fmt::Debug for Scripted {
@@ -41,7 +41,7 @@ fn start() -> DateTime<Utc> {
     START.parse().unwrap()
 }
 
-/// A token that ends so long after the start.
+/// Returns a token that expires this long after the start.
 fn good_for(secret: &'static str, lifetime: TimeDelta) -> AccessToken {
     let end = OffsetDateTime::from_unix_timestamp((start() + lifetime).timestamp()).unwrap();
     AccessToken::new(secret, end)
@@ -98,7 +98,7 @@ async fn auth_12_where_there_is_no_token_nothing_is_sent_and_the_error_says_so()
     }
     assert!(errors[0].to_string().contains("AADSTS7000215"), "{}", errors[0]);
     assert!(server.received().is_empty());
-    // Neither failure is kept: the next request asks again.
+    // Failures are not cached: the next request asks for a token again.
     client.get(&table(), &key, &Select::All).await.unwrap();
     errors.push(client.get(&table(), &key, &Select::All).await.unwrap_err());
     assert_eq!(server.received().len(), 2);

@@ -1,4 +1,4 @@
-//! Pages, tokens and projections as services send them (PAGE, SEL, TOP rules).
+//! Tests of pages, continuation tokens and projections (PAGE, SEL, TOP rules).
 
 use table_core::filter::Comparison;
 use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
@@ -8,7 +8,7 @@ use table_core::{ETag, Filter, TableStore, ValueRef};
 use super::server::*;
 use crate::{Options, Target};
 
-/// A page of rows of the partition `p`, with these header lines.
+/// Returns a page of rows of the partition `p`, with these header lines.
 fn page(rows: &[&str], headers: &[&str]) -> Reply {
     let etag = r#"W/\"datetime'2026-11-20T07%3A00%3A00Z'\""#;
     let rows: Vec<_> = rows
@@ -45,7 +45,7 @@ async fn page_13_empty_pages_single_ones_and_a_partition_alone() {
     let query = Query { top: Some(1), ..Query::new(KeyRange::partition("p")) };
     let (mut from, mut found) = (None::<Continuation>, Vec::new());
     loop {
-        // As text and back: a token may be stored (PAGE-7).
+        // The continuation is converted to text and back, because a token may be stored (PAGE-7).
         from = from.map(|from: Continuation| from.to_string().parse().unwrap());
         let page = client.query(&table(), &query, from.as_ref()).await.unwrap();
         found.extend(keys(&page));
@@ -217,10 +217,10 @@ struct Member {
     id: String,
 }
 
-/// Reads a stream of three pages of two, one and one entities; gives how many requests had come when each was handed over,
-/// after waiting for as many as are expected by then.
+/// Reads a stream of three pages with two, one and one entities. Returns the number of requests at each entity, after waiting for the
+/// expected number.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
-    /// A bound, not a wait: what is slower than this does not come.
+    /// An upper bound. A correct client is faster.
     const BOUND: std::time::Duration = std::time::Duration::from_mins(10);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let token = "x-ms-continuation-NextPartitionKey: t";
@@ -231,7 +231,7 @@ fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
     ]));
     let members = table_core::Table::<Member, _>::new(server.client(Options::new()), table());
     let (mut seen, mut expected) = (Vec::new(), expected.into_iter());
-    // Busy in its thread, as a program that works on an entity: nothing polls the stream.
+    // Blocks the thread, like a program that processes an entity. The stream is not polled.
     let work = |_: &_| {
         let (began, wanted) = (std::time::Instant::now(), expected.next().unwrap());
         while server.received().len() < wanted && began.elapsed() < BOUND {

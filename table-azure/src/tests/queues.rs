@@ -1,4 +1,4 @@
-//! Queues: the requests as they go over the wire, lost answers, strange ones (QUE rules).
+//! Tests of queues: requests on the wire, lost responses, unexpected responses (QUE rules).
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ async fn con_11_what_is_gone_after_a_lost_answer_was_deleted() {
     let gone = || xml(404, "MessageNotFound");
     assert_eq!(delete(vec![gone()]).await, Err(ErrorCode::MessageNotFound));
     assert_eq!(delete(vec![Reply::Cut, gone()]).await, Ok(()));
-    // Another receiver has it: that it was not deleted is certain.
+    // Another receiver has the message, so it was certainly not deleted.
     let taken = xml(400, "PopReceiptMismatch");
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }
@@ -140,7 +140,7 @@ async fn que_4_and_8_what_the_service_would_refuse_is_not_sent() {
     assert!(server.received().is_empty());
 }
 
-/// EX-27, on a server that answers as recorded. Errors are XML, and their code is in a header besides (QUE-1).
+/// EX-27, on a server with recorded responses. Errors are XML, and a header repeats their code (QUE-1).
 #[tokio::test]
 async fn ex_27_and_que_1_put_get_update_and_delete() {
     const ID: &str = "71b1724e-70ae-4fc2-8aee-16ed4ab53a34";

@@ -1,4 +1,4 @@
-//! Recorded pairs of request and answer, in the order they were recorded (EX-1 to EX-25).
+//! Tests with recorded requests and responses, in recorded order (EX-1 to EX-25).
 
 use table_core::etag::IfMatch;
 use table_core::filter::Comparison;
@@ -52,7 +52,7 @@ async fn ex_1_2_and_25_tables() {
         refusal(409, "TableAlreadyExists"),
         answer(204, &[], ""),
         missing(),
-        // Without the preference applied, as some servers answer.
+        // Some servers do not report the applied preference.
         answer(201, &["Content-Type: application/json;odata=nometadata"], r#"{"TableName":"Employee"}"#),
     ])
     .await;
@@ -80,7 +80,7 @@ async fn ex_1_2_and_25_tables() {
 async fn ex_5_and_6_ins_4_and_json_8_every_type_there_and_back() {
     let etag = format!("etag: {ETAG}");
     let read = r#"{"odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Employee/@Element","odata.etag":"W/\"datetime'2026-11-20T08%3A14%3A48.1444672Z'\"","PartitionKey":"Sales","RowKey":"00001","FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","Hired@odata.type":"Edm.DateTime","Hired":"2014-08-22T00:50:32.1234567Z","Ref@odata.type":"Edm.Guid","Ref":"c9da6455-213d-42c9-9a79-3e9149a57833","Photo@odata.type":"Edm.Binary","Photo":"AQIDBA==","Timestamp":"2026-11-20T08:14:48.1444672Z"}"#;
-    // AZ-4: annotated by the writer, annotated for the reader.
+    // AZ-4: type annotations in requests and in responses.
     let azurite = read.replace(r#""Bonus":3.0"#, r#""Bonus@odata.type":"Edm.Double","Bonus":3"#);
     let server = Server::start([
         answer(204, &[&etag, "preference-applied: return-no-content"], ""),
@@ -208,7 +208,7 @@ async fn ex_17_a_batch() {
     let committed = write(&client, "HR", operations).await.unwrap();
     let etag = ETag::parse("W/\"datetime'2026-11-20T08%3A14%3A48.1935155Z'\"").unwrap();
     assert_eq!(committed, [Some(etag), None]);
-    // The server has verified the signature over the type with its boundary (AUTH-10).
+    // The server has verified the signature, which covers the content type with its boundary (AUTH-10).
     let received = &server.received()[0];
     assert_eq!(received.line(), "POST /$batch");
     let boundary = received.header("content-type").strip_prefix("multipart/mixed; boundary=").unwrap();
@@ -218,7 +218,7 @@ async fn ex_17_a_batch() {
     assert!(!received.body.to_ascii_lowercase().contains("authorization"));
 }
 
-/// Parts of an answer to a batch, as they were recorded.
+/// Recorded parts of a batch response.
 fn batch_answer(parts: &[&str]) -> Reply {
     let head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary";
     let parts: Vec<_> =
@@ -232,7 +232,7 @@ fn batch_answer(parts: &[&str]) -> Reply {
 
 #[tokio::test]
 async fn ex_18_to_20_batches_that_fail_name_the_operation() {
-    // Azurite numbers its parts from 1 (AZ-2): only the message says so (EGT-11).
+    // Azurite numbers its parts from 1 (AZ-2). Only the message has the index (EGT-11).
     let azurite = "HTTP/1.1 409 Conflict\r\nContent-ID: 2\r\nDataServiceVersion: 3.0;\r\n\
         Content-Type: application/json;odata=minimalmetadata;charset=utf-8\r\n\r\n";
     let service = "HTTP/1.1 409 Conflict\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\n\
@@ -288,11 +288,11 @@ async fn ex_23_and_acl_1_policies_there_and_back() {
     client.set_access_policies(&table(), &policies).await.unwrap();
     assert_eq!(client.access_policies(&table()).await.unwrap(), policies);
     assert_eq!(client.access_policies(&table()).await.unwrap(), []);
-    // A page of a proxy is not a list without policies.
+    // The page of a proxy is not an empty list of policies.
     assert_eq!(client.access_policies(&table()).await.unwrap_err().code(), ErrorCode::InternalError);
     let received = server.received();
     assert_eq!(received[0].body, BODY);
     assert_eq!(received[0].header("content-type"), "application/xml");
-    // By an account's key, and signed with `?comp=acl` (SIG-4): the server has verified it.
+    // Signed by an account key, including `?comp=acl` (SIG-4). The server has verified it.
     assert!(received.iter().all(|request| request.header("authorization").starts_with("SharedKey")));
 }

@@ -1,4 +1,4 @@
-//! What is repeated, when, how often (RTY rules). Time is tokio's and stands still but for the delays.
+//! Tests of retries: conditions, delays, limits (RTY rules). The clock of tokio is paused except for delays.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn key() -> EntityKey {
     EntityKey::new("p", "r").unwrap()
 }
 
-/// SCL-3: the service says 503 beyond its targets, Cosmos DB 429.
+/// SCL-3: beyond its targets, the service sends 503 and Cosmos DB 429.
 #[tokio::test(start_paused = true)]
 async fn rty_1_2_and_4_throttled_twice_then_done_each_attempt_signed_anew() {
     let server = Server::start([refusal(503, "ServerBusy"), refusal(429, "TooManyRequests"), done()]).await;
@@ -123,12 +123,12 @@ async fn con_11_a_write_that_never_ended_well_is_ambiguous() {
         assert!(error.is_ambiguous(), "{reply:?}: {error}");
         assert_eq!(server.received().len(), 4);
     }
-    // Throttled to the end: certainly not applied.
+    // Throttled in all attempts, so certainly not applied.
     let server = Server::start(vec![refusal(503, "ServerBusy"); 4]).await;
     let client = server.client(Options::new());
     let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
     assert!(error.is_throttled() && !error.is_ambiguous(), "{error}");
-    // The last answer is of no help to the first.
+    // The last response does not resolve the first attempt.
     let replies =
         [Reply::Cut, refusal(503, "ServerBusy"), refusal(503, "ServerBusy"), refusal(503, "ServerBusy")];
     let server = Server::start(replies).await;
@@ -138,7 +138,7 @@ async fn con_11_a_write_that_never_ended_well_is_ambiguous() {
 
 #[tokio::test(start_paused = true)]
 async fn no_connection_is_no_doubt() {
-    // Bound to the end, so that no other socket gets it, and never listening.
+    // Bound for the whole test, so no other socket gets the port, but never listening.
     let closed = tokio::net::TcpSocket::new_v4().unwrap();
     closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let mut server = Server::start([]).await;

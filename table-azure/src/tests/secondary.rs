@@ -1,4 +1,4 @@
-//! Reads from the secondary: when, and how far its word goes (RTY-5, AUTH-8).
+//! Tests of reads from the secondary (RTY-5, AUTH-8).
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn rty_5_and_auth_8_a_read_goes_to_the_secondary_and_is_signed_for_the_acc
     let received = secondary.received();
     let path = "/devstoreaccount1-secondary/Employee(PartitionKey='p',RowKey='r')";
     assert_eq!(received[0].target, path);
-    // The server has verified the signature, which begins with the plain account.
+    // The server has verified the signature, which starts with the account name without `-secondary`.
     assert_eq!((primary.received().len(), received.len()), (1, 1));
 }
 
@@ -51,8 +51,7 @@ async fn rty_5_nothing_there_is_asked_of_the_primary_at_once() {
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None);
 }
 
-/// Reads that decide go to the primary, in any configuration: a program that reads from the secondary has a handle that
-/// refuses to write.
+/// Reads for decisions go to the primary in every configuration. Reads from the secondary need a separate handle, which rejects writes.
 #[tokio::test(start_paused = true)]
 async fn rty_5_and_con_2_what_may_be_old_decides_nothing() {
     let replies =

@@ -1,4 +1,4 @@
-//! A server with a script: one reply for each request, in order; requests are kept, and their signatures verified.
+//! A scripted server with one reply for each request, in order. It records requests and verifies their signatures.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -17,26 +17,26 @@ use crate::auth::AccountKey;
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
 
-/// What the server does with one request.
+/// The reaction of the server to one request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
-    /// An answer: head and body as they go over the wire, without `Content-Length`.
+    /// A response: head and body as sent, without `Content-Length`.
     Answer { head: String, body: String },
     /// Reads the request and closes the connection.
     Cut,
-    /// Sends the head and a part of the body, and closes the connection.
+    /// Sends the head and a part of the body, then closes the connection.
     CutBody,
-    /// Reads the request and says nothing more.
+    /// Reads the request and stays silent.
     Silence,
-    /// Sends the head and a part of the body, and says nothing more.
+    /// Sends the head and a part of the body, then stays silent.
     SlowBody,
-    /// Sends a body without an end.
+    /// Sends an endless body.
     Endless,
-    /// The entity `(p, r)` with one `Int32` and the identifier that the last write sent.
+    /// The entity `(p, r)` with one `Int32` and the identifier of the last write.
     EntityAsSent,
 }
 
-/// An answer of a status, with header lines, and a body.
+/// Returns a response with a status, header lines, and a body.
 pub(super) fn answer(status: u16, headers: &[&str], body: &str) -> Reply {
     let mut head =
         format!("HTTP/1.1 {status} X\r\nDate: Fri, 20 Nov 2026 08:00:00 GMT\r\nx-ms-request-id: c0ffee\r\n");
@@ -54,7 +54,7 @@ pub(super) fn json(status: u16, body: &str) -> Reply {
     answer(status, &[JSON], body)
 }
 
-/// A refusal as the service words it (ERR-1).
+/// Returns an error response in the format of the service (ERR-1).
 pub(super) fn refusal(status: u16, code: &str) -> Reply {
     json(status, &refusal_body(code, "no"))
 }
@@ -65,12 +65,12 @@ pub(super) fn refusal_body(code: &str, message: &str) -> String {
     )
 }
 
-/// A success without content.
+/// Returns a success without content.
 pub(super) fn done() -> Reply {
     answer(204, &["ETag: W/\"datetime'2026-11-20T07%3A59%3A59.5Z'\""], "")
 }
 
-/// The entity `(p, r)` with one `Int32`, as it is read at an instant.
+/// Returns the entity `(p, r)` with one `Int32`, with a timestamp.
 pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
     let etag = format!("W/\\\"datetime'{}'\\\"", timestamp.replace(':', "%3A"));
     json(
@@ -81,7 +81,7 @@ pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
     )
 }
 
-/// The same with an identifier.
+/// Returns the entity `(p, r)` with an identifier.
 pub(super) fn entity_of(id: &str, a: i32) -> Reply {
     json(
         200,
@@ -97,7 +97,7 @@ fn sent_id(received: &[Received]) -> String {
     body[..36].to_owned()
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Received {
     pub(super) method: String,
@@ -111,19 +111,19 @@ impl Received {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
     }
 
-    /// `GET /path`, without the account and the query.
+    /// Returns `GET /path`, without the account and the query.
     pub(super) fn line(&self) -> String {
         let path = self.target.split('?').next().unwrap();
         format!("{} {}", self.method, path.strip_prefix("/devstoreaccount1").unwrap_or(path))
     }
 
-    /// The query, decoded.
+    /// Returns the decoded query.
     pub(super) fn query(&self) -> Vec<(String, String)> {
         let url = reqwest::Url::parse(&format!("http://x{}", self.target)).unwrap();
         url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
     }
 
-    /// Whether the signature is of exactly what came (AUTH-2, AUTH-3, AUTH-6).
+    /// Returns `true` if the signature matches the received request (AUTH-2, AUTH-3, AUTH-6).
     fn is_signed(&self) -> bool {
         let mut path = self.target.split('?').next().unwrap().to_owned();
         if let Some((_, comp)) = self.query().into_iter().find(|(name, _)| name == "comp") {
@@ -175,22 +175,22 @@ impl Server {
         Self { script, endpoint }
     }
 
-    /// More replies.
+    /// Adds replies.
     pub(super) fn then(&self, replies: impl IntoIterator<Item = Reply>) {
         self.script.lock().unwrap().replies.extend(replies);
     }
 
-    /// The identifier that the last write sent.
+    /// Returns the identifier of the last write.
     pub(super) fn sent_id(&self) -> String {
         sent_id(&self.received())
     }
 
-    /// What came so far.
+    /// Returns the received requests.
     pub(super) fn received(&self) -> Vec<Received> {
         self.script.lock().unwrap().received.clone()
     }
 
-    /// How many connections were made.
+    /// Returns the number of connections.
     pub(super) fn connections(&self) -> usize {
         self.script.lock().unwrap().connections
     }
@@ -199,7 +199,7 @@ impl Server {
         self.received().iter().map(Received::line).collect()
     }
 
-    /// A client with the emulator's key and a clock that moves on by a second at each look.
+    /// Creates a client with the emulator's key and a clock that advances by a second on each read.
     pub(super) fn client(&self, options: Options) -> AzureTables {
         let credential = Credential::shared_key(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
         let options = options.target(Target::Service).clock(clock());
@@ -256,7 +256,7 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
     }
 }
 
-/// Chunk after chunk, until the client closes the connection.
+/// Sends chunks until the client closes the connection.
 async fn endless(stream: &mut TcpStream) {
     let chunk = format!("100000\r\n{}\r\n", " ".repeat(0x10_0000));
     let head = format!("HTTP/1.1 200 OK\r\n{JSON}\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -266,7 +266,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Nothing more, however long: the time of the test passes.
+/// Stays silent forever, while the clock of the test runs.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await
@@ -278,7 +278,7 @@ enum Then {
     Wait,
 }
 
-/// Reads one request; `None` when the client has closed the connection, or speaks TLS.
+/// Reads one request. Returns `None` if the client closes the connection or speaks TLS.
 async fn read(stream: &mut TcpStream) -> Option<Received> {
     let mut bytes = Vec::new();
     let end = loop {
@@ -312,7 +312,7 @@ pub(super) fn table() -> TableName {
     TableName::new("Employee").unwrap()
 }
 
-/// A row with one `Int32`.
+/// Returns a row with one `Int32`.
 pub(super) fn row(a: i32) -> Row {
     let mut row = RowWriter::new();
     row.property("A", ValueRef::Int32(a));

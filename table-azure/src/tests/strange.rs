@@ -1,4 +1,4 @@
-//! Answers that no table service should give: typed errors, no panic, no secret (ERR-2, KEY-5).
+//! Tests of invalid responses: typed errors, no panic, no secret (ERR-2, KEY-5).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -100,7 +100,7 @@ async fn a_batch_in_the_wrong_type_is_in_doubt() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// CON-11: a portal that answers everything with its page has written nothing, and a gateway may have.
+/// CON-11: a portal that answers every request with its page has written nothing, but a gateway may have.
 #[tokio::test]
 async fn con_11_a_page_of_html_acknowledges_nothing() {
     for kind in [
@@ -116,7 +116,7 @@ async fn con_11_a_page_of_html_acknowledges_nothing() {
     }
 }
 
-/// A body that never ends is given up, and what it answers is in doubt.
+/// An endless body is abandoned, and the outcome of the request is ambiguous.
 #[tokio::test]
 async fn con_11_and_err_2_an_endless_body_is_given_up() {
     let server = Server::start([Reply::Endless, Reply::Endless]).await;
@@ -132,7 +132,7 @@ async fn egt_3_12_and_req_7_what_no_batch_can_hold_is_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
-    // Base64 makes 48 KiB of 36: the entities fit, their batch does not (ENG-17).
+    // Base64 expands 36 KiB to 48 KiB: the entities fit, but their batch does not (ENG-17).
     let mut large = table_core::row::RowWriter::new();
     for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
         large.property(name, table_core::ValueRef::Binary(&vec![0; 65_536]));
@@ -145,7 +145,7 @@ async fn egt_3_12_and_req_7_what_no_batch_can_hold_is_not_sent() {
     assert!(server.received().is_empty());
 }
 
-/// The other side speaks no TLS: no request was sent, and nothing panics.
+/// The server does not speak TLS: no request is sent, and nothing panics.
 #[tokio::test(start_paused = true)]
 async fn acc_1_https_is_tls() {
     let mut server = Server::start([done()]).await;

@@ -1,8 +1,8 @@
-//! When the paused clock of a test may go on: only while its server is silent on purpose, or while no request is under way.
+//! Control of the paused clock in tests: it runs only while the server is silent on purpose, or while no request is in progress.
 //!
-//! A paused clock jumps to its next timer whenever the runtime has nothing to do, and bytes between two sockets are nothing that
-//! it knows of: where the machine delivers them late, a time limit would pass before the answer is there. Tokio lets no clock jump
-//! while a blocking task runs, so each attempt has one.
+//! A paused clock jumps to its next timer whenever the runtime is idle, and bytes between two sockets do not count as work. If the machine
+//! delivered them late, a time limit would pass before the response arrives. Tokio does not advance the clock while a blocking task runs,
+//! so each attempt runs one.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -17,18 +17,19 @@ use super::server::{Server, table};
 use crate::Options;
 
 thread_local! {
-    /// What holds the clock of the test on this thread, which is where its client and its server run. A test that pauses its
-    /// clock has one attempt under way at a time.
+    /// The blocking task that holds the clock of this thread, which runs both client and server. A test that pauses its clock has one
+    /// attempt
+    /// in progress at a time.
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
 
-/// An attempt of a request, while which the clock stands.
+/// Runs an attempt with a stopped clock.
 pub(crate) async fn under_way<T>(attempt: impl Future<Output = T>) -> T {
     let _held = Held::new();
     attempt.await
 }
 
-/// Lets the clock go on, so that the attempt under way reaches its time limit: its server will say nothing more.
+/// Releases the clock. The current attempt then reaches its time limit, because its server stays silent.
 pub(super) fn pass() {
     HOLD.set(None);
 }
@@ -44,21 +45,21 @@ impl Held {
     }
 }
 
-/// However the attempt ends: a wait between two attempts lets the time pass.
+/// Releases the clock at the end of every attempt. Time passes between two attempts.
 impl Drop for Held {
     fn drop(&mut self) {
         pass();
     }
 }
 
-/// The more the machine lets it wait, the surer a clock that jumps would have passed the time limits, of 10 and of 35 s.
+/// Delays delivery. A clock that jumps would pass the time limits of 10 and 35 s.
 #[tokio::test(start_paused = true)]
 async fn a_late_answer_takes_no_time_of_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut server = Server::start([]).await;
     server.endpoint = format!("http://{}/devstoreaccount1", listener.local_addr().unwrap());
-    // Not tokio's, whose clock would know that there is something to wait for.
+    // Not tokio's sleep, which the paused clock would skip.
     let answering = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = Vec::new();

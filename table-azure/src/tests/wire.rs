@@ -1,4 +1,4 @@
-//! Requests as they go over the wire: routes, headers that are there and headers that are not (REQ, INS, IFM, UPS, JSON rules).
+//! Tests of requests on the wire: routes, and headers that are present or absent (REQ, INS, IFM, UPS, JSON rules).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -8,7 +8,7 @@ use table_core::{Entity, TableStore, TableStoreExt, Transaction};
 use super::server::*;
 use crate::{AzureTables, Options, ServiceProperties};
 
-/// A batch's answer of two successes.
+/// Returns a batch response with two successes.
 pub(super) fn batch_done() -> Reply {
     let part = "--c\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n\r\n";
     let body =
@@ -20,7 +20,7 @@ fn etag() -> IfMatch {
     ETag::parse("W/\"datetime'2026-11-20T07%3A00%3A00Z'\"").unwrap().into()
 }
 
-/// Every kind of write.
+/// Returns one write of each kind.
 fn kinds() -> [OperationKind; 6] {
     [
         OperationKind::Insert(row(1)),
@@ -32,7 +32,7 @@ fn kinds() -> [OperationKind; 6] {
     ]
 }
 
-/// Writes one entity under a key.
+/// Writes one entity with this key.
 async fn insert(client: &AzureTables, partition_key: &str, row_key: &str) -> table_core::Result<()> {
     let limits = client.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new(partition_key).unwrap(), limits)?;
@@ -54,7 +54,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
         answer(204, &[], ""),
         json(200, r#"{"value":[]}"#),
         entity("2026-11-20T07:00:00Z", 1),
-        // An insert whose entity comes back although it was asked not to (INS-2).
+        // An insert response with the entity, although the request declined it (INS-2).
         answer(201, &[JSON, "ETag: W/\"x\""], r#"{"PartitionKey":"p","RowKey":"r","A":1}"#),
         done(),
         done(),
@@ -126,7 +126,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
     assert_eq!(routes.len(), count);
 }
 
-/// Everything that the client needs is in the status and the body.
+/// The client needs only the status and the body.
 #[tokio::test]
 async fn req_4_no_header_of_an_answer_is_required() {
     let bare = |status: u16, body: &str| Reply::Answer {
@@ -141,7 +141,7 @@ async fn req_4_no_header_of_an_answer_is_required() {
     assert!(write(OperationKind::Insert(row(1))).await.unwrap_err().is_table_not_found());
     let mismatch = write(OperationKind::Merge(row(1), etag())).await.unwrap_err();
     assert!(mismatch.is_precondition_failed(), "{mismatch}");
-    // AZ-17: the body is empty too.
+    // AZ-17: the body is empty, too.
     let invalid = write(OperationKind::Delete(IfMatch::Any)).await.unwrap_err();
     assert_eq!(invalid.code(), table_core::ErrorCode::InvalidInput);
 }
@@ -208,7 +208,7 @@ async fn json_1_and_2_the_level_is_asked_for_by_accept_and_its_answer_read_lenie
         "Application/JSON ;charset=utf-8",
     ];
     let replies = types.map(|name| answer(200, &[&format!("Content-Type: {name}")], body));
-    // AtomFormatNotSupported of Azurite comes as XML (AZ-8).
+    // Azurite sends AtomFormatNotSupported as XML (AZ-8).
     let atom = "<?xml version=\"1.0\"?><m:error xmlns:m=\"http://x\"><m:code>AtomFormatNotSupported</m:code><m:message xml:lang=\"en-US\">Atom format is not supported.</m:message></m:error>";
     let refused = answer(415, &["Content-Type: application/xml"], atom);
     let server = Server::start(replies.into_iter().chain([refused, json(200, r#"{"value":[]}"#)])).await;
@@ -224,7 +224,7 @@ async fn json_1_and_2_the_level_is_asked_for_by_accept_and_its_answer_read_lenie
     client.query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap();
     for request in server.received() {
         assert_eq!(request.header("accept"), "application/json;odata=minimalmetadata");
-        // It would win over `Accept`.
+        // `$format` would take precedence over `Accept`.
         assert!(!request.target.contains("$format"), "{}", request.target);
     }
 }
@@ -242,7 +242,7 @@ async fn sel_4_nothing_is_asked_for_by_names_and_not_by_a_blank() {
 #[tokio::test]
 async fn page_8_a_token_of_the_service_is_sent_back_and_never_read() {
     let tokens = ["1!16!cGs4MDEwMTZlOA--", "1!20!cms4MDEwMTZlODEyMw--"];
-    // It only looks like one: its length is wrong and its text not base64.
+    // A similar but invalid text: wrong length, and not base64.
     for tokens in [tokens, ["1!999!*_-!", "2!"]] {
         let headers = [
             format!("x-ms-continuation-NextPartitionKey: {}", tokens[0]),
@@ -264,12 +264,12 @@ async fn page_8_a_token_of_the_service_is_sent_back_and_never_read() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_what_is_too_long_for_the_front_end_is_sent_whole_and_its_refusal_told() {
-    // What a front end says of a URL that is too long; it is not a page of the service.
+    // The error of a front end for a URL that is too long. It is not from the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
     let server = Server::start([entity("2026-11-20T07:00:00Z", 1), refused(414), refused(400)]).await;
     let client = server.client(Options::new());
-    // Three bytes of UTF-8 each, and three characters a byte.
+    // Three bytes of UTF-8 for each character, and three characters for each encoded byte.
     let long = "語".repeat(512);
     let key = EntityKey::new(&long, &long).unwrap();
     client.get(&table(), &key, &Select::All).await.unwrap().unwrap();
@@ -287,7 +287,7 @@ async fn key_10_and_fil_8_what_is_too_long_for_the_front_end_is_sent_whole_and_i
     assert_eq!((error.code(), error.rule()), (table_core::ErrorCode::InvalidInput, None), "{error}");
     assert!(server.received()[2].target.len() > 32 * 1_024);
     assert_eq!(server.received()[2].query()[0].1.matches("A eq 'x'").count(), 2_000);
-    // No HTTP client of ours can send this.
+    // The HTTP client cannot send this request.
     let error = client.query(&table(), &query(4_000), None).await.unwrap_err();
     assert_eq!((error.code(), error.rule()), (table_core::ErrorCode::InvalidInput, Some("FIL-8")), "{error}");
     assert_eq!(server.received().len(), 3);
@@ -305,7 +305,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_no_plus() {
     assert!(received[1].target.contains("PartitionKey='a%2Bb%20c'"), "{}", received[1].target);
 }
 
-/// Measurements of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, by hour.
+/// Metrics of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, by hour.
 #[tokio::test]
 async fn tbl_5_tables_of_measurements_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;
@@ -322,7 +322,7 @@ async fn tbl_5_tables_of_measurements_are_read_and_never_created() {
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
 }
 
-/// A row of those measurements, as a program declares it.
+/// A row of those metrics, as declared by a program.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsTable",
@@ -358,7 +358,7 @@ async fn tbl_5_measurements_are_read_by_a_typed_handle() {
     assert_eq!(lines[0], format!("{table}()"));
     assert_eq!(server.received()[0].query()[0].1, "PartitionKey eq '20140423T0900'");
     assert_eq!(lines[1], format!("{table}(PartitionKey='20140423T0900',RowKey='user%3BAll')"));
-    // The handle refuses to create what only the service makes, before a request is sent.
+    // The handle rejects creation of system tables, before a request is sent.
     let refused = requests.create_if_missing().await.unwrap_err();
     assert_eq!(refused.code(), table_core::ErrorCode::InvalidResourceName);
     assert_eq!(server.lines().len(), 2);

@@ -1,4 +1,4 @@
-//! One operation as the service wants it: method, path, condition, body (IFM-1).
+//! HTTP form of an operation: method, path, condition, body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;
@@ -9,20 +9,20 @@ use crate::ascii;
 use crate::http::Request;
 use crate::target::Target;
 
-/// A write of one entity, alone or as a part of a batch.
+/// A write of one entity, as a separate request or as a part of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WriteRequest {
     pub(crate) operation: &'static str,
     pub(crate) method: Method,
-    /// Whether it is a merge in the dress of a `POST` (REQ-2).
+    /// `true` for a merge sent as `POST` with `X-HTTP-Method` (REQ-2).
     pub(crate) tunnelled: bool,
-    /// After the endpoint's base.
+    /// The path after the base of the endpoint.
     pub(crate) path: String,
-    /// `None` inserts or upserts: the absence of the header is what says so (UPS-1).
+    /// The condition. `None` means an insert or an upsert, which the missing header indicates (UPS-1).
     pub(crate) if_match: Option<String>,
-    /// Whether the stored entity must be asked not to come back (INS-3).
+    /// `true` if the response must not contain the stored entity (INS-3).
     pub(crate) no_content: bool,
-    /// `None` for a delete.
+    /// The body, or `None` for a delete.
     pub(crate) body: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl WriteRequest {
         let (method, path) = match &operation.kind {
             OperationKind::Insert(_) => (Method::POST, format!("/{table}")),
             OperationKind::Replace(..) | OperationKind::InsertOrReplace(_) => (Method::PUT, entity()),
-            // The same as `MERGE`, which not every proxy knows (MRG-5).
+            // Equivalent to `MERGE`, which some proxies do not support (MRG-5).
             OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => (Method::PATCH, entity()),
             OperationKind::Delete(_) => (Method::DELETE, entity()),
         };
@@ -44,15 +44,15 @@ impl WriteRequest {
             _ => None,
         };
         let no_content = matches!(operation.kind, OperationKind::Insert(_));
-        // Every write but an insert has its keys in the URL, and there alone (UPD-5).
+        // All writes except inserts have their keys only in the URL (UPD-5).
         let key = no_content.then_some((partition_key, row_key));
         let body = operation.kind.row().map(|row| write_body(key, row.view())).transpose()?;
         let (operation, tunnelled) = (operation.kind.name(), false);
         Ok(Self { operation, method, tunnelled, path, if_match, no_content, body })
     }
 
-    /// The same for a server: Cosmos DB takes no `PATCH`, but a `POST` that says that it means `MERGE` (REQ-2), which is what
-    /// the official clients send it; Azurite spoils characters beyond ASCII, and overlooks an empty body in a batch.
+    /// Adapts the write to a server. Cosmos DB does not support `PATCH`, so a merge is sent as `POST` with `X-HTTP-Method` (REQ-2), as the
+    /// official clients do. Azurite corrupts characters outside ASCII, and ignores an empty body in a batch.
     pub(crate) fn to(self, target: Target) -> Self {
         match target {
             Target::Cosmos if self.method == Method::PATCH => {
@@ -63,7 +63,7 @@ impl WriteRequest {
         }
     }
 
-    /// Converts it to a request of its own.
+    /// Converts the write to a separate request.
     pub(crate) fn into_request(self) -> Result<Request> {
         let mut request = Request::new(self.operation, self.method, self.path)
             .fixed("accept", MetadataLevel::Minimal.media_type())
@@ -84,8 +84,8 @@ impl WriteRequest {
     }
 }
 
-/// Azurite looks for the body of a part by a pattern that wants something between the braces; a merge of nothing, which renews the
-/// entity's `ETag`, is answered by 500 without.
+/// Replaces an empty JSON object for Azurite. Its pattern for the body of a part requires a character between the braces. Without one it
+/// answers 500 to an empty merge, which renews the `ETag` of an entity.
 fn seen(body: String) -> String {
     if body == "{}" { "{ }".to_owned() } else { body }
 }

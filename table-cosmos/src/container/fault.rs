@@ -23,7 +23,7 @@ pub(super) enum ContainerFault {
     NothingToDelete,
     #[error("a container of this name is there")]
     Exists,
-    #[error("a page of {0} tables was asked for; at most {1} are allowed")]
+    #[error("a page of {0} tables was requested, at most {1} are allowed")]
     Page(usize, usize),
 }
 
