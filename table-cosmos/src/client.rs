@@ -1,4 +1,4 @@
-//! The store: an account's database, opened with options.
+//! The client of a database with its tables.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::failure;
 use crate::options::Options;
 use crate::runtime::Runtime;
 
-/// The largest transaction, in bytes of JSON.
+/// The maximum size of a transaction, in bytes of JSON.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
-/// Timestamps are `_ts`: whole seconds, in ticks.
+/// The resolution of Timestamps in ticks. They are stored as `_ts` in whole seconds.
 const TIMESTAMP_STEP: u64 = 10_000_000;
 
 /// The tables of one database of Azure Cosmos DB for NoSQL. Clones share everything.
@@ -49,10 +49,12 @@ struct Inner {
 }
 
 impl CosmosTables {
-    /// With an account key, which also creates and deletes tables. `region` is where the program runs, as the portal spells it.
+    /// Opens a database with an account key, which also permits creating and deleting tables. `region` is the region of the program, as
+    /// spelled
+    /// in the portal.
     ///
     /// # Errors
-    /// `InvalidInput` for an endpoint that is none; what the account refuses.
+    /// `InvalidInput` for an invalid endpoint. Any error of the account.
     pub async fn with_key(
         endpoint: &str,
         key: &str,
@@ -65,10 +67,10 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// With a credential of the vendor's crates. Tables must be there: a token does not create them.
+    /// Opens a database with a credential of the vendor's crates. Tables must exist, because a token cannot create them.
     ///
     /// # Errors
-    /// `InvalidInput` for an endpoint that is none; what the account refuses.
+    /// `InvalidInput` for an invalid endpoint. Any error of the account.
     pub async fn with_credential(
         endpoint: &str,
         credential: Arc<dyn TokenCredential>,
@@ -98,7 +100,7 @@ impl CosmosTables {
         Ok(Self::build(&client, database, options, runtime))
     }
 
-    /// On a client that is there: with a proxy, other regions, other limits of its own.
+    /// Uses an existing client, for example with a proxy, other regions or other limits.
     #[must_use]
     pub fn on(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::default())
@@ -137,7 +139,7 @@ impl CosmosTables {
         &self.0.capabilities
     }
 
-    /// Runs what needs the network where it can be run.
+    /// Runs work on a clone of the store, on its runtime.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -149,7 +151,7 @@ impl CosmosTables {
 
 /// Sets the transport of a client: HTTP/1.1, one request at a time on a connection.
 ///
-/// Over HTTP/2 the vendor's client repeats a request on another connection after it lost an answer, and no option disables that.
+/// Over HTTP/2, the vendor's client retries a request on another connection after a lost response, and no option disables that.
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),
@@ -158,14 +160,15 @@ pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     }
 }
 
-/// The client's TLS takes the provider of the process, and cannot be set up without one: ring, unless the program has chosen another.
+/// Installs the TLS provider of the process, which the client requires: ring, unless the program has chosen another.
 pub(crate) fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 fn parse(endpoint: &str) -> Result<AccountEndpoint> {
     endpoint.parse().map_err(|error| {
-        let message = format!("`{endpoint}` is no endpoint of an account: https://NAME.documents.azure.com/");
+        let message =
+            format!("`{endpoint}` is not an account endpoint; write it as https://NAME.documents.azure.com/");
         Error::new(ErrorCode::InvalidInput, message).with_source(error)
     })
 }
@@ -176,7 +179,7 @@ impl fmt::Debug for CosmosTables {
     }
 }
 
-/// The database.
+/// Writes the name of the database.
 impl fmt::Display for CosmosTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the database {} of Cosmos DB for NoSQL", self.0.name)

@@ -28,7 +28,7 @@ fn definition(depth: usize) -> PartitionKeyDefinition {
     PartitionKeyDefinition::new(NAMES.iter().take(depth).map(|name| Cow::Owned(format!("/{name}"))).collect())
 }
 
-/// Compares a container with the levels of its table.
+/// Compares a container with the levels of its table, and rejects a mismatch.
 ///
 /// # Errors
 /// `LayoutMismatch` for other levels, another hash, or a time to live (HPK-43).
@@ -55,7 +55,8 @@ impl CosmosTables {
     /// Returns the container of a table.
     ///
     /// # Errors
-    /// `TableNotFound`; `LayoutMismatch` if it has other levels, another hash, or a time to live (HPK-43).
+    /// - `TableNotFound` if the container does not exist.
+    /// - `LayoutMismatch` if it has other levels, another hash, or a time to live (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
             return Ok(container);
@@ -94,7 +95,8 @@ impl CosmosTables {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` or `LayoutMismatch`, as for every request; `AuthorizationFailure` with a token, which cannot read the throughput.
+    /// - `TableNotFound` or `LayoutMismatch`, as for every request.
+    /// - `AuthorizationFailure` with a token, which cannot read the throughput.
     pub async fn differences(&self, table: &TableName) -> Result<Vec<Difference>> {
         let table = table.clone();
         self.run(|store| async move {
@@ -177,7 +179,7 @@ impl CosmosTables {
     /// container, whose second page is refused.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
-        // The answer does not matter.
+        // The response does not matter.
         let _ = Box::pin(client.read_item(key, "none", None)).await;
         let again = self.database().container_client(name.to_owned(), None).await;
         again.map_err(|error| failure::error("open the container", error))
@@ -186,7 +188,7 @@ impl CosmosTables {
     /// Deletes the container of a table.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
         let missing = || Error::of(ContainerFault::NothingToDelete).with_table(table.as_str());
-        // The levels are not compared: a container is deleted whatever they are.
+        // The levels are not compared, because any container can be deleted.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::status(&error).0 == 404 => self.in_another_case(table).await?,

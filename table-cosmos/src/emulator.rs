@@ -1,7 +1,7 @@
 //! The vendor's in-memory emulator: an account inside the process, for tests and recipes.
 //!
 //! It is internal to the vendor's client and has no promise of stability. It differs from the service: ids and levels can have any length,
-//! items never expire, and a point read with a prefix of the partition key answers 404.
+//! items never expire, and a point read with a prefix of the partition key returns 404.
 
 mod network;
 
@@ -30,7 +30,7 @@ use network::Transport;
 pub use network::{Broken, Delivery, Network, Request};
 
 const ENDPOINT: &str = "https://eastus.emulator.local";
-/// The database that holds the tables.
+/// The name of the database with the tables.
 pub const DATABASE: &str = "tables";
 
 /// An account in memory.
@@ -49,7 +49,7 @@ pub struct Emulator {
     log: Arc<Log>,
 }
 
-/// The requests since they were last taken.
+/// The requests since the last call of [`Emulator::sent`].
 #[derive(Debug, Default)]
 struct Log(Mutex<Vec<Sent>>);
 
@@ -73,7 +73,7 @@ pub struct Sent {
     pub bytes: usize,
 }
 
-/// An answer of the account.
+/// A response of the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
@@ -86,7 +86,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns an answer without headers, for example of a gateway in front of the account.
+    /// Returns a response without headers, for example of a gateway in front of the account.
     #[must_use]
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into() }
@@ -114,10 +114,10 @@ impl RequestObserver for Log {
 }
 
 impl Emulator {
-    /// Returns an empty account. If it is `throttled`, it answers 429 once a container's throughput is used up.
+    /// Returns an empty account. If it is `throttled`, it returns 429 once a container's throughput is used up.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's emulator refuses its settings.
+    /// `InternalError` if the vendor's emulator rejects its settings.
     pub fn new(throttled: bool) -> Result<Self> {
         let url = Url::parse(ENDPOINT).map_err(internal)?;
         let config = VirtualAccountConfig::new(vec![VirtualRegion::new("East US", url)])
@@ -134,15 +134,15 @@ impl Emulator {
     /// Opens a store on the account.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client refuses its settings.
+    /// `InternalError` if the vendor's client rejects its settings.
     pub async fn open(&self, options: Options) -> Result<CosmosTables> {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// Opens a store with rules of the vendor's that let requests fail or answer them, below the client's own retries.
+    /// Opens a store with rules of the vendor's client that inject failures or responses, below the client's own retries.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client refuses its settings.
+    /// `InternalError` if the vendor's client rejects its settings.
     pub async fn open_with_faults(
         &self,
         options: Options,
@@ -154,17 +154,17 @@ impl Emulator {
     /// Opens a store whose requests go over a network.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client refuses its settings.
+    /// `InternalError` if the vendor's client rejects its settings.
     pub async fn open_over(&self, options: Options, network: Arc<dyn Network>) -> Result<CosmosTables> {
         let runtime =
             CosmosDriverRuntimeBuilder::new().with_mock_http_client_factory(Arc::new(Transport(network)));
         Ok(CosmosTables::on(&connected(runtime).await?, DATABASE, options))
     }
 
-    /// Returns a client of the vendor's on this account, with rules that let its requests fail or answer them.
+    /// Returns a client of the vendor for this account, with rules that inject failures or responses.
     ///
     /// # Errors
-    /// `InternalError` if the vendor's client refuses its settings.
+    /// `InternalError` if the vendor's client rejects its settings.
     pub async fn client(&self, rules: Vec<Arc<FaultInjectionRule>>) -> Result<CosmosClient> {
         connected(if rules.is_empty() {
             self.client.runtime_builder()
@@ -174,10 +174,10 @@ impl Emulator {
         .await
     }
 
-    /// Answers a request of a [`Network`].
+    /// Processes a request of a [`Network`].
     ///
     /// # Errors
-    /// [`Broken::AfterSending`] if the emulator cannot answer it.
+    /// [`Broken::AfterSending`] if the emulator cannot process it.
     pub async fn receive(&self, request: &Request) -> std::result::Result<Answer, Broken> {
         let headers = request.headers.iter().cloned();
         let answer = self.exchange(&request.method, &request.target, headers, request.body.clone()).await;
@@ -187,7 +187,7 @@ impl Emulator {
     /// Creates the container of a table with a number of levels, physical partitions, and request units a second.
     ///
     /// # Errors
-    /// `InvalidInput` if the emulator refuses the numbers.
+    /// `InvalidInput` if the emulator rejects the numbers.
     pub fn create(
         &self,
         table: &TableName,
@@ -212,7 +212,7 @@ impl Emulator {
     /// Stores an item of another program: JSON text, under a partition key in the form of the header, for example `["contoso","ada"]`.
     ///
     /// # Errors
-    /// `InvalidInput` with the emulator's answer if it refuses the item.
+    /// `InvalidInput` with the emulator's status if it rejects the item.
     pub async fn put(&self, table: &TableName, key: &str, item: &str) -> Result<()> {
         let headers = [("x-ms-documentdb-partitionkey", key), ("x-ms-documentdb-is-upsert", "true")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -228,17 +228,17 @@ impl Emulator {
     /// Returns the description of a table's container as JSON.
     ///
     /// # Errors
-    /// `InternalError` if the emulator cannot answer.
+    /// `InternalError` if the emulator cannot process the request.
     pub async fn described(&self, table: &TableName) -> Result<String> {
         let target = format!("/dbs/{DATABASE}/colls/{table}");
         let answer = self.exchange("GET", &target, [], Vec::new()).await?;
         String::from_utf8(answer.body).map_err(internal)
     }
 
-    /// Answers an HTTP request, for example of a loopback server that other clients use.
+    /// Processes an HTTP request, for example of a loopback server for other clients.
     ///
     /// # Errors
-    /// `InvalidInput` for a method or target outside of the protocol.
+    /// `InvalidInput` for a method or target outside the protocol.
     pub async fn exchange(
         &self,
         method: &str,
@@ -247,7 +247,7 @@ impl Emulator {
         body: Vec<u8>,
     ) -> Result<Answer> {
         let invalid =
-            |what: &str| Error::new(ErrorCode::InvalidInput, format!("`{what}` is not of the protocol"));
+            |what: &str| Error::new(ErrorCode::InvalidInput, format!("`{what}` is not part of the protocol"));
         let url = Url::parse(ENDPOINT).and_then(|url| url.join(target)).map_err(|_| invalid(target))?;
         let mut request = HttpRequest::new(url, method.parse().map_err(|_| invalid(method))?);
         for (name, value) in headers {
@@ -268,11 +268,12 @@ impl Emulator {
         std::mem::take(&mut *self.log.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Starts a split of a physical partition at an effective partition key. Requests to the partition answer 410 with 1007 for the time
-    /// `locked`.
+    /// Starts a split of a physical partition at an effective partition key. For the time `locked`, requests to the partition return 410
+    /// with
+    /// sub-status 1007.
     ///
     /// # Errors
-    /// `InvalidInput` for a key that the emulator cannot read.
+    /// `InvalidInput` for a key that the emulator cannot parse.
     pub fn split(&self, table: &TableName, partition: u32, at: &Epk, locked: Duration) -> Result<()> {
         let at = EffectivePartitionKey::try_from(at.to_string().as_str()).map_err(|error| {
             Error::new(ErrorCode::InvalidInput, "the emulator cannot split there").with_source(error)
@@ -281,7 +282,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Starts a merge of two neighbouring physical partitions.
+    /// Starts a merge of two adjacent physical partitions.
     pub fn merge(&self, table: &TableName, left: u32, right: u32, locked: Duration) {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
@@ -296,7 +297,7 @@ impl Emulator {
     }
 }
 
-/// Connects a client of the vendor's to the account.
+/// Connects a client of the vendor to the account.
 async fn connected(runtime: CosmosDriverRuntimeBuilder) -> Result<CosmosClient> {
     provide_tls();
     let endpoint = ENDPOINT.parse().map_err(internal)?;

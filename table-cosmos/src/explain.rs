@@ -26,7 +26,8 @@ pub struct Explain {
     pub text: String,
     /// The items that the service reads.
     pub reads: Reads,
-    /// Least and most request units. For a query these are the units per physical partition; the items read are charged in addition.
+    /// Minimum and maximum request units. For a query these are the units of its physical partitions; the items read are charged in
+    /// addition.
     pub units: (f64, f64),
     /// Warnings for the author of the query.
     pub warnings: Vec<String>,
@@ -46,16 +47,16 @@ pub enum Reads {
     Prefix,
     /// All items of the container.
     Container,
-    /// Nothing is sent.
+    /// Nothing: no request is sent.
     Nothing,
 }
 
 impl Reads {
-    /// Returns the items that the text of a query in a scope reads.
+    /// Returns the items that the SQL text of a query reads.
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // Every fixed level has one condition. Each further one narrows the items by an index.
+            // Every fixed level has one condition. Each additional condition narrows the items by an index.
             _ if sql.text.matches("@p").count() > scope.levels().len() => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,
@@ -78,10 +79,10 @@ impl fmt::Display for Reads {
 }
 
 impl CosmosTables {
-    /// Returns the present physical partitions of a table.
+    /// Returns the current physical partitions of a table.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidInput` if the service's list of partitions has a gap (MAP-1).
+    /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn partitions(&self, table: &TableName) -> Result<PartitionMap> {
         let table = table.clone();
         self.run(|store| async move {
@@ -109,10 +110,10 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the plan of a query on the present physical partitions.
+    /// Returns the plan of a query on the current physical partitions.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidInput` if the service's list of partitions has a gap (MAP-1).
+    /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn explain(&self, table: &TableName, query: &Query) -> Result<Explain> {
         let map = self.partitions(table).await?;
         let options = self.options();
@@ -136,7 +137,7 @@ impl Explain {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the map does not tile the space. Every [`PartitionMap`] does.
+    /// `InvalidInput` if the map has a gap. No [`PartitionMap`] has one.
     pub fn new(query: &Query, depth: usize, map: &PartitionMap) -> Result<Self> {
         Self::with_fan_out(query, depth, map, FAN_OUT)
     }
@@ -178,7 +179,7 @@ impl Explain {
     }
 }
 
-/// One fact a line.
+/// Writes one fact on each line.
 impl fmt::Display for Explain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (touched, total) = (self.route.partitions(), self.route.total);

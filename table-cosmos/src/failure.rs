@@ -13,7 +13,7 @@ const SESSION_BEHIND: u16 = 1002;
 /// The sub-status of a container that was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
 
-/// The sub-status of a query that the client gave up because its partitions kept splitting.
+/// The sub-status of a query that the client abandoned because its partitions kept splitting.
 const SPLIT_RETRIES: u16 = 20206;
 
 /// Returns status and sub-status.
@@ -27,14 +27,14 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Returns `true` if the item, or the container of a name, does not exist. A 404 with a sub-status has another meaning; 1002, for
-/// example, is a replica that has not caught up with the session.
+/// Returns `true` if the item, or the container of a name, does not exist. A 404 with a sub-status has another meaning. For example, 1002
+/// is a
+/// replica that has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0)
 }
 
-/// Returns `true` if the container was dropped and created again since the previous page. The client has no status for it, only a
-/// message.
+/// Returns `true` if the container was dropped and created again since the previous page. The client reports it only in a message.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     status(error).0 == 400 && !error.is_from_wire() && error.to_string().contains("was recreated")
 }
@@ -49,7 +49,7 @@ pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
     !is_refusal(status(error).0) || !error.is_from_wire() || is_repeated(error)
 }
 
-/// Returns `true` if the vendor's client sent the failed request before and lost the answer.
+/// Returns `true` if the vendor's client sent the failed request before and lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
@@ -67,14 +67,15 @@ const fn is_refusal(status: u16) -> bool {
     matches!(status, 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 429 | 449)
 }
 
-/// Returns `true` if the vendor's client sent a request again after an answer was lost. The last answer may then refuse, or have
-/// applied, a repetition of a request that had taken effect.
+/// Returns `true` if the vendor's client sent a request again after a response was lost. The last response may then belong to a duplicate
+/// of
+/// a request that had taken effect.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
     earlier.iter().any(|request| {
         let status = request.status();
-        // Sub-statuses from 20000 are the client's own. They stand for an answer that did not arrive.
+        // Sub-statuses from 20000 are the client's own. They represent a missing response.
         let is_clients = status.sub_status().is_some_and(|sub| sub.value() >= 20_000);
         request.request_sent().may_have_been_sent()
             && (is_clients || !is_refusal(u16::from(status.status_code())))
@@ -87,7 +88,7 @@ pub(crate) fn repeated_by_client() -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error code of a refusal.
+/// Returns the error code of a rejection.
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
         (400, FAN_OUT) => ErrorCode::Unsupported,
@@ -106,17 +107,19 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     }
 }
 
-/// Returns the error of a failed request. `operation` is the verb of its message.
+/// Returns the error of a failed request. `operation` is the verb in its message.
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
     let help = match (status, sub) {
         (400, FAN_OUT) => {
-            "; it would query too many physical partitions: fix the first level, or raise `Options::fan_out`"
+            "; the query needs too many physical partitions, fix the first level or raise `Options::fan_out`"
         }
-        (403, LOGICAL_FULL) => "; this partition key has reached 20 GB: add a level (HPK-26)",
-        (429, _) => "; the container's request units are used up: spread the work, or raise the throughput",
-        (404, SESSION_BEHIND) => "; no replica has caught up with the session: try again later",
-        (410, _) => "; the partition is still being split or moved: try again later",
+        (403, LOGICAL_FULL) => "; this partition key has reached 20 GB, add a level (HPK-26)",
+        (429, _) => {
+            "; the request units of the container are used up, spread the work or raise the throughput"
+        }
+        (404, SESSION_BEHIND) => "; no replica has caught up with the session, retry later",
+        (410, _) => "; the partition is still being split or moved, retry later",
         _ => "",
     };
     let message = format!("{operation} failed with status {status}/{sub}{help}: {failure}");

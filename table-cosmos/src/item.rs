@@ -4,7 +4,7 @@
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! `p` holds the properties, `t` the types that JSON does not have, and `o` the identifier of the last write (CON-11).
+//! `p` contains the properties, `t` the types that JSON does not have, and `o` the identifier of the last write (CON-11).
 
 mod fault;
 
@@ -20,9 +20,9 @@ use uuid::Uuid;
 use crate::key;
 use fault::{Foreign, ForeignItem};
 
-/// The types that JSON does not have, as `t` names them.
+/// Types that JSON does not have, as named in `t`.
 pub(crate) const INT64: &str = "Int64";
-/// The largest magnitude below which JSON numbers of the service are exact integers: 2^53. Larger ones are stored as text.
+/// The limit below which JSON numbers of the service are exact integers: 2^53. Larger integers are stored as text.
 pub(crate) const MOST_EXACT: u64 = 1 << 53;
 const DOUBLE: &str = "Double";
 /// A double that JSON cannot represent: NaN, an infinity or the negative zero.
@@ -31,7 +31,7 @@ pub(crate) const DATE_TIME: &str = "DateTime";
 pub(crate) const GUID: &str = "Guid";
 const BINARY: &str = "Binary";
 
-/// An item that holds an entity.
+/// An item with an entity.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) levels: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Item {
     pub(crate) etag: ETag,
 }
 
-/// A stored document with its ETag. It need not be of this library's form.
+/// A stored document with its ETag. It may not have the form of this library.
 #[derive(Debug)]
 pub(crate) struct Found {
     json: Json,
@@ -49,6 +49,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// Creates a document from its JSON.
+    ///
     /// # Errors
     /// `Corrupted` if the document has no ETag.
     pub(crate) fn new(json: Json) -> Result<Self> {
@@ -66,7 +68,7 @@ impl Found {
     /// Returns the entity of the document.
     ///
     /// # Errors
-    /// `Corrupted` if another program wrote it; `InternalError` if it has another key than was asked for (RT-5).
+    /// `Corrupted` if another program wrote it. `InternalError` if its key differs from the requested key (RT-5).
     pub(crate) fn read(&self, levels: &[String], row_key: &str) -> Result<Item> {
         let item = read(&self.json, levels.len())?;
         if item.levels != levels || item.row_key != row_key {
@@ -80,16 +82,16 @@ impl Found {
         self.json.get("o").and_then(Json::as_str)
     }
 
-    /// Returns the ETag in the form that requests send.
+    /// Returns the ETag in the form of requests.
     pub(crate) fn sent_etag(&self) -> String {
         sent_etag(&self.etag)
     }
 }
 
 impl Item {
-    /// Returns the error for an item with other levels than the request named. It is never part of an answer (RT-5, RT-6).
+    /// Returns the error for an item with other levels than requested. It is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
-        let message = "the service answered with an item of another partition key; the answer is not used";
+        let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)
             .with_rule("RT-5")
             .with_key(self.partition_key.as_str(), self.row_key.as_str())
@@ -123,7 +125,7 @@ pub(crate) fn write(levels: &[String], row_key: &str, row: RowView<'_>, write: &
 /// The property names of the levels.
 pub(crate) const NAMES: [&str; 3] = ["l1", "l2", "l3"];
 
-/// Returns a value as JSON, and its type where JSON does not have it.
+/// Returns a value as JSON, and its type if JSON does not have it.
 pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     match value {
         ValueRef::String(text) => (text.into(), None),
@@ -141,7 +143,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     }
 }
 
-/// Formats an instant with seven digits of a second, which makes the order of texts that of instants.
+/// Formats an instant with seven digits of a second. The texts then have the order of the instants.
 pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
     let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
     nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))
@@ -190,8 +192,8 @@ fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
 /// Returns the entity of an item.
 ///
 /// # Errors
-/// `Corrupted`, with the readable part of the key, if another program wrote the item: it lacks a level or has one too many (WIRE-6), its
-/// key is not that of an entity, or a value does not have its type.
+/// `Corrupted`, with the readable part of the key, if another program wrote the item. Such an item lacks a level or has an additional one
+/// (WIRE-6), its key is invalid, or a value does not have its type.
 pub(crate) fn read(json: &Json, depth: usize) -> Result<Item> {
     parse(json, depth).map_err(|what| {
         let text = |name: &str| json.get(name).and_then(Json::as_str);
@@ -242,7 +244,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the service's form. An ETag that is not the service's is sent as it is, and matches no item.
+/// Returns an ETag in the form of the service. A foreign ETag is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -1,4 +1,4 @@
-//! Keys of entities as keys and ids of items, and what is refused of them before anything is sent.
+//! Conversion of keys of entities to partition keys and ids of items, and checks before a request is sent.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use azure_data_cosmos::PartitionKey;
 use azure_data_cosmos::models::PartitionKeyValue;
 use table_core::{Error, ErrorCode, Result};
 
-/// Ends a level of a PartitionKey.
+/// The character that ends a level of a PartitionKey.
 pub(crate) const END: char = '!';
-/// The longest id, in bytes (LIM-5).
+/// The maximum length of an id, in bytes (LIM-5).
 const ID_BYTES: usize = 1_023;
-/// The longest level, in bytes (LIM-4).
+/// The maximum length of a level, in bytes (LIM-4).
 const LEVEL_BYTES: usize = 2_048;
 
-/// Returns the levels of a PartitionKey; `None` if it has another number of levels.
+/// Returns the levels of a PartitionKey, or `None` if it has another number of levels.
 pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     if depth == 1 {
         return Some(vec![partition_key.to_owned()]);
@@ -22,7 +22,7 @@ pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     (levels.len() == depth).then_some(levels)
 }
 
-/// Returns the PartitionKey of some levels. A container with one level stores the PartitionKey itself.
+/// Returns the PartitionKey of levels. A container with one level stores the PartitionKey itself.
 pub(crate) fn join(levels: &[String]) -> String {
     match levels {
         [only] => only.clone(),
@@ -30,15 +30,15 @@ pub(crate) fn join(levels: &[String]) -> String {
     }
 }
 
-/// Returns the text that the `PartitionKeys` with these first levels begin with.
+/// Returns the common prefix of the `PartitionKeys` with these first levels.
 pub(crate) fn join_prefix(levels: &[String]) -> String {
     levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
 }
 
-/// Returns the levels of a PartitionKey that is written.
+/// Returns the levels of a PartitionKey for a write.
 ///
 /// # Errors
-/// `InvalidInput` for another number of levels (HPK-36); `PropertyValueTooLarge` for a long level (LIM-4).
+/// `InvalidInput` for another number of levels (HPK-36). `PropertyValueTooLarge` for a long level (LIM-4).
 pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<String>> {
     let levels = levels(partition_key, depth).ok_or_else(|| {
         let message = format!(
@@ -48,7 +48,7 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
         Error::new(ErrorCode::InvalidInput, message).with_rule("HPK-36")
     })?;
     if let Some(level) = levels.iter().find(|level| level.len() > LEVEL_BYTES) {
-        let message = format!("a level has {} bytes; at most {LEVEL_BYTES} are allowed", level.len());
+        let message = format!("a level has {} bytes, at most {LEVEL_BYTES} are allowed", level.len());
         return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("LIM-4"));
     }
     Ok(levels)
@@ -56,8 +56,8 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
 
 /// Returns the id of an entity's item. Ids have the order of `RowKeys`.
 ///
-/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and the `RowKeys` that
-/// begin with a blank or `!`, get `!` in front. All other `RowKeys` begin with a greater character.
+/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and every RowKey that starts
+/// with a space or `!`, gets a `!` as prefix. All other `RowKeys` start with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with([' ', END]) {
         Cow::Owned(format!("{END}{row_key}"))
@@ -71,17 +71,18 @@ pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }
 
-/// Refuses a RowKey whose id would address another item.
+/// Rejects a RowKey whose id would address another item.
 ///
-/// An id is a segment of a URL's path. The vendor's client removes `..` together with the segment before, and a delete then addresses
-/// the container itself.
+/// An id is a path segment of a URL. The vendor's client removes `..` together with the previous segment, and a delete would then address
+/// the
+/// container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
-        "is a path segment with a meaning of its own"
+        "is a path segment with a special meaning"
     } else if row_key.contains(['/', '\\', '?', '#']) {
         "contains `/`, `\\`, `?` or `#`"
     } else if row_key.ends_with(char::is_whitespace) {
-        "ends with a blank"
+        "ends with white space"
     } else if id(row_key).len() > ID_BYTES {
         "has more than 1,023 bytes"
     } else {
@@ -95,7 +96,7 @@ pub(crate) fn check_id(row_key: &str) -> Result<()> {
 pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
     let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
     PartitionKey::try_from(values).map_err(|error| {
-        Error::new(ErrorCode::InvalidInput, "the levels make no partition key").with_source(error)
+        Error::new(ErrorCode::InvalidInput, "the levels do not form a partition key").with_source(error)
     })
 }
 

@@ -1,9 +1,10 @@
 //! Azure Cosmos DB for NoSQL as a backend of [`table_core`], with hierarchical partition keys.
 //!
 //! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are
-//! the paths `/l1`, `/l2` and `/l3` of the container. A query like `Event::within("contoso")` therefore uses only the physical partitions
-//! that hold contoso. Programs run unchanged; differences are [capabilities](table_core::store::Capabilities), which are checked before a
-//! request is sent.
+//! the paths `/l1`, `/l2` and `/l3` of the container. A query such as `Event::within("contoso")` therefore uses only the physical
+//! partitions
+//! of contoso. Programs run unchanged. Differences are [capabilities](table_core::store::Capabilities), which are checked before a request
+//! is sent.
 //!
 //! ```no_run
 //! use table_core::{Entity, TableStoreExt};
@@ -26,24 +27,25 @@
 //!
 //! # Differences from the Table service
 //!
-//! | | here |
+//! | | Cosmos DB for NoSQL |
 //! | --- | --- |
 //! | order | within one partition key by RowKey; over several keys, only each page is in key order |
 //! | Timestamp | whole seconds |
-//! | `ETag` | of another form |
-//! | writes | at most once: unconditional changes and merges read the entity and are sent under its `ETag` ([`Options::exact`]) |
-//! | transactions | 2 MB of JSON in all |
-//! | `RowKey` | not `.` or `..`, no blank at the end, at most 1,023 bytes |
+//! | `ETag` | another format |
+//! | writes | at most once: unconditional changes and merges read the entity first and are conditional on its `ETag` ([`Options::exact`]) |
+//! | transactions | 2 MB of JSON in total |
+//! | `RowKey` | not `.` or `..`, no trailing white space, at most 1,023 bytes |
 //! | levels | at most 2,048 bytes each |
-//! | scans | of more than [`Options::fan_out`] physical partitions are refused |
+//! | scans | rejected above [`Options::fan_out`] physical partitions |
 //! | `top` | a hint: a page may have fewer rows |
 //! | tables | created, deleted and listed only with an account key |
-//! | consistency | that of the account |
+//! | consistency | the level of the account |
 //!
 //! # Not tested on an account
 //!
-//! The tests run on the vendor's in-memory emulator, with given answers where the service differs from it. The status of a point read with
-//! a prefix, the limit of 20 GB, splits that take hours, and request charges are known only from documents. `tests/live.rs` runs the
+//! The tests run on the vendor's in-memory emulator, with injected responses where the service differs from it. The status of a point read
+//! with a prefix, the limit of 20 GB, splits that take hours, and request charges are known only from documentation. `tests/live.rs` runs
+//! the
 //! behaviour suite and a check of placement on the account of `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
 
 mod client;

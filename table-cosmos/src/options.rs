@@ -8,14 +8,14 @@ use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
 use table_hierarchy::level_names;
 
-/// The most levels of a partition key (HPK-42).
+/// The maximum number of levels of a partition key (HPK-42).
 const MOST: usize = 3;
-/// The most physical partitions that one query may use, unless an option says otherwise.
+/// The default maximum number of physical partitions of one query.
 pub(crate) const FAN_OUT: u32 = 100;
 
 /// Options of a store.
 ///
-/// A table that is not listed here has one level: its PartitionKey.
+/// A table without an entry has one level: its PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -49,7 +49,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the defaults: one level a table, the throughput of the database, scans of at most 100 physical partitions.
+    /// Returns the defaults: one level for each table, the throughput of the database, scans of at most 100 physical partitions.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -62,22 +62,22 @@ impl Options {
         self
     }
 
-    /// Sets the levels of an entity's table, as its schema declares them.
+    /// Sets the levels of an entity's table from its schema.
     #[must_use]
     pub fn levels_of<E: Entity>(self) -> Self {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the request units a second of new containers. The default is the throughput of the database, or that of the service.
+    /// Sets the request units a second of new containers. The default is the throughput of the database, or of the service.
     ///
-    /// A container that has another throughput is used as it is, and a warning is logged. See
+    /// A container with another throughput is used unchanged, and a warning is logged. See
     /// [`CosmosTables::differences`](crate::CosmosTables::differences).
     #[must_use]
     pub fn throughput(self, units: u64) -> Self {
         Self { throughput: Some(units), ..self }
     }
 
-    /// Sets the most physical partitions that one query may use. A query of more is refused before it is sent (RUST-6).
+    /// Sets the maximum number of physical partitions of one query. A larger query is rejected before it is sent (RUST-6).
     #[must_use]
     pub fn fan_out(self, partitions: u32) -> Self {
         Self { fan_out: partitions.max(1), ..self }
@@ -85,10 +85,12 @@ impl Options {
 
     /// Enables or disables exact writes. They are enabled by default.
     ///
-    /// An exact write takes effect at most once, even if the network delivers it twice: an unconditional replace, delete or
-    /// insert-or-replace reads the entity and is sent under its ETag. That costs a point read for one operation, and one query for
-    /// all operations of a transaction. Without exact writes these are sent without a condition. If an answer is lost, the error
-    /// is ambiguous more often, and a duplicate delivery can undo a later change of another writer.
+    /// An exact write takes effect at most once, even if the network delivers it twice. An unconditional replace, delete or
+    /// insert-or-replace
+    /// reads the entity first and is conditional on its ETag. That costs a point read for one operation, and one query for all operations
+    /// of a
+    /// transaction. Without exact writes, these operations are sent without a condition. After a lost response, the error is ambiguous more
+    /// often, and a duplicate delivery can undo a later change of another writer.
     ///
     /// Merges and writes that name an ETag are always exact.
     #[must_use]
@@ -96,13 +98,13 @@ impl Options {
         Self { exact, ..self }
     }
 
-    /// Sets how often a write is tried again after another writer changed the entity between its read and its write.
+    /// Sets the retries after another writer changed the entity between the read and the write of an operation.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets how often a request is sent, and the waits in between, while its partition is split or moved (MAP-12).
+    /// Sets the number of attempts and the delays while a partition is being split or moved (MAP-12).
     #[must_use]
     pub fn splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }

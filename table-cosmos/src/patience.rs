@@ -1,4 +1,4 @@
-//! Waits between attempts: while a physical partition is split, merged or moved, and after a lost answer.
+//! Delays between attempts: while a physical partition is split, merged or moved, and after a lost response.
 
 use azure_data_cosmos::CosmosError;
 
@@ -6,8 +6,9 @@ use crate::failure;
 use crate::options::Options;
 
 impl Options {
-    /// Sends a read until its partition is available or the attempts are used up (MAP-12). The vendor's client gives up after a
-    /// few immediate attempts.
+    /// Sends a read until its partition is available or the attempts are used up (MAP-12). The vendor's client gives up after a few
+    /// immediate
+    /// attempts.
     pub(crate) async fn while_moving<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,
@@ -15,7 +16,7 @@ impl Options {
         self.repeat(send, failure::is_moving).await
     }
 
-    /// Sends a write like [`while_moving`](Self::while_moving), but not again after the client lost an answer to it.
+    /// Sends a write like [`while_moving`](Self::while_moving), but does not retry after the client lost a response.
     pub(crate) async fn while_moving_unwritten<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,

@@ -1,4 +1,4 @@
-//! Reads: items by key, pages of a query. Each item is checked against the levels that the request named.
+//! Reads of items by key, and of pages of a query. Each item is checked against the requested levels.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -24,11 +24,11 @@ use crate::scope::Scope;
 use crate::sql::Sql;
 use crate::{failure, key};
 
-/// The prefix of the vendor's continuation tokens. Base64 follows.
+/// The prefix of the vendor's continuation tokens, which base64 follows.
 const TOKEN: &str = "c1.";
 
 impl CosmosTables {
-    /// Returns one document; `None` if it does not exist.
+    /// Returns one document, or `None` if it does not exist.
     async fn find_item(
         &self,
         table: &TableName,
@@ -49,7 +49,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents of these rows of one partition key, by RowKey: one with a point read, several with one query.
+    /// Returns the documents of these rows of one partition key, by RowKey. One row takes a point read, several rows one query.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -78,7 +78,7 @@ impl CosmosTables {
         Ok(found.into_iter().map(|found| (found.row_key().to_owned(), found)).collect())
     }
 
-    /// Returns one entity; `None` if it does not exist.
+    /// Returns one entity, or `None` if it does not exist.
     pub(crate) async fn read_item(
         &self,
         table: &TableName,
@@ -90,13 +90,13 @@ impl CosmosTables {
         found.map(|found| found.read(levels, row_key)).transpose()
     }
 
-    /// Forgets a container that no longer exists, and returns the error.
+    /// Removes a container that no longer exists from the cache, and returns the error.
     pub(crate) fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         failure::error("the container no longer exists; the request", error).with_table(table.as_str())
     }
 
-    /// Returns one entity, projected; `None` if it does not exist.
+    /// Returns one projected entity, or `None` if it does not exist.
     pub(crate) async fn entity(
         &self,
         table: &TableName,
@@ -131,7 +131,7 @@ impl CosmosTables {
         }
         let mut wanted = Wanted::new(query, &scope);
         if let (Scope::Key(levels), Some(row_key)) = (&scope, query.keys.row_key.single()) {
-            // A partition key and an id: a point read costs a third of a query.
+            // With a partition key and an id, a point read costs a third of a query.
             let found = match key::check_id(row_key) {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
@@ -213,7 +213,7 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page: the last id within one partition key, which is read in the order of ids, or the client's token.
+/// Returns the position of the next page: the last id within one partition key, which is read in id order, otherwise the client's token.
 fn next(scope: &Scope, items: &[Json], token: String) -> Position {
     let last = items.last().and_then(|item| item["id"].as_str());
     match (scope, last) {
@@ -231,7 +231,7 @@ fn is_end(token: &str) -> bool {
     state.is_some_and(|state| state["root"]["kind"] == "drained")
 }
 
-/// The part of the found items that answers a query.
+/// The filter of a query, which selects its results from the items read.
 struct Wanted<'a> {
     query: &'a Query,
     scope: &'a Scope,

@@ -1,4 +1,4 @@
-//! Runtime of requests: the caller's tokio runtime, or one of the store's own.
+//! Runtime of requests: the tokio runtime of the caller, or a runtime of the store.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// A runtime that exists from the first call that needs it: `block_on` of any executor works, with one thread hop.
+/// A lazily created runtime. It supports `block_on` of any executor, at the cost of one thread hop.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime(OnceLock<Own>);
 
@@ -16,14 +16,14 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // A runtime must not be awaited for in another one's thread, and its last owner may be anywhere.
+        // Dropping a runtime blocks, which is not allowed in async code. The last owner may be dropped anywhere.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Dropping the future ends the request, as it would on the caller's own runtime.
+/// A task that is aborted when its future is dropped, like a request on the caller's runtime.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -33,16 +33,16 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 impl Runtime {
-    /// Runs a future to its end as a task of its own.
+    /// Runs a future to completion as a task.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
-        // The client's futures are large: on the heap they are moved for nothing.
+        // The futures of the client are large. Boxed, they are not copied when moved.
         let mut task = AbortOnDrop(handle.spawn(Box::pin(future.in_current_span())));
         (&mut task.0).await.unwrap_or_else(|error| {
-            Err(Error::new(ErrorCode::InternalError, "the request was broken off").with_source(error))
+            Err(Error::new(ErrorCode::InternalError, "the request was aborted").with_source(error))
         })
     }
 
@@ -54,9 +54,10 @@ impl Runtime {
                 .enable_all()
                 .build()
                 .map_err(|error| {
-                    Error::new(ErrorCode::Io, "no thread for requests could be started").with_source(error)
+                    Error::new(ErrorCode::Io, "the thread for requests could not be started")
+                        .with_source(error)
                 })?;
-            // Two first calls may both build one; the second is shut down again unused.
+            // Two concurrent first calls may both build a runtime. The second runtime is shut down unused.
             let _ = self.0.set(Own(Some(runtime)));
         }
         let own = self.0.get().and_then(|own| own.0.as_ref());

@@ -1,4 +1,4 @@
-//! Which physical partitions a range of keys is asked of: one whole key, a prefix of levels, or all (RT-1 to RT-3).
+//! Scope of a key range: the physical partitions of one key, of a prefix of levels, or all (RT-1 to RT-3).
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
@@ -7,21 +7,21 @@ use table_hierarchy::common_levels;
 
 use crate::key;
 
-/// Where a query goes.
+/// The target of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// No item can match.
     Nothing,
-    /// Those with all these levels.
+    /// The items with all these levels.
     Key(Vec<String>),
-    /// Those with these first levels.
+    /// The items with these first levels.
     Prefix(Vec<String>),
-    /// All.
+    /// All items.
     All,
 }
 
 impl Scope {
-    /// Of a range over PartitionKey in a container of so many levels.
+    /// Returns the scope of a PartitionKey range in a container with `depth` levels.
     pub(crate) fn of(range: &TextRange, depth: usize) -> Self {
         if range.is_empty() {
             return Self::Nothing;
@@ -35,14 +35,14 @@ impl Scope {
         let levels = common_levels(range);
         match levels.len() {
             0 => Self::All,
-            // The bounds say more than a whole key does: what is below it, and that is the key alone.
+            // The bounds fix all levels and restrict the rest of the text, which only that key can match.
             count if count == depth => Self::Key(levels),
             count if count > depth => Self::Nothing,
             _ => Self::Prefix(levels),
         }
     }
 
-    /// The levels that are fixed.
+    /// Returns the fixed levels.
     pub(crate) fn levels(&self) -> &[String] {
         match self {
             Self::Key(levels) | Self::Prefix(levels) => levels,
@@ -50,7 +50,7 @@ impl Scope {
         }
     }
 
-    /// The client's word for it.
+    /// Returns the scope in the form of the vendor's client.
     pub(crate) fn feed(&self) -> Result<FeedScope> {
         Ok(match self.levels() {
             [] => FeedScope::full_container(),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     proptest! {
-        /// The client takes any number of levels, and answers 400 with 20100 to 20102 for none, for too many, and for a prefix of one level.
+        /// The client accepts any number of levels. It returns 400 with 20100 to 20102 for none, too many, and a prefix of one level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

@@ -1,7 +1,8 @@
-//! Queries as parameterised SQL that selects a superset of the answer. The library's own matcher then decides about each row.
+//! Queries as parameterised SQL that selects a superset of the results. The library's own matcher then filters the rows.
 //!
-//! The service treats a missing value as neither true nor false, and the table service as false. Each condition is therefore sent in
-//! a form that is true wherever the table service's is. Values are bound as parameters; only this library's own names stand in the text.
+//! The service treats a comparison with a missing value as neither true nor false, the table service as false. Each condition is therefore
+//! sent in a form that is true whenever the condition of the table service is. Values are bound as parameters; the text contains only names
+//! of this library.
 
 mod compare;
 mod condition;
@@ -30,9 +31,10 @@ pub(crate) struct Sql {
 }
 
 impl Sql {
-    /// Returns the superset of a query's answer in a scope of a container with `depth` levels.
+    /// Returns the superset query in a scope of a container with `depth` levels.
     ///
-    /// The levels stay in the text: without them the service reads whole physical partitions (RT-13). A page of one partition key
+    /// The levels are part of the text, because without them the service reads whole physical partitions (RT-13). A page of one partition
+    /// key
     /// starts after the last id of the previous page, so concurrent writes do not shift pages.
     pub(crate) fn of(query: &Query, scope: &Scope, depth: usize, after: Option<&str>) -> Self {
         let mut sql = Self::default();
@@ -50,14 +52,14 @@ impl Sql {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
-        // One partition key lies in one physical partition and its ids are indexed, so the order costs nothing.
+        // A partition key is in one physical partition and its ids are indexed, so the order costs nothing.
         if matches!(scope, Scope::Key(_)) {
             sql.text.push_str(" ORDER BY c.id");
         }
         sql
     }
 
-    /// Returns the query of some rows of one partition key.
+    /// Returns the query for some rows of one partition key.
     pub(crate) fn of_rows(levels: &[String], rows: &[&str]) -> Self {
         let mut sql = Self::default();
         let mut conditions = sql.levels(levels);
@@ -67,7 +69,7 @@ impl Sql {
         sql
     }
 
-    /// Returns the query of the vendor's client.
+    /// Returns the query in the form of the vendor's client.
     pub(crate) fn into_query(self) -> Result<SqlQuery> {
         let mut query = SqlQuery::from(self.text);
         for (at, value) in self.parameters.into_iter().enumerate() {
@@ -111,7 +113,7 @@ impl Sql {
         both(lower, upper)
     }
 
-    /// Returns a comparison by RowKey as one by id. Both have the same order.
+    /// Returns a comparison by RowKey as a comparison by id. Both have the same order.
     fn id(&mut self, operator: &str, row_key: &str) -> Option<String> {
         if matches!(operator, "=" | "!=") {
             return Some(format!("c.id {operator} {}", self.bind(key::id(row_key).into())));
@@ -119,15 +121,15 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns a comparison by order; `None` if UTF-16 and code points order the text differently, which needs a character above the
+    /// Returns a comparison by order, or `None` if UTF-16 and code points order the text differently. That requires a character above the
     /// surrogates.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
     }
 
-    /// Returns a condition that is true wherever the filter is.
+    /// Returns a condition that is true whenever the filter is.
     fn filter(&mut self, filter: &Filter, depth: usize) -> Condition {
-        // Each condition with its negation: `not` swaps them.
+        // Each condition with its negation, which `not` swaps.
         let mut stack: Vec<(Condition, Condition)> = Vec::new();
         let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or((Condition::True, Condition::True));
         for term in filter.terms() {
@@ -161,7 +163,7 @@ fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns `true` if UTF-16 and code points order a text alike.
+/// Returns `true` if UTF-16 and code points order a text in the same way.
 fn is_ordered(text: &str) -> bool {
     text.chars().all(|c| c < '\u{E000}')
 }

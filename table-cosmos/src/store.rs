@@ -1,4 +1,4 @@
-//! The client as a [`TableStore`].
+//! [`TableStore`] implementation of the client.
 
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};

@@ -1,8 +1,9 @@
 //! Writes: one operation is one request, several are a transactional batch of one partition key.
 //!
-//! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write that does not insert
-//! therefore reads the entity first and is sent under the ETag that was read, which no version of an item ever has again. The
-//! vendor's client is configured not to repeat a write without an answer; [`settle`](CosmosTables::settle) decides instead.
+//! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write except an insert
+//! therefore
+//! reads the entity first and is conditional on the ETag read, which no other version of an item has. The vendor's client is configured not
+//! to retry a write without a response; [`settle`](CosmosTables::settle) decides instead.
 
 mod evidence;
 mod planned;
@@ -21,7 +22,7 @@ use evidence::Evidence;
 use planned::Planned;
 use send::Refused;
 
-/// How often a request without an answer is sent in all. Each further time needs evidence that the earlier ones had no effect.
+/// The maximum number of attempts for a request without a response. Each retry needs evidence that earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
 /// One transaction with its target.
@@ -29,11 +30,11 @@ struct Target<'a> {
     table: &'a TableName,
     container: &'a Container,
     levels: &'a [String],
-    /// The identifier that the written items carry.
+    /// The identifier stored in the written items.
     write: String,
 }
 
-/// The end of one plan.
+/// The outcome of one plan.
 enum Settled {
     Committed(Committed),
     /// Another writer changed an entity after it was read. Nothing was written.
@@ -44,12 +45,12 @@ enum Settled {
 enum Failed {
     /// Nothing was written.
     Refused(Error),
-    /// The transaction may have been applied. This was the last answer.
+    /// The transaction may have been applied. Contains the last response.
     InDoubt(Error),
 }
 
 impl CosmosTables {
-    /// Applies a transaction.
+    /// Commits a transaction.
     pub(crate) async fn write(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let transaction = self.checked(transaction)?;
         let container = self.container(table).await?;
@@ -57,7 +58,7 @@ impl CosmosTables {
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
         let levels = match key::checked_levels(partition_key, container.depth) {
             Ok(levels) => levels,
-            // A PartitionKey that no item can have is not found; an insert of it is refused (KEY-9).
+            // No item can have such a PartitionKey: it is not found, and an insert is rejected (KEY-9).
             Err(error) if creates => return Err(error),
             Err(_) => return Err(refusal(&transaction, 0, 404, None)),
         };
@@ -82,8 +83,9 @@ impl CosmosTables {
 
     /// Sends a plan until its outcome is known.
     ///
-    /// A request without an answer is sent again only while the entities prove that it has had no effect, and only if a second
-    /// delivery would be refused (CON-11).
+    /// A request without a response is sent again only while the entities prove that it had no effect, and only if a second delivery would
+    /// be
+    /// rejected (CON-11).
     async fn settle(
         &self,
         target: &Target<'_>,
@@ -93,7 +95,7 @@ impl CosmosTables {
         let guarded = planned.iter().any(Planned::is_guarded);
         let (mut unsent, mut unanswered) = (0, 0);
         loop {
-            // The last answer, and `true` if it says that sending the request again is useless.
+            // The last response, and `true` if a retry would be useless.
             let (last, useless) = match self.send(target, planned).await {
                 Ok(sent) if sent.repeated && !guarded => {
                     return Err(Failed::InDoubt(failure::repeated_by_client()));
@@ -176,7 +178,7 @@ impl CosmosTables {
         Ok(planned)
     }
 
-    /// Returns the transaction, checked against the limits of this store.
+    /// Checks a transaction against the limits of this store.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         if transaction.operations().is_empty() {
             let message = "the transaction has no operations; add one, or do not submit it";
@@ -195,7 +197,7 @@ impl CosmosTables {
     }
 }
 
-/// Refuses a transaction whose items have more JSON than a batch takes.
+/// Rejects a transaction whose items have more JSON than a batch allows.
 fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     if bytes <= TRANSACTION_BYTES {
         return Ok(());
@@ -206,18 +208,18 @@ fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
         (ErrorCode::RequestBodyTooLarge, "EGT-3", "commit it in parts")
     };
     let message =
-        format!("the items have {bytes} bytes of JSON; at most {TRANSACTION_BYTES} are allowed; {help}");
+        format!("the items have {bytes} bytes of JSON, at most {TRANSACTION_BYTES} are allowed; {help}");
     Err(Error::new(code, message).with_rule(rule))
 }
 
-/// Returns the error of an operation that was refused with this status.
+/// Returns the error of an operation that was rejected with this status.
 fn refusal(transaction: &Transaction, at: usize, status: u16, cause: Option<CosmosError>) -> Error {
     let (code, rule, message) = match status {
         404 => (ErrorCode::ResourceNotFound, "UPD-2", "the entity does not exist".to_owned()),
         409 => (ErrorCode::EntityAlreadyExists, "INS-1", "an entity with this key already exists".to_owned()),
         412 => (ErrorCode::UpdateConditionNotSatisfied, "UPD-3", "the entity has another version".to_owned()),
         413 => (ErrorCode::EntityTooLarge, "LIM-5", "the item has more than 2 MB of JSON".to_owned()),
-        _ => (failure::code(status, 0), "ERR-3", format!("the service refused it with status {status}")),
+        _ => (failure::code(status, 0), "ERR-3", format!("the service rejected it with status {status}")),
     };
     let row_key = transaction.operations().get(at).map_or("", |operation| operation.row_key.as_str());
     let error = Error::new(code, message)

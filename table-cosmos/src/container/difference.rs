@@ -1,18 +1,18 @@
-//! Differences between a container and the options of its store for which it is not refused.
+//! Differences between a container and the options that do not prevent its use.
 
 use std::fmt;
 
 use azure_data_cosmos::models::ThroughputProperties;
 
-/// What of a container is not as the [options](crate::Options) say. Other paths, kinds, versions and a time to live are refused when it is opened.
+/// A difference between a container and the [options](crate::Options). Other paths, kinds, versions and a time to live are errors instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// It has another throughput: [`Options::throughput`](crate::Options::throughput) creates containers and changes none.
+    /// Another throughput. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
     Throughput {
-        /// Request units a second that the options say.
+        /// Request units a second in the options.
         asked: u64,
-        /// What it has.
+        /// The throughput of the container.
         found: Throughput,
     },
 }
@@ -21,11 +21,11 @@ pub enum Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Throughput {
-    /// So many request units a second.
+    /// A fixed number of request units a second.
     Manual(u64),
-    /// At most so many, by need.
+    /// A maximum of request units a second, scaled automatically.
     Autoscale(u64),
-    /// Its database's, or that of an account without servers of its own.
+    /// The throughput of the database, or of a serverless account.
     Shared,
 }
 
@@ -33,7 +33,7 @@ impl Throughput {
     pub(super) fn of(found: Option<&ThroughputProperties>) -> Self {
         let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
         let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // What scales by need also says a number, that of the moment.
+        // An autoscaled container also reports its current number of units.
         autoscale().or(manual).unwrap_or(Self::Shared)
     }
 }
@@ -42,7 +42,7 @@ impl fmt::Display for Throughput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Manual(units) => write!(f, "{units} request units a second"),
-            Self::Autoscale(most) => write!(f, "up to {most} request units a second, by need"),
+            Self::Autoscale(most) => write!(f, "up to {most} request units a second, scaled automatically"),
             Self::Shared => f.write_str("the throughput of its database"),
         }
     }
@@ -53,7 +53,7 @@ impl fmt::Display for Difference {
         let Self::Throughput { asked, found } = self;
         write!(
             f,
-            "the container has {found}, and the store was opened for {asked}: change the container's throughput, or the option"
+            "the container has {found}, but the options request {asked}; change the throughput of the container, or the option"
         )
     }
 }

@@ -1,27 +1,27 @@
-//! The faults of containers: one that is missing or there, and one that these options do not go with.
+//! Faults of containers: missing, existing, or incompatible with the options.
 
 use azure_data_cosmos::models::{PartitionKeyKind, PartitionKeyVersion};
 use table_core::error::{ErrorCode, Fault};
 
-/// A container that cannot be used as it was asked for.
+/// A fault of a container.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ContainerFault {
     #[error(
-        "the container has the paths {found}, and the store was opened for {expected}: paths cannot be changed, open it with its own \
+        "the container has the paths {found}, but the store expects {expected}; paths cannot change, so open it with its own \
          levels or copy it into a new container"
     )]
     Paths { found: String, expected: String },
     #[error(
-        "the container is of kind {kind:?} in version {version:?}, which other programs made: {expected:?} in version V2 is needed"
+        "the container has kind {kind:?} in version {version:?}, but {expected:?} in version V2 is required; copy it into a new container"
     )]
     Hash { kind: PartitionKeyKind, version: PartitionKeyVersion, expected: PartitionKeyKind },
-    #[error("the container lets items expire, and tables keep them: turn its time to live off")]
+    #[error("items of the container expire, but entities must not; turn off its time to live")]
     TimeToLive,
-    #[error("there is no container of this name")]
+    #[error("no container has this name")]
     NoTable,
-    #[error("there is no container of this name to delete")]
+    #[error("no container to delete has this name")]
     NothingToDelete,
-    #[error("a container of this name is there")]
+    #[error("a container with this name already exists")]
     Exists,
     #[error("a page of {0} tables was requested, at most {1} are allowed")]
     Page(usize, usize),
@@ -31,7 +31,7 @@ impl Fault for ContainerFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
             Self::Paths { .. } | Self::TimeToLive => (ErrorCode::LayoutMismatch, Some("HPK-43")),
-            // A version that is missing is the first one (WIRE-7).
+            // A missing version means the first one (WIRE-7).
             Self::Hash { .. } => (ErrorCode::LayoutMismatch, Some("EPK-9")),
             Self::NoTable => (ErrorCode::TableNotFound, Some("OPT-6")),
             Self::NothingToDelete => (ErrorCode::ResourceNotFound, Some("OPT-3")),

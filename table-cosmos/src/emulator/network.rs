@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::emulator::Answer;
 
-/// The time after which a request without an answer fails, if the vendor's client sets none.
+/// The time after which a request without a response fails, if the vendor's client sets none.
 const PATIENCE: Duration = Duration::from_secs(65);
 
 /// A network between a client and the account. It decides the fate of each request.
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(65);
 /// ```
 /// use table_cosmos::emulator::{Broken, Delivery, Emulator, Network, Request};
 ///
-/// /// A network that loses the answer to every write.
+/// /// A network that loses the response to every write.
 /// #[derive(Debug)]
 /// struct Lossy(Emulator);
 ///
@@ -67,7 +67,7 @@ pub struct Request {
 pub enum Broken {
     /// No connection could be opened.
     BeforeSending,
-    /// The request was sent and no answer arrived.
+    /// The request was sent, but no response arrived.
     AfterSending,
 }
 

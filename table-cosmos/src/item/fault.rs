@@ -1,27 +1,27 @@
-//! The faults of items that are not of this library's form.
+//! Faults of items that another program wrote.
 
 use table_core::error::{ErrorCode, Fault};
 
-/// An item that another program wrote.
+/// The fault of an item that another program wrote.
 #[derive(Debug, thiserror::Error)]
-#[error("the item `{id}` is not of this library's form, so another program wrote it: {what}")]
+#[error("item `{id}` was written by another program: {what}")]
 pub(super) struct ForeignItem {
     pub(super) id: String,
     pub(super) what: Foreign,
 }
 
-/// What is strange about it.
+/// The deviation of a foreign item.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Foreign {
-    #[error("its id is the id of no RowKey")]
+    #[error("its id is not the id of a RowKey")]
     Id,
-    #[error("it does not have {0} levels that are the texts of a PartitionKey")]
+    #[error("it does not have {0} levels that form a PartitionKey")]
     Levels(usize),
-    #[error("`p` is missing, or is not the properties of an entity")]
+    #[error("`p` is missing, or does not contain the properties of an entity")]
     Properties,
-    #[error("the property `{0}` has a value that is not of its type")]
+    #[error("the value of property `{0}` does not have its type")]
     Value(String),
-    #[error("`_ts` or `_etag` is missing, or is not the service's")]
+    #[error("`_ts` or `_etag` is missing or invalid")]
     System,
 }
 

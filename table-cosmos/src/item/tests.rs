@@ -1,4 +1,4 @@
-//! What is written is read, and what another program wrote is an error.
+//! Tests of items: written items are read back, and items of other programs are errors.
 
 use proptest::prelude::*;
 
@@ -76,7 +76,7 @@ fn epk_5_a_level_that_is_an_object_or_a_list_is_no_key() {
     }
 }
 
-/// Any JSON, shallow.
+/// Generates shallow JSON.
 fn json() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -97,7 +97,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// A name with its value, the error, and the key.
+/// The name of a changed member with its value, the expected error, and the expected key.
 type Case = (&'static str, Option<Json>, &'static str, (&'static str, &'static str));
 
 #[test]

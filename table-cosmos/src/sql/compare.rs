@@ -13,7 +13,7 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_ordered};
 
 impl Sql {
-    /// Returns a condition that is true wherever a comparison is, and one that is true wherever it is not.
+    /// Returns a condition that is true whenever the comparison is true, and one that is true whenever it is false.
     pub(super) fn compare(
         &mut self,
         name: &str,
@@ -80,7 +80,7 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Bytes are stored as base64, which has another order, and `false < true` is rarely asked.
+            // Bytes are stored as base64, which has another order. `false < true` is rarely used.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -119,7 +119,7 @@ impl Sql {
                 };
                 let compared = format!("{place} {sign} {}", self.bind(bound));
                 if is_below {
-                    // A stored type that does not widen to the constant's is less (FIL-16).
+                    // A stored type that does not widen to the type of the constant is less (FIL-16).
                     let lesser = match value {
                         Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
                         Value::Double(_) => format!(
@@ -148,23 +148,23 @@ impl Sql {
     }
 }
 
-/// The places of a property and of its type.
+/// The paths of a property and of its type.
 struct Property {
     value: String,
     edm: String,
 }
 
 impl Property {
-    /// `None` for a name that cannot stand in the text.
+    /// Creates the paths, or returns `None` for a name that cannot be part of the text.
     fn new(name: &str) -> Option<Self> {
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         is_plain.then(|| Self { value: format!("c.p['{name}']"), edm: format!("c.t['{name}']") })
     }
 }
 
-/// Returns sign and bound of a comparison with a number; `None` if the service has no such number.
+/// Returns sign and bound of a comparison with a number, or `None` if the service has no such number.
 ///
-/// Doubles hold integers to 2^53. A bound beyond that is rounded, and the comparison made wider.
+/// Doubles represent integers up to 2^53. A bound beyond that is rounded, and the comparison is widened.
 fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     match value {
         Value::Int32(number) => Some((sign(operator), (*number).into())),
@@ -186,7 +186,7 @@ fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     }
 }
 
-/// Returns the comparison that is true where another one of two present values is false, or a wider one.
+/// Returns the comparison that is true when another comparison of two present values is false, or a wider one.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

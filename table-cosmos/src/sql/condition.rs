@@ -1,9 +1,9 @@
-//! Conditions of a text. They are kept flat, because the service bounds the depth of parentheses.
+//! Conditions of an SQL text. They are kept flat, because the service limits the depth of parentheses.
 
 /// A condition.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// Always true: nothing is sent.
+    /// Always true. Not sent.
     True,
     /// Never true.
     False,
@@ -17,7 +17,7 @@ impl Condition {
         text.map_or(Self::True, Self::One)
     }
 
-    /// Returns the text; `None` if the condition is always true.
+    /// Returns the text, or `None` if the condition is always true.
     pub(super) fn text(self) -> Option<String> {
         match self {
             Self::True => None,

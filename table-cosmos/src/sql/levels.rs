@@ -1,7 +1,7 @@
-//! Bounds of a PartitionKey range as bounds of one level.
+//! Conversion of bounds of a PartitionKey range to bounds of one level.
 //!
-//! A PartitionKey is its levels, each followed by `!`. The order of such texts is that of their levels except around a blank, the one
-//! character below `!` that a key may contain: `a b!` comes before `a!`. Bounds are widened where that matters.
+//! A PartitionKey consists of its levels, each followed by `!`. These texts have the order of their levels, except around a space, the one
+//! character below `!` that a key may contain: `a b!` is less than `a!`. Bounds are widened where that matters.
 
 use std::ops::Bound;
 
@@ -39,14 +39,14 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(&place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // A level that continues the bound with a blank comes before the end sign.
+            // A level that continues the bound with a space is less than the bound with the end sign.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             is_ordered(bound).then(|| self.ordered(&place, "<", bound)).flatten()
         });
         both(lower, upper)
     }
 
-    /// Returns the conditions for one PartitionKey; `None` if no item can have it.
+    /// Returns the conditions for one PartitionKey, or `None` if no item can have it.
     pub(super) fn partition_key(&mut self, text: &str, depth: usize) -> Option<String> {
         let levels = key::levels(text, depth)?;
         Some(format!("({})", self.levels(&levels).join(" AND ")))

@@ -1,4 +1,4 @@
-//! The evidence that stored entities give about a transaction without an answer (CON-11).
+//! Evidence in stored entities about a transaction without a response (CON-11).
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use crate::item::Found;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The state of a transaction whose answer was lost, as its entities show it.
+/// The state of a transaction with a lost response, determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// It was applied; `None` if another writer has changed some of the entities since, so that their `ETags` are lost.
+    /// The transaction was applied. `None` if another writer has since changed some of the entities, whose ETags are therefore unknown.
     Applied(Option<Committed>),
-    /// It has had no effect, and its conditions allow one effect at most: it can be sent again.
+    /// The transaction had no effect, and its conditions allow at most one effect. It can be sent again.
     NotApplied,
-    /// It was applied and overwritten, or refused, or may still arrive.
+    /// The transaction was applied and overwritten, or was rejected, or may still arrive.
     Unknown,
 }
 
@@ -39,18 +39,18 @@ impl Evidence {
                 None => others += 1,
             }
         }
-        // A batch is applied as a whole: one item of this write is evidence for all of them.
+        // A batch is atomic, so one item of this write is evidence for all of them.
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }
-        // Each version of an item has its own ETag. While the condition still holds, nothing was applied under it.
+        // Each version of an item has a unique ETag. While the condition still holds, nothing was applied under it.
         let untouched = planned.iter().any(|plan| plan.condition_holds(found(plan).map(|found| &found.etag)));
         if untouched { Self::NotApplied } else { Self::Unknown }
     }
 }
 
 impl CosmosTables {
-    /// Reads the entities of a transaction without an answer.
+    /// Reads the entities of a transaction without a response.
     pub(super) async fn evidence(&self, target: &Target<'_>, planned: &[Planned]) -> Result<Evidence> {
         let rows: Vec<&str> = planned.iter().map(|plan| plan.row_key.as_str()).collect();
         let found = self.find_items(target.table, target.container, target.levels, &rows).await?;

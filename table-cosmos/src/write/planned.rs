@@ -8,7 +8,7 @@ use table_core::{ETag, IfMatch, Operation, OperationKind, Result};
 use crate::item::{self, Found};
 use crate::key;
 
-/// An ETag that no item has. A write under it is refused with 404 if the item is missing, and with 412 otherwise.
+/// An ETag that no item has. A write with this condition is rejected with 404 if the item is missing, and with 412 otherwise.
 const NEVER: &str = "\"never\"";
 
 /// The verb of a request.
@@ -20,22 +20,22 @@ pub(crate) enum Verb {
     Delete,
 }
 
-/// The request of one operation, composed from a read where the service has no such operation.
+/// The request of one operation. Operations that the service lacks are composed from a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
     pub(crate) row_key: String,
-    /// The item; `None` for a delete.
+    /// The item, or `None` for a delete.
     pub(crate) body: Option<Json>,
-    /// The ETag that the item must have, as it is sent.
+    /// The ETag that the item must have, in the form of requests.
     pub(crate) if_match: Option<String>,
-    /// The statuses of a refusal that means that another writer changed the entity after it was read.
+    /// The statuses with which a rejection means that another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
 /// Returns `true` if the request of an operation depends on the stored entity.
 ///
-/// A merge needs its properties. With `exact`, every unconditional change needs its ETag, so that a second delivery is refused.
+/// A merge needs its properties. With `exact`, every unconditional change needs its ETag, and a second delivery is rejected.
 pub(crate) const fn reads_first(kind: &OperationKind, exact: bool) -> bool {
     match kind {
         OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
@@ -100,7 +100,7 @@ impl Planned {
                 let (if_match, races) = conditioned(condition, stored, true);
                 let body = match stored {
                     Some(stored) if condition.accepts(&stored.etag) => merged(stored, row)?,
-                    // The service refuses it, at its position among the operations (EGT-10).
+                    // The service rejects it, at its position among the operations (EGT-10).
                     _ => body(row)?,
                 };
                 (Verb::Replace, body, if_match, races)
@@ -109,12 +109,12 @@ impl Planned {
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
     }
 
-    /// Returns `true` if a refusal with this status means that another writer changed the entity after it was read.
+    /// Returns `true` if a rejection with this status means that another writer changed the entity after it was read.
     pub(crate) fn lost_a_race(&self, status: u16) -> bool {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is refused, whatever happens between both.
+    /// Returns `true` if a second delivery of the request is rejected, whatever happens between both.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }
@@ -129,7 +129,7 @@ impl Planned {
     }
 }
 
-/// Returns the condition of a change of an entity that must exist, and the statuses of lost races.
+/// Returns the condition for changing an existing entity, and the statuses of lost races.
 fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
     match (condition, stored) {
         (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),

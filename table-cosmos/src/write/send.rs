@@ -1,4 +1,4 @@
-//! Sending a plan: a point operation, or a batch.
+//! Transmission of a plan as a point operation or a batch.
 
 use azure_data_cosmos::options::{
     BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions,
@@ -21,26 +21,27 @@ const FAILED_DEPENDENCY: u16 = 424;
 #[derive(Debug)]
 pub(super) struct Acknowledged {
     pub(super) committed: Committed,
-    /// `true` if the vendor's client sent the request again after a lost answer.
+    /// `true` if the vendor's client sent the request again after a lost response.
     pub(super) repeated: bool,
 }
 
 /// A plan that was not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The operation at this position was refused; `repeated` if the vendor's client had sent the request before without an answer.
+    /// The operation at this position was rejected. `repeated` is `true` if the vendor's client had sent the request before without a
+    /// response.
     At { at: usize, status: u16, repeated: bool, cause: Option<CosmosError> },
     /// The request as a whole failed.
     Whole(CosmosError),
-    /// Nothing was sent.
+    /// No request was sent.
     Before(Error),
-    /// The answer is a success that cannot be read.
+    /// The response is a success that cannot be parsed.
     Acknowledged(Error),
 }
 
-/// Returns the options of every write: the vendor's client may not repeat a request without an answer on its own.
+/// Returns the options of every write: the vendor's client must not retry a request without a response.
 ///
-/// Repetitions after 429, 449 and 403/3 are not affected. Those requests had no effect.
+/// Retries after 429, 449 and 403/3 are not affected, because those requests had no effect.
 fn once() -> OperationOptions {
     OperationOptionsBuilder::new().with_max_failover_retry_count(0).build()
 }
@@ -108,7 +109,7 @@ impl CosmosTables {
         let repeated = failure::was_repeated(&answer.diagnostics());
         let results = answer.into_model().map_err(Refused::Whole)?;
         let results = results.results();
-        // A batch that was rolled back answers 207: one operation has the cause, all others 424.
+        // A batch that was rolled back returns 207: one operation has the cause, all others 424.
         let failed = results
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);

@@ -224,7 +224,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             let error = opening(levels, partition_key, None).await;
             let refusal = (ErrorCode::LayoutMismatch, Some("EPK-9"));
             assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
-            assert!(error.to_string().contains("V2 is needed"), "{error}");
+            assert!(error.to_string().contains("V2 is required"), "{error}");
         }
         // The client itself refuses this one, when it reads the description.
         let error = opening(2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":1}"#, None).await;
