@@ -1,38 +1,39 @@
-//! Workers that carry out what outboxes recorded, by a queue (PAT-EC-1 to PAT-EC-7).
+//! Workers that perform the steps recorded by outboxes, driven by a queue (PAT-EC-1 to PAT-EC-7).
 //!
 //! # Context
-//! A change in one partition has consequences in others, in other tables, in other stores. No transaction spans them. A message
-//! names the work; a worker takes the steps, and deletes the message last.
+//! A change in one partition has consequences in other partitions, tables and stores. No transaction spans them. A message describes the
+//! work. A worker performs the steps, and deletes the message last.
 //!
 //! # Key layout
-//! The queue holds JSON: `{"Version":1,"Table":…,"PartitionKey":…}` for all that is pending in a partition, with `RowKey` for one
-//! outbox row, with `Intent` for an intent that has no row, and then `Attempts` and `Error` as the row would have them. The queue `{queue}-poison` holds [`PoisonEntry`]s as JSON.
+//! The queue contains JSON: `{"Version":1,"Table":…,"PartitionKey":…}` for all pending intents of a partition, with `RowKey` for one outbox
+//! row, or with `Intent` for an intent without a row, which then also has the `Attempts` and `Error` of a row. The queue `{queue}-poison`
+//! contains [`PoisonEntry`]s as JSON.
 //!
 //! # Guarantee
-//! - Each intent is done at least once, whatever worker dies when: a message that was received shows again (PAT-EC-3), and one that
-//!   was lost is put again by a [`Sweep`] (PAT-EC-8).
-//! - There is no isolation: readers see states between the steps (PAT-EC-6).
-//! - What fails too often is put aside, marked, and can be looked at and requeued; it is never dropped (PAT-EC-4). An attempt is counted on the
-//!   row where it begins; of rows that are begun together, and whose worker dies, the first attempt counts for each. Deliveries count for nothing: what
-//!   was never tried is never poison, however long it waited behind other work.
-//! - Workers claim rows in portions, under their `ETag`s, for as long as their lease: many workers on one partition do its work once (PAT-EC-7). A
-//!   claim is given up when it is over; then another worker may do the row a second time.
-//! - Transient faults are tried again within an attempt, others by later attempts, both with growing waits that vary (PAT-EC-5).
+//! - Each intent is done at least once, whichever worker dies at any point: a received message becomes visible again (PAT-EC-3), and a lost
+//!   message is replaced by a [`Sweep`] (PAT-EC-8).
+//! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
+//! - Work that fails too often is set aside as poison. It can be inspected and requeued, and is never dropped (PAT-EC-4). An attempt is
+//!   counted in the row when it starts. If a worker dies with several started rows, the first attempt counts for each of them. Deliveries
+//!   of messages do not count: work that was never tried never becomes poison, however long it waited behind other work.
+//! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease: many workers on one partition do its work once
+//!   (PAT-EC-7). After a claim has expired, another worker may do the row a second time.
+//! - Transient errors are retried within an attempt, other errors by later attempts. Both use growing random delays (PAT-EC-5).
 //!
 //! # Cost
-//! A message is a put, a receive and a delete, and an update for each half lease that it takes. A portion of 32 rows is a range query and one
-//! transaction that claims them and begins the first 16. A row is its steps (see [`guard`](crate::outbox::guard)), taken beside those of 15 others; one
-//! transaction deletes these rows and begins the next. A row that was tried before is begun and ended alone.
-//! An idle worker receives once in [`WorkerOptions::idle`].
+//! A message is a put, a receive and a delete, and an update for each half lease of work. A portion of 32 rows is a range query and one
+//! transaction, which claims the rows and starts the first 16. A row costs its steps (see [`guard`](crate::outbox::guard)), which run
+//! concurrently with those of 15 other rows. One transaction deletes these rows and starts the next ones. A row that was tried before is
+//! started and ended alone. An idle worker receives once per [`WorkerOptions::idle`].
 //!
 //! # Bounds
-//! As many workers and queues as you like (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory, and works on 16 of
-//! them at one time ([`WorkerOptions::together`]), those of one source in the order of their changes. Clocks of
-//! workers should agree to within a lease, as claims end by them. A step that takes longer than the lease must
-//! [`keep`](Delivery::keep) it.
+//! Any number of workers and queues (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory and works on
+//! 16 of them concurrently ([`WorkerOptions::together`]). Intents of one source are done in the order of their changes. The clocks of
+//! workers should differ by less than a lease, because claims expire by them. A step that takes longer than the lease must call
+//! [`keep`](Delivery::keep).
 //!
 //! # When not to
-//! Where all that changes is in one partition: a transaction is simpler, and isolated.
+//! If everything that changes is in one partition: use a transaction, which is simpler and isolated.
 
 mod archive;
 mod attempt;

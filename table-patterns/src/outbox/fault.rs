@@ -1,38 +1,38 @@
-//! The faults of outboxes: intents that are refused, and recorded texts that cannot be read.
+//! Errors of outboxes: invalid intents, and recorded texts that cannot be read.
 
 use table_core::error::{ErrorCode, Fault};
 
 /// An intent or a message that cannot be recorded or read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OutboxFault {
-    #[error("the text is not a message `{name}` of version {version}")]
+    #[error("the text is not a valid message `{name}` of version {version}")]
     Message { name: &'static str, version: u32, source: serde_json::Error },
-    #[error("the message `{name}` has no JSON text")]
+    #[error("failed to serialise message `{name}` as JSON")]
     Unwritable { name: &'static str, source: serde_json::Error },
-    #[error("the message `{name}` has version {version}; this program knows {known}: update it")]
+    #[error("message `{name}` has version {version}, but this program supports {known}; update the program")]
     NewerMessage { name: &'static str, version: u32, known: u32 },
-    #[error("the intent has no JSON text")]
+    #[error("failed to serialise the intent as JSON")]
     UnwritableIntent(#[source] serde_json::Error),
-    #[error("the text is not an intent")]
+    #[error("the text is not a valid intent")]
     Intent(#[source] serde_json::Error),
     #[error("the intent is not UTF-8")]
     Text(#[source] std::str::Utf8Error),
-    #[error("the intent has version {version}; this program knows {known}: update it")]
+    #[error("the intent has version {version}, but this program supports {known}; update the program")]
     NewerIntent { version: u32, known: u32 },
-    #[error("a row of the intent is not base64")]
+    #[error("a row of the intent is not valid base64")]
     Row(#[source] base64::DecodeError),
-    #[error("the row of the registry of partitions names no table: delete it")]
+    #[error("the row of the partition registry names no table; delete it")]
     Registry,
-    #[error("the intent has no steps: add one, or record none")]
+    #[error("the intent has no steps; add at least one")]
     Empty,
-    #[error("two guarded steps of one intent have one target: put them together into one")]
+    #[error("two guarded steps of the intent have the same target; combine them into one")]
     SameTarget,
     #[error(
-        "the RowKey of a guarded target has at most {0} UTF-16 code units: shorten it, or take the guard off"
+        "the RowKey of a guarded target has at most {0} UTF-16 code units; shorten it or use `unguarded`"
     )]
     TargetKey(usize),
     #[error(
-        "the intent has {bytes} bytes as JSON, and one row holds {most}: record its steps as several intents"
+        "the intent has {bytes} bytes as JSON, but one row holds {most}; split its steps into several intents"
     )]
     TooLarge { bytes: usize, most: usize },
 }

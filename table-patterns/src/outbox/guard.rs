@@ -1,41 +1,41 @@
-//! Guards: prevent an older step from undoing a newer one, whatever the order and number of deliveries.
+//! Guards: prevent an older step from undoing a newer one, for any order and number of deliveries.
 //!
 //! # Key layout
-//! A guarded target `(partition, row)` has a row `U+FFFC guard_{row}` beside it, in its own partition:
+//! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
 //!
-//! | property | what |
+//! | property | content |
 //! |---|---|
-//! | `V` and 16 hexadecimal digits | Int64: of the source with this hash, the version of the newest step that was here |
-//! | `Owner` | the hash of the source that the entity comes from; absent while there is none |
+//! | `V` and 16 hexadecimal digits | Int64: the newest version of the source with this hash that was applied |
+//! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist |
 //!
 //! # Guarantee
-//! The version of a step is the one that its intent [was given](crate::outbox::Intent::version), else the Timestamp of the transaction that
-//! recorded it. A step reads the guard and is passed over if the guard knows its version, or a newer one, of its source. Else target and
-//! guard are written in *one* transaction under the guard's `ETag`. So, where later changes have larger versions:
-//! - Whatever worker writes, and however long it slept before, its transaction fails if any step came between: it looks again.
-//! - What a guard knows of a source only grows. In any order of deliveries, each as often as you like, the newest step of a
-//!   source is the last that takes effect, and once every step was delivered it has.
-//! - A deletion leaves the guard, so that an insert that arrives after it is known to be older.
-//! - A worker that dies before the transaction has done nothing; one that dies after it has done all, and the next delivery is
-//!   passed over.
+//! The version of a step is the one [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that
+//! recorded it. A step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and
+//! guard are written in *one* transaction under the guard's `ETag`. If later changes have larger versions, it follows:
+//! - If another step was applied in between, the transaction fails and the worker reads the guard again, however long it was suspended.
+//! - The versions in a guard only grow. For any order and repetition of deliveries, the newest step of a source is the last one that takes
+//!   effect, and it has taken effect once every step was delivered.
+//! - A deletion keeps the guard, which identifies a later arriving insert as older.
+//! - A worker that dies before the transaction has changed nothing. After a worker has died after the transaction, the next delivery is
+//!   skipped.
 //!
-//! Of two sources that claim one target at one time, which a look-up that is unique should not have, the newer version has it; a
-//! deletion by another source than the owner leaves the entity alone. Merges of several sources into one target all take effect, each source's in its
-//! own order: give each its own properties.
+//! If two sources claim the same target, which should not happen for a unique index, the newer version wins. A deletion by a source that
+//! does not own the entity leaves it unchanged. Merges of several sources into one target all take effect, in the order of each source:
+//! they must write different properties.
 //!
 //! # Cost
-//! A step is a look-up and a transaction of two operations; a deletion has a second look-up. The guard has about 150 bytes and
-//! stays when the entity goes: [`collect_guards`] deletes those of entities that are gone.
+//! A step is a read and a transaction of two operations; a deletion needs a second read. The guard has about 150 bytes and remains after
+//! the entity is deleted: [`collect_guards`] deletes guards of missing entities.
 //!
 //! # Bounds
-//! The embedded engine gives out Timestamps in the order of its transactions (ENG-8). The service chooses them by the clock of the machine that
-//! serves the partition. For one entity successive values differ (ETAG-6); across entities, as the rows of an outbox are, no order is
-//! promised (ETAG-7), though it holds while that clock does not go back between two changes of one entity. Where that cannot be
-//! borne, give versions. Where Timestamps are coarser than a tick, as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused
-//! when it is recorded.
+//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine
+//! that serves the partition. Successive values of one entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service
+//! guarantees no order (ETAG-7); the order is correct as long as that clock does not go back between two changes of one entity. If this is
+//! not sufficient, assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step
+//! without a version is refused when it is recorded.
 //!
-//! The RowKey of a guarded target has at most 505 UTF-16 code units. Versions of sources in different partitions of the service
-//! come from clocks of different machines; only where they claim one target are they compared.
+//! The RowKey of a guarded target has at most 505 UTF-16 code units. Versions of sources in different partitions of the service come from
+//! the clocks of different machines. They are compared only if the sources claim the same target.
 
 use std::fmt::Write as _;
 use std::iter;
@@ -59,10 +59,10 @@ use crate::outbox::rows::fresh;
 pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
-/// Sources that one guard remembers at most, far below the properties of an entity (ENT-2).
+/// The largest number of sources in one guard, far below the number of properties of an entity (ENT-2).
 const SOURCES: usize = 200;
 
-/// The source of a step, and the change that it belongs to.
+/// The source of a step, and the version of its change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The hash of the source.
@@ -77,7 +77,7 @@ impl Origin {
         row_key: &RowKey,
         version: u64,
     ) -> Self {
-        // No key holds U+0000, so the three texts cannot run into each other.
+        // No key contains U+0000, which separates the three texts unambiguously.
         let texts = [table.folded(), "\0", partition_key.as_str(), "\0", row_key.as_str()];
         let hash = hash(texts.iter().flat_map(|text| text.bytes()));
         let mut source = String::with_capacity(17);
@@ -86,7 +86,7 @@ impl Origin {
     }
 }
 
-/// What a guard knows.
+/// The content of a guard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     owner: Option<String>,
@@ -94,14 +94,14 @@ pub(crate) struct Guard {
     versions: Vec<(String, i64)>,
 }
 
-/// What a step does, by its guard.
+/// The effect of a step, computed from its guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// Nothing: the guard knows it, or a newer one.
+    /// None: the guard contains its version, or a newer one.
     Stale,
-    /// Nothing but that the guard learns of it: the entity is another source's.
+    /// Only the guard is updated: another source owns the entity.
     Learn,
-    /// The write.
+    /// The target and the guard are written.
     Write,
 }
 
@@ -134,17 +134,17 @@ impl Guard {
         self.versions.iter().find(|(known, _)| known == source).map(|(_, version)| *version)
     }
 
-    /// Whether a change of this version, or a newer one of its source, has been here.
+    /// Returns `true` if this version of its source, or a newer one, has been applied.
     pub(crate) fn knows(&self, origin: &Origin) -> bool {
         self.version(&origin.source).is_some_and(|known| known >= origin.version)
     }
 
-    /// Remembers that a change has been here.
+    /// Records that a change has been applied.
     pub(crate) fn learn(&mut self, origin: &Origin) {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // The one that was quiet for longest, but for the owner.
+            // Removes the source without changes for the longest time, except the owner.
             let owner = self.owner.clone();
             if let Some(at) = self.versions.iter().position(|(source, _)| Some(source) != owner.as_ref()) {
                 self.versions.remove(at);
@@ -152,10 +152,10 @@ impl Guard {
         }
     }
 
-    /// Learns of a step, and says what it does.
+    /// Records a step, and returns its effect.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // What several sources merge lies side by side: none takes the entity from another, and none comes too late.
+        // Merges of several sources coexist: none changes the owner, and none is too late.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.knows(origin) {
             return Effect::Stale;
@@ -174,10 +174,10 @@ impl Guard {
     }
 }
 
-/// Takes a guarded step; `false` if it was passed over.
+/// Applies a guarded step; `false` if it was skipped.
 ///
 /// # Errors
-/// Those of the store; `UpdateConditionNotSatisfied` if others wrote the same target all the time.
+/// `UpdateConditionNotSatisfied` if others wrote the same target during every attempt; any error of the store.
 pub(crate) async fn apply<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,
@@ -209,7 +209,7 @@ pub(crate) async fn apply<S: TableStore>(
     }
 }
 
-/// The operation on the target; none where there is nothing to delete.
+/// Returns the operation on the target; `None` if there is nothing to delete.
 async fn write_of<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -226,14 +226,14 @@ async fn write_of<S: TableStore>(
     })
 }
 
-/// Deletes the guards of one partition whose entities are gone and that no step has touched since an instant, in
-/// [ticks](table_core::ticks); how many.
+/// Deletes the guards of one partition whose entities no longer exist and that no step has changed since a time, in
+/// [ticks](table_core::ticks). Returns the number of deleted guards.
 ///
-/// A step that is delivered after its guard was collected would be taken for a new one: choose an instant before which every
-/// intent is known to be done, days rather than hours ago.
+/// A step that is delivered after its guard was deleted is applied as a new one. Choose a time before which all intents are done: days ago
+/// rather than hours.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn collect_guards<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -241,7 +241,7 @@ pub async fn collect_guards<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(KeyRange::rows(partition_key.as_str(), TextRange::prefix(GUARD_PREFIX)));
-    // A Timestamp stands for all instants up to the next one that the store has.
+    // A Timestamp represents all times up to the next Timestamp that the store can assign.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let (mut collected, mut from) = (0, None);
     loop {

@@ -1,4 +1,4 @@
-//! Intents: steps of a change elsewhere, each of them idempotent.
+//! Intents: idempotent steps in other partitions, tables or stores.
 
 use table_core::entity::PlainEntity;
 use table_core::error::{Error, Result};
@@ -11,9 +11,9 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;
 use crate::outbox::message::{self, Message};
 
-/// What a change of one entity intends in other partitions, tables or stores, to be written in the transaction of the change.
+/// The steps that follow from a change of one entity in other partitions, tables or stores, recorded in the transaction of the change.
 ///
-/// The steps are taken in order; where a worker dies between two, another takes all of them again (PAT-EC-2, PAT-EC-3).
+/// The steps are performed in order. If a worker dies between two steps, another worker performs all of them again (PAT-EC-2, PAT-EC-3).
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// An intent of a change of the entity in this row: it distinguishes changes of one entity from those of others.
+    /// Creates an intent for a change of the entity in this row. The row distinguishes its changes from those of other entities.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }
@@ -61,47 +61,47 @@ impl Intent {
         self
     }
 
-    /// Says which of the changes of its entity this is: later changes have larger numbers, as a counter in the entity does that
-    /// each change raises under the entity's `ETag`.
+    /// Sets the number of the change among the changes of its entity: later changes must have larger numbers. For example, each change may
+    /// increment a counter in the entity under the entity's `ETag`.
     ///
-    /// Without it the Timestamp of the change is taken, which the embedded engine gives out in the order of the changes (ENG-8). The
-    /// service does so as far as the clock of the machine that serves the partition never goes back, which is not documented
-    /// (ETAG-7): see [`guard`](crate::outbox::guard). On a store of coarser Timestamps guarded steps need a version. All changes of one
-    /// entity are numbered in one of the two ways.
+    /// Without a version the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes (ENG-8).
+    /// The service does so as long as the clock of the machine that serves the partition never goes back, which is not documented (ETAG-7):
+    /// see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a version. All changes of one entity
+    /// must be numbered in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// The number of the change, if one was given.
+    /// Returns the number of the change, if set.
     #[must_use]
     pub const fn given_version(&self) -> Option<u64> {
         self.version
     }
 
-    /// Whether a step keeps older ones from undoing it, and so needs to know which change is later.
+    /// Returns `true` if any step is guarded, and therefore needs the order of changes.
     pub(crate) fn is_guarded(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }
 
-    /// The row of the entity that changed.
+    /// Returns the row of the entity that changed.
     #[must_use]
     pub const fn source(&self) -> &RowKey {
         &self.source
     }
 
-    /// The steps, in order.
+    /// Returns the steps, in order.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Checks what can be known before anything is written.
+    /// Checks the intent before it is written.
     ///
     /// # Errors
-    /// `InvalidInput` without steps, or where two guarded steps have one target: only the first would be taken;
-    /// `PropertyValueTooLarge` if a guarded target's RowKey leaves no room for its guard's.
+    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target: only the first would be applied.
+    /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
     pub(crate) fn check(&self) -> Result<()> {
         if self.steps.is_empty() {
             return Err(Error::of(OutboxFault::Empty));
@@ -121,42 +121,42 @@ impl Intent {
     }
 }
 
-/// One step: taken twice it does what it does once.
+/// An idempotent step.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Write one entity somewhere.
+    /// Writes one entity in any partition or table.
     Write {
-        /// Its table.
+        /// The table of the entity.
         table: TableName,
-        /// Its key.
+        /// The key of the entity.
         key: EntityKey,
-        /// What to write.
+        /// The write.
         write: TargetWrite,
-        /// Whether an older step is kept from undoing a newer one.
+        /// `true` if the step must not undo a newer one.
         guarded: bool,
     },
-    /// Let the handler of a [message](Message) do it.
+    /// Calls the handler of a [message](Message).
     #[non_exhaustive]
     Call {
         /// The name of the message.
         name: String,
-        /// The version that it was written as; 0 for the steps of patterns.
+        /// The version of the text; 0 for the steps of patterns.
         version: u32,
-        /// Its text.
+        /// The text of the message.
         payload: String,
     },
 }
 
-/// What a step does to an entity.
+/// The write of a target entity.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
-    /// Replaces or inserts (UPS-2).
+    /// Replaces or inserts the entity (UPS-2).
     InsertOrReplace(Row),
-    /// Merges or inserts (UPS-2).
+    /// Merges or inserts the entity (UPS-2).
     InsertOrMerge(Row),
-    /// Deletes what is there, and is content with nothing (QUE-22).
+    /// Deletes the entity if it exists (QUE-22).
     DeleteIfExists,
 }
 
@@ -165,8 +165,9 @@ impl Step {
         Self::Write { table, key, write, guarded: true }
     }
 
-    /// Replaces or inserts an entity in the table of its design, unless a newer change of the source has been there. An entity that declares
-    /// indexes, a feed or copies does not compile: their handle keeps those, in a [handler](crate::work::Handler).
+    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change of the source has been applied.
+    /// Does not compile for an entity that declares indexes, a feed or copies: write it through its handle in a
+    /// [handler](crate::work::Handler).
     ///
     /// ```
     /// use table_patterns::Entity;
@@ -185,24 +186,24 @@ impl Step {
     /// ```
     ///
     /// # Errors
-    /// Those of encoding it.
+    /// Any error of encoding the entity.
     pub fn put<E: PlainEntity>(entity: &E) -> Result<Self> {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
 
-    /// Merges an entity or inserts it, unless a newer change of the source has been there. An older merge is passed over whole: fields that
-    /// are `None` are kept, so each change names all that the source writes there.
+    /// Creates a step that merges or inserts an entity, unless a newer change of the source has been applied. An older merge is skipped as
+    /// a whole: fields that are `None` are kept, so every change must contain all properties that the source writes there.
     ///
     /// # Errors
-    /// Those of encoding it; `InvalidInput` if a field is stored in chunks.
+    /// `InvalidInput` if a field is stored in chunks; any error of encoding the entity.
     pub fn merge<E: PlainEntity>(entity: &E) -> Result<Self> {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
     }
 
-    /// Deletes an entity if it is there, unless a newer change of the source has been there.
+    /// Creates a step that deletes an entity if it exists, unless a newer change of the source has been applied.
     ///
     /// # Errors
-    /// Those of encoding its key.
+    /// Any error of encoding the key.
     pub fn delete<E: PlainEntity>(key: Selection<E, Point>) -> Result<Self> {
         Self::of_entity::<E>(key.into_key()?, TargetWrite::DeleteIfExists)
     }
@@ -211,40 +212,40 @@ impl Step {
         Ok(Self::write(TableName::new(E::SCHEMA.table)?, key, write))
     }
 
-    /// [`put`](Self::put) of a row whose table or properties are known only at run time, as those of an archive.
+    /// Creates a [`put`](Self::put) step for a row whose table or properties are known only at run time, for example in an archive.
     #[must_use]
     pub const fn insert_or_replace(table: TableName, key: EntityKey, row: Row) -> Self {
         Self::write(table, key, TargetWrite::InsertOrReplace(row))
     }
 
-    /// [`merge`](Self::merge) of such a row.
+    /// Creates a [`merge`](Self::merge) step for a row whose table or properties are known only at run time.
     #[must_use]
     pub const fn insert_or_merge(table: TableName, key: EntityKey, row: Row) -> Self {
         Self::write(table, key, TargetWrite::InsertOrMerge(row))
     }
 
-    /// [`delete`](Self::delete) of such a row.
+    /// Creates a [`delete`](Self::delete) step for a row whose table is known only at run time.
     #[must_use]
     pub const fn delete_if_exists(table: TableName, key: EntityKey) -> Self {
         Self::write(table, key, TargetWrite::DeleteIfExists)
     }
 
-    /// Carries a message to its [`Handler`](crate::work::Handler).
+    /// Creates a step that passes a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` for a message that has no JSON text, such as a map whose keys are not texts.
+    /// `InvalidInput` for a message that JSON cannot represent, such as a map whose keys are not texts.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
     }
 
-    /// A step of a pattern of this crate, which has its own words.
+    /// Creates a step of a pattern of this crate, with its own payload format.
     pub(crate) const fn of_pattern(name: String, payload: String) -> Self {
         Self::Call { name, version: 0, payload }
     }
 
-    /// Takes the guard off: for a target that is written once, or where the last to arrive may win. It saves a look-up and a
-    /// row a target.
+    /// Removes the guard: for a target that is written once, or if the last step to arrive may win. It saves a read and a guard row per
+    /// target.
     #[must_use]
     pub fn unguarded(self) -> Self {
         match self {

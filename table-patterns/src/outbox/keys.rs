@@ -1,4 +1,4 @@
-//! Keys of guards, and the hash that keys of an outbox have.
+//! Keys of guards, and the hash in the keys of an outbox.
 
 use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
@@ -6,13 +6,13 @@ use table_core::limits;
 
 use crate::outbox::fault::OutboxFault;
 
-/// What the `RowKey`s of guards begin with. Behind it stands the RowKey of the target.
+/// The prefix of the `RowKey`s of guards. The RowKey of the target follows it.
 pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
 
-/// The key of a target's guard.
+/// Returns the key of a target's guard.
 ///
 /// # Errors
-/// `PropertyValueTooLarge` if the target's RowKey leaves no room for it.
+/// `PropertyValueTooLarge` if the RowKey of the target is too long.
 pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
     let row_key = format!("{GUARD_PREFIX}{}", target.row_key);
     let units = row_key.encode_utf16().count();
@@ -24,7 +24,7 @@ pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: target.partition_key.clone(), row_key: RowKey::new(row_key)? })
 }
 
-/// FNV-1a.
+/// Returns the FNV-1a hash of some bytes.
 pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes
         .into_iter()

@@ -1,4 +1,4 @@
-//! Messages: what a step asks a handler to do, as a type with a name and a version.
+//! Messages: requests to handlers, as types with a name and a version.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,17 +6,16 @@ use table_core::error::{Error, ErrorCode, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// What a [`Step`](crate::outbox::Step) carries to the [`Handler`](crate::work::Handler) of its type, as JSON.
+/// A request that a [`Step`](crate::outbox::Step) passes to the [`Handler`](crate::work::Handler) of its type, as JSON.
 ///
-/// The name finds the handler; the version says which program wrote it. A field that a later version adds has a `#[serde(default)]`, or
-/// [`decode`](Self::decode) makes of an older text what the type is now. A worker leaves a version that is later than its own to a newer
-/// worker.
+/// The name identifies the handler, and the version identifies the format of the text. A field that was added in a later version needs
+/// `#[serde(default)]`, or [`decode`](Self::decode) converts older texts. A worker leaves a message with a later version to a newer worker.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use table_patterns::outbox::{Message, Step};
 ///
-/// /// The customer of a ticket is to hear that it is closed.
+/// /// Notifies the customer that a ticket was closed.
 /// #[derive(Serialize, Deserialize)]
 /// struct Closed {
 ///     ticket: u32,
@@ -34,28 +33,28 @@ use crate::outbox::fault::OutboxFault;
 /// # Ok::<(), table_patterns::Error>(())
 /// ```
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// Its name among all messages of the outbox. It is stored: a renamed type keeps it.
+    /// The name, unique among the messages of the outbox. It is stored: keep it when the type is renamed.
     const NAME: &'static str;
-    /// The version that this program writes, from 1 on. It grows when an older program could not read the text any more.
+    /// The version that this program writes, from 1. Increase it when older programs can no longer read the text.
     const VERSION: u32;
 
-    /// The message of a text that was written as `version`, which is never later than [`VERSION`](Self::VERSION).
+    /// Decodes a text that was written as `version`, which is never later than [`VERSION`](Self::VERSION).
     ///
     /// # Errors
-    /// `Corrupted` for a text that is not such a message: it is put aside as poison at once, as no later attempt would read it either.
+    /// `Corrupted` for an invalid text. The intent becomes poison at once, because later attempts would fail, too.
     fn decode(version: u32, text: &str) -> Result<Self> {
         serde_json::from_str(text)
             .map_err(|source| Error::of(OutboxFault::Message { name: Self::NAME, version, source }))
     }
 }
 
-/// The text of a message.
+/// Encodes a message.
 pub(crate) fn encode<M: Message>(message: &M) -> Result<String> {
     serde_json::to_string(message)
         .map_err(|source| Error::of(OutboxFault::Unwritable { name: M::NAME, source }))
 }
 
-/// The message of a text, if its version is one that this program knows.
+/// Decodes a message if this program supports its version.
 pub(crate) fn decode<M: Message>(version: u32, text: &str) -> Result<M> {
     if version > M::VERSION {
         let known = M::VERSION;
@@ -64,7 +63,7 @@ pub(crate) fn decode<M: Message>(version: u32, text: &str) -> Result<M> {
     M::decode(version, text)
 }
 
-/// Whether an error says that no program can read a message, now or later.
+/// Returns `true` if an error means that no program can read the message.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     error.code() == ErrorCode::Corrupted && error.rule() == Some("PAT-EC-4")
 }

@@ -1,10 +1,9 @@
-//! The registry of partitions that have an outbox: how a sweep finds them without reading tables. Feeds have one of the same form,
-//! [`FEEDS`](crate::feed::FEEDS), from which nothing is taken out.
+//! The registry of partitions with an outbox: sweeps find them without reading tables. Feeds have a registry with the same format,
+//! [`FEEDS`](crate::feed::FEEDS), from which no entry is removed.
 //!
-//! A partition is registered before the first intent is recorded in it, and registered again by a writer that last did so an
-//! hour ago. A sweep takes out a partition without pending rows that was not registered for two hours: no writer that trusts
-//! its memory of an hour can still rely on that entry. What is taken out is taken out under its `ETag`, so that a registration
-//! that comes between stays.
+//! A partition is registered before the first intent is recorded in it. A writer registers it again after an hour. A sweep removes a
+//! partition without pending rows that was not registered for two hours: by then, no writer relies on its hour-old memory of the entry. The
+//! entry is removed under its `ETag`, which keeps an entry that was registered again in between.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -25,28 +24,27 @@ use table_core::value::ValueRef;
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;
 
-/// The partition of the keys in the table of the registry. It is not the name of a table and a bucket.
+/// The partition of the keys of seals in the registry table. No pair of a table name and a bucket has this form.
 pub(crate) const KEYS: &str = "keys";
 
-/// The table of the registry: the `PartitionKey` is the table's name in lower case and one of 16 buckets, the `RowKey` the
-/// partition.
+/// The registry table. The `PartitionKey` is the table's name in lower case with one of 16 buckets, the `RowKey` is the partition.
 ///
-/// Listings of the program's tables leave it out.
+/// Listings of the program's tables skip it.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// How long a writer trusts that a partition is registered.
+/// The time for which a writer relies on its registration.
 const TRUSTED: Duration = Duration::from_hours(1);
-/// How long an entry stays that is not registered again.
+/// The time for which an entry is kept without another registration.
 const KEPT: Duration = Duration::from_hours(2);
 const BUCKETS: u32 = 16;
-/// Partitions that a writer remembers.
+/// The largest number of partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// What this process has registered, and when.
+/// The registrations by this process, with their times.
 #[derive(Debug, Default)]
 pub(crate) struct Registered(Mutex<HashMap<(String, String), u64>>);
 
-/// One partition with an outbox.
+/// A registered partition.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) table: TableName,
@@ -64,7 +62,7 @@ pub(crate) fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<
     EntityKey::new(format!("{}_{:02}", table.folded(), hash % BUCKETS), partition_key.as_str())
 }
 
-/// Makes sure that a partition is registered: one upsert an hour at most.
+/// Registers a partition: at most one upsert per hour.
 pub(crate) async fn register<S: TableStore>(
     store: &S,
     known: &Registered,
@@ -99,13 +97,13 @@ pub(crate) async fn register<S: TableStore>(
     Ok(())
 }
 
-/// All partitions that are registered, and an error for each row that is not an entry: it keeps no other from being found.
+/// Returns all registered partitions, and an error for each invalid row, which does not affect the others.
 pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
     let (mut entries, mut strange) = (Vec::new(), Vec::new());
     let name = TableName::new(registry)?;
     each(store, &name, KeyRange::ALL, |row| match entry(row) {
         Ok(entry) => entries.push(entry),
-        // The keys of seals.
+        // The keys of seals are not entries.
         Err(_) if row.partition_key == KEYS => {}
         Err(error) => {
             let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);
@@ -116,7 +114,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     Ok((entries, strange))
 }
 
-/// The partitions of one table that are registered. What the rows hold is not asked, so that a strange one does no harm.
+/// Returns the registered partitions of one table. The properties of the rows are not read: invalid rows are harmless.
 pub(crate) async fn partitions<S: TableStore>(
     store: &S,
     registry: &str,
@@ -134,7 +132,7 @@ pub(crate) fn buckets(table: &TableName) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
-/// Takes all entries of a table out: for one that was dropped and is never made again.
+/// Removes all entries of a table that was dropped and is never created again.
 pub(crate) async fn forget_table<S: TableStore>(store: &S, registry: &str, table: &TableName) -> Result<()> {
     let limits = store.capabilities().limits;
     for partition_key in partitions(store, registry, table).await? {
@@ -180,7 +178,7 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
-/// Takes an entry out if no writer can rely on it; whether it did.
+/// Removes an entry if no writer can rely on it. Returns `true` if it was removed.
 pub(crate) async fn forget<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if now.saturating_sub(entry.registered) < ticks_of(KEPT) {
         return Ok(false);

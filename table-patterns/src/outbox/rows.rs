@@ -18,10 +18,10 @@ use crate::outbox::intent::Intent;
 use crate::outbox::keys::hash;
 use crate::outbox::text;
 
-/// What the `RowKey`s of an outbox begin with. Behind it stand 16 digits that name the source, and 16 of chance.
+/// The prefix of the `RowKey`s of an outbox. 16 digits of the source's hash and 16 random digits follow it.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
-/// Properties that one intent's text may spread over.
+/// The largest number of properties for the text of an intent.
 const PARTS: usize = 15;
 const INTENT: [&str; PARTS] = [
     "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
@@ -36,10 +36,10 @@ const ERROR: &str = "Error";
 /// The property of the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
 
-/// Prefix of the `RowKeys` of intents that were set aside. The rest of the key is that of the outbox row.
+/// The prefix of the `RowKey`s of intents that were set aside. The rest of the key is that of the outbox row.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
-/// Where an outbox row lies.
+/// The location of an outbox row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     /// The table of the change.
@@ -48,10 +48,10 @@ pub(crate) struct Place {
     pub(crate) key: EntityKey,
 }
 
-/// The insert of an intent's row.
+/// Returns the insert of an intent's row.
 ///
 /// # Errors
-/// Those of [`Intent`]; `EntityTooLarge` if its text does not fit one row.
+/// `EntityTooLarge` if the text does not fit into one row; any error of [`Intent::check`].
 pub(crate) fn insert(intent: &Intent, chance: u64) -> Result<Operation> {
     intent.check()?;
     let text = text::write(intent)?;
@@ -82,7 +82,7 @@ pub(crate) fn poison_key(row_key: &RowKey) -> Result<RowKey> {
     RowKey::new([POISON_PREFIX, rest].concat())
 }
 
-/// What the `RowKey`s of the intents of one source begin with.
+/// Returns the prefix of the `RowKey`s of one source's intents.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
@@ -94,12 +94,12 @@ pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
     [pending, aside].map(|prefix| KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&prefix)))
 }
 
-/// The rows of an outbox in one partition.
+/// Returns the range of the outbox rows in one partition.
 pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// The rows of an outbox in all partitions: a condition on each row of the table.
+/// Returns the range of the outbox rows in all partitions: a condition on each row of the table.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
     KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
@@ -110,17 +110,17 @@ pub(crate) fn everywhere() -> KeyRange {
 pub(crate) struct Pending {
     pub(crate) place: Place,
     pub(crate) etag: ETag,
-    /// The Timestamp of the transaction of the change, whatever was noted since.
+    /// The Timestamp of the transaction of the change. Later notes do not change it.
     pub(crate) version: u64,
-    /// When a sweep last put a message for it.
+    /// The time of the last message by a sweep.
     pub(crate) prompted: Option<u64>,
-    /// How many attempts at it were begun.
+    /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// Until when workers leave it alone: one has it, or it failed.
+    /// The time until which workers ignore the row: it is claimed, or its last attempt failed.
     pub(crate) not_before: u64,
-    /// The claim of a worker on it, present or last.
+    /// The present or last claim of a worker.
     pub(crate) claim: Option<String>,
-    /// What went wrong last.
+    /// The last error.
     pub(crate) error: Option<String>,
     pub(crate) seal: Option<String>,
     text: Vec<u8>,
@@ -160,13 +160,13 @@ impl Pending {
         })
     }
 
-    /// What names its source in its key: those of one source have the same, and rarely those of another.
+    /// Returns the part of the key that identifies the source: equal for intents of one source, and rarely equal for others.
     pub(crate) fn source(&self) -> &str {
         let row_key = self.place.key.row_key.as_str();
         row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)
     }
 
-    /// The text of the intent.
+    /// Returns the text of the intent.
     pub(crate) fn text(&self) -> &[u8] {
         &self.text
     }
@@ -179,11 +179,11 @@ impl Pending {
         parse(&self.text)
     }
 
-    /// A merge that notes something, if no other worker noted anything meanwhile.
+    /// Returns the merge that records a note, if no other worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(4);
-        // IMPORTANT: the note gives the row another Timestamp. The version is kept beside it, or the steps would look newer
+        // IMPORTANT: the note changes the Timestamp of the row. The version is stored in addition: otherwise the steps would appear newer
         // than they are.
         writer.property(VERSION, number(self.version));
         match note {
@@ -204,14 +204,13 @@ impl Pending {
         Operation { row_key: self.place.key.row_key.clone(), kind }
     }
 
-    /// Returns the writes that set the row aside, if no other worker has taken it up meanwhile.
+    /// Returns the writes that set the row aside, if no other worker has claimed it in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
         Ok([self.done(), Operation { row_key: poison_key(&self.place.key.row_key)?, kind }])
     }
 
-    /// Returns the writes that give a row that was set aside back to the workers, as if it had never failed. Its version is that of the row that
-    /// was set aside.
+    /// Returns the writes that return a row to the workers, with its attempts reset. Its version is kept.
     pub(crate) fn back(&self) -> Result<[Operation; 2]> {
         let row_key = self.place.key.row_key.clone();
         let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
@@ -235,21 +234,22 @@ impl Pending {
         writer.finish()
     }
 
-    /// It has another version, as a write of it says.
+    /// Sets the new version of the row after a write.
     pub(crate) fn versioned(&mut self, etag: Option<ETag>) {
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// The deletion of an intent that is done, if no other worker has taken it up meanwhile.
+    /// Returns the deletion of a completed intent, if no other worker has claimed it in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.key.row_key.clone(), kind }
     }
 }
 
-/// The row of an intent that gets another Timestamp, with its version beside it; `None` for any other row, and where it has one.
+/// Returns the row of an intent with its version, for a copy that gets another Timestamp; `None` for any other row, and if it already has a
+/// version.
 ///
-/// A copy in another store would else be as new as the copying, and the order of two changes would be chance.
+/// Otherwise a copy in another store would be as new as the copying, and the order of two changes would be arbitrary.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);
@@ -264,18 +264,18 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     Ok(Some(writer.finish()))
 }
 
-/// Whether a property of a row says only which change was later, and so may be missing where the Timestamp says it.
+/// Returns `true` if a property of a row only defines the order of changes. It may be missing if the Timestamp defines that order.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }
 
-/// The intents that a transaction records.
+/// Returns the intents that a transaction records.
 pub(crate) fn intents(transaction: &Transaction) -> Result<Vec<Intent>> {
     let records = transaction.operations().iter().filter(|operation| is_record(operation));
     records.filter_map(|record| record.kind.row()).map(|row| parse(&text_in(row.view())?)).collect()
 }
 
-/// The text of an intent, put together from its properties.
+/// Returns the text of an intent, assembled from its properties.
 pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     let (mut text, mut hint) = (Vec::new(), 0);
     for name in INTENT {
@@ -290,18 +290,18 @@ fn parse(text: &[u8]) -> Result<Intent> {
     text::read(text)
 }
 
-/// What can be noted beside an intent.
+/// A note in the row of an intent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep put a message for it.
+    /// A sweep sent a message for the row at this time.
     Prompted(u64),
-    /// A worker has it until an instant; with its claim and the attempts begun.
+    /// A worker has claimed the row until a time, with its claim and the started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64 },
-    /// An attempt failed; with the attempts that count, and the earliest instant of the next one.
+    /// An attempt failed: the attempts that count, and the earliest time of the next one.
     Failed { error: &'a str, attempts: u32, until: u64 },
 }
 
-/// Operations as one transaction.
+/// Returns operations as one transaction.
 pub(crate) fn together(
     partition_key: &PartitionKey,
     operations: impl IntoIterator<Item = Operation>,
@@ -312,12 +312,12 @@ pub(crate) fn together(
     Ok(transaction)
 }
 
-/// One operation as a transaction of its own.
+/// Returns one operation as a separate transaction.
 pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits) -> Result<Transaction> {
     together(&key.partition_key, [Operation { row_key: key.row_key.clone(), kind }], limits)
 }
 
-/// The same row without the Timestamp that it was read with.
+/// Returns the row without the Timestamp with which it was read.
 pub(crate) fn fresh(row: &Row) -> Row {
     row.clone().with_timestamp(0)
 }

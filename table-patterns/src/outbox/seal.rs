@@ -1,12 +1,13 @@
-//! Seals of intents: only programs that have the key of an outbox can make a worker write elsewhere.
+//! Seals of intents: only programs with the key of an outbox can make a worker write elsewhere.
 //!
-//! A row of an outbox lies in the partition of its change, where a bearer of a shared access signature may write, too. The worker has more rights than
-//! that bearer. So each intent carries a seal: an HMAC-SHA256 of its table, its key and its text, under a key of the program. Workers take no step of
-//! an intent without a valid seal, except that patterns bring what follows from the entities of that partition in line with them.
+//! A row of an outbox lies in the partition of its change, where the bearer of a shared access signature may also write. The worker has
+//! more rights than that bearer. Each intent therefore has a seal: an HMAC-SHA256 of its table, its key and its text, with a key of the
+//! program. Workers perform no step of an intent without a valid seal, with one exception: patterns bring derived rows in line with the
+//! entities of that partition.
 //!
-//! The default key is a random one in the table of the registry, which no signature for another table reaches. It is created by the first program that needs it.
-//! [`Outbox::sealed_by`] takes keys from elsewhere. Intents that are copied to another store are accepted there if the program has the same key: give it by
-//! `sealed_by`, or copy the table of the registry, too.
+//! The default key is a random one in the registry table, which signatures for other tables cannot reach. The first program that needs it
+//! creates it. [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the
+//! same key: use `sealed_by`, or copy the registry table, too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,7 +29,7 @@ use uuid::Uuid;
 use crate::outbox::registry::{self, KEYS, REGISTRY};
 use crate::outbox::rows::alone;
 
-/// A key, and the first digits of its hash, by which a seal names it.
+/// A key, and the first digits of its hash, which identify it in a seal.
 #[derive(Clone)]
 struct Key {
     id: String,
@@ -44,7 +45,7 @@ impl Key {
 
     fn mac(&self, place: Place<'_>, text: &[u8]) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).ok()?;
-        // No key holds U+0000, so the parts cannot run into each other.
+        // No key contains U+0000, which separates the parts unambiguously.
         for part in [place.table.folded(), place.partition_key.as_str(), place.row_key] {
             mac.update(part.as_bytes());
             mac.update(&[0]);
@@ -54,7 +55,7 @@ impl Key {
     }
 }
 
-/// The place of a sealed text. A message of a queue has no RowKey.
+/// The location of a sealed text. A queue message has no RowKey.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,
@@ -62,14 +63,14 @@ pub(crate) struct Place<'a> {
     pub(crate) row_key: &'a str,
 }
 
-/// The keys of an outbox, the one that seals first; `None` until they are read.
+/// The keys of an outbox, the sealing key first; `None` until they are read.
 #[derive(Default)]
 pub(crate) struct Seals(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
     keys: Option<Arc<[Key]>>,
-    /// `true` if the program gave them.
+    /// `true` if the program set the keys.
     are_given: bool,
 }
 
@@ -83,13 +84,13 @@ impl Seals {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Known { keys: Some(keys), are_given: true };
     }
 
-    /// Adds a key to those in the store, and seals with it from now on.
+    /// Adds a key to the keys in the store, and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, number: u64) -> Result<()> {
         add(store, number).await?;
         self.load(store, true).await.map(drop)
     }
 
-    /// Returns the keys, which are read from the store the first time. A program that may not read them has none.
+    /// Returns the keys, which are read from the store on first use. A program without permission to read them has none.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
         let known = self.known();
         let are_given = self.0.lock().unwrap_or_else(PoisonError::into_inner).are_given;
@@ -118,7 +119,7 @@ impl Seals {
         }))
     }
 
-    /// Returns `true` if a text was sealed at this place by a program that has one of the keys.
+    /// Returns `true` if a program with one of the keys sealed the text for this location.
     pub(crate) async fn is_genuine<S: TableStore>(
         &self,
         store: &S,
@@ -137,7 +138,7 @@ impl Seals {
     }
 }
 
-/// Reads the keys of a store, the newest first. Creates one if there is none.
+/// Reads the keys of a store, the newest first. Creates a key if none exists.
 async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
     let table = TableName::new(REGISTRY)?;
     let range = KeyRange { partition_key: TextRange::exactly(KEYS), row_key: TextRange::ALL };
@@ -158,7 +159,7 @@ async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
     Ok(Vec::new())
 }
 
-/// Adds a random key. Of several that are added at one time all are valid.
+/// Adds a random key. If several are added concurrently, all of them are valid.
 async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     let secret: Vec<u8> = [Uuid::new_v4(), Uuid::new_v4()].iter().flat_map(|part| *part.as_bytes()).collect();
     let mut writer = RowWriter::with_capacity(1);
@@ -175,7 +176,7 @@ async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     }
 }
 
-/// Returns `true` if an error says that a credential does not reach the keys.
+/// Returns `true` if an error means that the credential does not reach the keys.
 const fn is_denied(code: ErrorCode) -> bool {
     matches!(
         code,

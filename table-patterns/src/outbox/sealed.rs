@@ -1,4 +1,4 @@
-//! The outbox as the sealer of the intents that it records.
+//! Sealing of the intents that an outbox records.
 
 use table_core::error::Result;
 use table_core::key::PartitionKey;
@@ -14,8 +14,8 @@ use crate::outbox::rows;
 use crate::outbox::seal::Place;
 
 impl<S: TableStore, Q> Outbox<S, Q> {
-    /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store. For a rotation give the new key
-    /// before the old one to all programs, and leave the old one out once its intents are done.
+    /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store. To rotate keys,
+    /// first give the new key in front of the old one to all programs. Remove the old key when its intents are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
         let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
@@ -23,18 +23,18 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to those in the store. Programs seal with it once they are started again, and accept it at once.
+    /// Adds a key to the keys in the store. Programs accept it at once, and seal with it after a restart.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn rotate_key(&self) -> Result<()> {
         self.seals().rotate(self.store(), self.runtime().now()).await
     }
 
-    /// Seals the intents of a transaction that another than [`submit`](Outbox::submit) submits.
+    /// Seals the intents of a transaction that is not submitted by [`submit`](Outbox::submit).
     ///
     /// # Errors
-    /// Those of reading the key; those of [`Transaction::push`].
+    /// Any error of reading the key or of [`Transaction::push`].
     pub async fn seal(&self, table: &TableName, transaction: Transaction) -> Result<Transaction> {
         let (limits, is_identified) = (*transaction.limits(), transaction.is_identified());
         let (partition_key, operations) = transaction.into_parts();
@@ -43,7 +43,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         Ok(if is_identified { transaction.identified() } else { transaction })
     }
 
-    /// Seals those of some operations that record intents.
+    /// Seals the operations that record intents.
     pub(crate) async fn sealed(
         &self,
         table: &TableName,

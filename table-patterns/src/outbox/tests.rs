@@ -35,7 +35,7 @@ fn row(value: &str) -> Row {
     writer.finish()
 }
 
-/// A key without the identifier at its end, which differs each time.
+/// Returns a key without its final identifier, which differs each time.
 fn without_id(row_key: &str) -> String {
     match row_key.rsplit_once('_') {
         Some((front, id)) if id.len() == 32 => format!("{front}_{{32 digits}}"),

@@ -62,7 +62,7 @@ const fn is_zero(version: &u32) -> bool {
     *version == 0
 }
 
-/// The text of an intent.
+/// Returns the text of an intent.
 pub(crate) fn write(intent: &Intent) -> Result<String> {
     let steps = intent.steps().iter().map(|step| match step {
         Step::Write { table, key, write, guarded } => {
@@ -96,10 +96,10 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
     serde_json::to_string(&text).map_err(|error| Error::of(OutboxFault::UnwritableIntent(error)))
 }
 
-/// The intent of a text.
+/// Parses an intent.
 ///
 /// # Errors
-/// `FormatTooNew` for a later version, `Corrupted` for what is not an intent.
+/// `FormatTooNew` for a later version; `Corrupted` for a text that is not an intent.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

@@ -1,4 +1,4 @@
-//! Messages of the work queue: a place of intents, or an intent itself. JSON, version 1.
+//! Messages of the work queue: the location of intents, or an intent itself. JSON, version 1.
 
 mod fault;
 
@@ -12,13 +12,13 @@ use crate::outbox::text;
 
 use fault::WorkFault;
 
-/// Bytes of an intent that travels by itself: with what stands around it a message of poison still fits (QUE-6).
+/// The largest size in bytes of an intent in a message: with its envelope, it still fits into a poison message (QUE-6).
 const INLINE: usize = 40 * 1024;
 
-/// One piece of work.
+/// The work that a message describes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Work {
-    /// All that is pending in a partition.
+    /// All pending intents of a partition.
     Partition { table: TableName, partition_key: PartitionKey },
     /// One outbox row.
     Row { table: TableName, partition_key: PartitionKey, row_key: RowKey },
@@ -32,12 +32,12 @@ pub(crate) enum Work {
     },
 }
 
-/// What is noted in the message of an intent that has no row to note it beside.
+/// The attempts at an intent without a row, stored in its message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
-    /// How many attempts at it were begun.
+    /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// What went wrong last.
+    /// The last error.
     pub(crate) error: Option<String>,
 }
 
@@ -132,7 +132,7 @@ impl Work {
     }
 }
 
-/// Escapes the characters of a JSON text that a message of a queue cannot hold, because it is XML (QUE-4). Keys may have them.
+/// Escapes the characters of a JSON text that a queue message cannot contain, because it is XML (QUE-4). Keys may contain them.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

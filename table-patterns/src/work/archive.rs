@@ -1,25 +1,25 @@
-//! The archive: an entity moves from one table to another, as the catalogue's example of work by a queue (PAT-EC).
+//! The archive: moves an entity to another table; the catalogue's example of work driven by a queue (PAT-EC).
 //!
 //! # Context
-//! Employees that left go from the table `Current` to the table `Archive`. No transaction spans two tables.
+//! Employees who have left are moved from the table `Current` to the table `Archive`. No transaction spans two tables.
 //!
 //! # Key layout
-//! The entity keeps its key and its properties. The message of the step is a [`ArchiveStep`], with JSON: `{"From":…,"To":…,
+//! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`] with the JSON text `{"From":…,"To":…,
 //! "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only in the version that was copied: whatever dies when,
-//! and whichever writer changes the source meanwhile, the entity is in one table at least, and in the end in the archive alone, in its last
-//! version. Between the steps a reader finds it in both (PAT-EC-6).
+//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Whichever process dies at any
+//! point, and whichever writer changes the source in the meantime, the entity is always in at least one table, and eventually only in the
+//! archive, in its last version. Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
-//! Two look-ups, two writes, and a message.
+//! Two reads, two writes, and a message.
 //!
 //! # Bounds
-//! An entity that is written to all the time is copied again each time; after some rounds the delivery fails and comes again.
+//! An entity that is written continuously is copied again each time. After some rounds the delivery fails and is repeated later.
 //!
 //! # When not to
-//! Where all that is moved together fills a table: delete the table (PAT-HVD). Where the move is to be atomic: keep both in one partition.
+//! If the moved entities make up a whole table: delete the table (PAT-HVD). If the move must be atomic: keep both in one partition.
 
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, Result};
@@ -36,7 +36,7 @@ use crate::outbox::{Message, Step};
 use crate::work::fault::WorkFault;
 use crate::work::handler::{Delivery, Handler};
 
-/// The message that moves an entity: made by [`archive`], taken by [`Archive`].
+/// The message that moves an entity: created by [`archive`], handled by [`Archive`].
 ///
 /// ```
 /// use table_patterns::outbox::Message;
@@ -62,7 +62,7 @@ impl Message for ArchiveStep {
     const VERSION: u32 = 1;
 }
 
-/// The step that moves an entity to another table, under its key.
+/// Creates the step that moves an entity to another table, under the same key.
 ///
 /// ```
 /// use table_patterns::outbox::{Intent, Outbox};
@@ -90,7 +90,7 @@ impl Message for ArchiveStep {
 /// ```
 ///
 /// # Errors
-/// `InvalidInput` if both tables are one.
+/// `InvalidInput` if both tables are the same.
 pub fn archive(from: &TableName, key: &EntityKey, to: &TableName) -> Result<Step> {
     if from == to {
         return Err(Error::of(WorkFault::SameTable).with_table(from.as_str()));
@@ -112,12 +112,12 @@ pub struct Archive<S> {
 }
 
 impl<S: TableStore> Archive<S> {
-    /// Moves entities between the tables of this store.
+    /// Creates a handler that moves entities between the tables of this store.
     pub fn new(store: S) -> Self {
         Self { store, retry: Retry::default() }
     }
 
-    /// The same with another policy for entities that others write meanwhile.
+    /// Sets the retry policy for entities that other writers change in the meantime.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -134,16 +134,16 @@ impl<S: TableStore> Archive<S> {
         let mut race = self.retry.race("the entity while it was archived");
         loop {
             call.keep().await?;
-            // IMPORTANT: the copy is looked at before the source: if another worker copies a newer version between, and deletes
-            // the source, the write below fails by the copy's version, and the next round finds no source.
+            // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in between,
+            // the write below fails on the version of the copy, and the next round finds no source.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {
-                return Ok(()); // QUE-22: an earlier attempt got to its end
+                return Ok(()); // QUE-22: an earlier attempt has completed.
             };
             let row = fresh(&source.row);
             let write = match copy {
                 None => Some(OperationKind::Insert(row)),
-                // QUE-23: what an earlier attempt copied is known by its content.
+                // QUE-23: a copy of an earlier attempt is recognised by its content.
                 Some(copy) if fresh(&copy.row) == row => None,
                 Some(copy) => Some(OperationKind::Replace(row, IfMatch::ETag(copy.etag))),
             };
@@ -151,14 +151,15 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: copied before deleted, and deleted as it was copied: never in neither table, and no change lost.
+            // IMPORTANT: copied before deleted, and deleted only in the copied version: the entity is never missing from both tables, and
+            // no change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),
                 failed => failed,
             };
             match moved {
-                // Where another worker deleted it, the next round finds no source.
+                // If another worker has deleted the source, the next round finds none.
                 Err(error) if error.is_conflict() => race.lost(error.with_table(from.as_str())).await?,
                 moved => return moved,
             }

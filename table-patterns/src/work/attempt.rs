@@ -1,4 +1,4 @@
-//! Attempts at rows: several at one time, those of one source in the order of their changes.
+//! Attempts at rows: several run concurrently, those of one source in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
@@ -19,7 +19,7 @@ use crate::work::steps::kept;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt at each of some rows that were begun. Returns them as they are now with their ends, and the first error that left a row as it was.
+    /// Makes one attempt at each started row. Returns the rows with their outcomes, and the first error that left a row unchanged.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let hands = Hands { claims: self, rows: Mutex::new(begun.clone()) };
         let attempts = by_source(&begun).into_iter().map(|run| {
@@ -46,7 +46,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Rows with their places, those of one source together.
+/// Groups rows by source, with their positions.
 fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
     for (at, pending) in begun.iter().enumerate() {
@@ -61,7 +61,7 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     runs
 }
 
-/// Rows that are worked on: their claims are extended together with the lease of the message.
+/// Rows in progress: their claims are extended together with the lease of the message.
 struct Hands<'a, 'd, 'q, S, Q> {
     claims: &'a Claims<'d, 'q, S, Q>,
     rows: Mutex<Vec<Pending>>,
@@ -69,7 +69,7 @@ struct Hands<'a, 'd, 'q, S, Q> {
 
 impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
     /// # Errors
-    /// Those of putting it aside.
+    /// Any error of setting the row aside.
     async fn attempt(&self, pending: &Pending) -> Result<End> {
         let worker = self.claims.worker;
         if pending.attempts > worker.options.poison_after {
@@ -90,7 +90,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         }
     }
 
-    /// Puts a row aside as poison, with what was wrong last and how many attempts at it were begun.
+    /// Sets a row aside as poison, with its last error and the number of started attempts.
     async fn put_aside(&self, pending: &Pending, error: Option<String>, attempts: u32) -> Result<End> {
         let Place { table, key } = &pending.place;
         let (table, partition_key, row_key) = (table.clone(), key.partition_key.clone(), key.row_key.clone());
@@ -104,7 +104,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
 impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: one at a time. Of two that extend the lease by one receipt the second would find it lost.
+            // IMPORTANT: one at a time. If two extended the lease by the same receipt, the second one would fail.
             let mut rows = self.rows.lock().await;
             if !self.claims.held.extend().await? {
                 return Ok(());

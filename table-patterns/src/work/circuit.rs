@@ -1,4 +1,4 @@
-//! Circuits: a target that is down is asked rarely, by all work for it together.
+//! Circuit breakers: a target that is down is tried rarely, by all its work together.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use table_core::error::Error;
 use table_core::runtime::ticks_of;
 
-/// Targets that are remembered.
+/// The largest number of remembered targets.
 const TARGETS: usize = 1_000;
 
-/// A step that failed, and the earliest instant at which its target is asked again.
+/// A failed step, and the earliest time at which its target is tried again.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
@@ -23,7 +23,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// The targets that were down when they were last asked: tables and handlers.
+/// The targets that were down at the last try: tables and handlers.
 #[derive(Debug, Default)]
 pub(super) struct Circuits(Mutex<HashMap<String, Circuit>>);
 
@@ -35,7 +35,8 @@ struct Circuit {
 }
 
 impl Circuits {
-    /// Returns the error of a target that is not to be asked yet. A wait beyond `most` comes from a clock that was set back, and has ended.
+    /// Returns the error of a target that must not be tried yet. A delay beyond `most` results from a clock that was set back, and is
+    /// treated as expired.
     pub(super) fn check(&self, target: &str, now: u64, most: Duration) -> Result<(), StepError> {
         let circuits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match circuits.get(target) {
@@ -46,7 +47,7 @@ impl Circuits {
         }
     }
 
-    /// Records that a target is down; returns the instant at which it is asked again.
+    /// Records that a target is down. Returns the time at which it is tried again.
     pub(super) fn failed(
         &self,
         target: &str,
@@ -64,7 +65,7 @@ impl Circuits {
         until
     }
 
-    /// Records that a target answered.
+    /// Records that a target responded.
     pub(super) fn answered(&self, target: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(target);
     }

@@ -1,8 +1,8 @@
-//! Claims: a worker takes rows of an outbox in portions, so that many workers do the work once.
+//! Claims: a worker claims rows of an outbox in portions, which prevents other workers from doing the same rows.
 //!
-//! A portion is claimed by one transaction, until the lease of the message ends. An attempt is counted where it begins: in the transaction
-//! that ends the rows before. Rows that no attempt was made at are begun together, others alone. A row that waited behind a long step is free
-//! again when its claim is over, and has cost nothing.
+//! A portion is claimed by one transaction, until the lease of the message expires. An attempt is counted when it starts: in the
+//! transaction that ends the previous rows. Rows without earlier attempts are started together, others alone. A row that waited behind a
+//! long step is free again when its claim expires, and no attempt was counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -24,26 +24,26 @@ use crate::work::handler::Keep;
 use crate::work::lease::Held;
 use crate::work::worker::{Outcome, Worker};
 
-/// Rows that a worker reads, claims and holds in memory at once.
+/// The number of rows that a worker reads, claims and holds in memory at once.
 const PORTION: usize = 32;
 
-/// The rows that one message names, and the claims on them.
+/// The rows of one message, and the claims on them.
 pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) worker: &'a Worker<S, Q>,
     pub(super) held: &'a Held<'q, Q>,
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// Identifier of the claims, which are recognised by it if the answer to one was lost (CON-11).
+    /// The identifier of the claims, which recognises them after a lost response (CON-11).
     pub(super) id: String,
-    /// `true` if the message was delivered before: that receiver may have claimed rows, and died.
+    /// `true` if the message was delivered before: its earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
-    /// The earliest instant at which a row that was left for later is due.
+    /// The earliest time at which a postponed row is due.
     pub(super) later: Option<u64>,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Does the rows that a message names.
+    /// Does the rows of a message.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
@@ -59,7 +59,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
     }
 
-    /// Writes rows; returns `None` if another worker changed one of them.
+    /// Writes rows; `None` if another worker changed one of them.
     pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
         if operations.is_empty() {
             return Ok(Some(Committed::default()));
@@ -99,7 +99,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Some of the rows that a message names.
+    /// Returns some of the rows of a message.
     async fn page(
         &self,
         work: &Work,
@@ -121,7 +121,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok((rows, page.continuation))
     }
 
-    /// Takes the rows of a page that are free, oldest change first, and begins the first of them; `None` if another worker was faster.
+    /// Claims the free rows of a page, oldest change first, and starts the first of them; `None` if another worker was faster.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
         let now = self.worker.outbox.runtime().now();
         let (mut free, mut taken) = (Vec::new(), Vec::new());
@@ -131,7 +131,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 if self.worker.is_due(pending.not_before, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
-        // The workers that have the others have a message that comes back, but for the one that had this message.
+        // The owners of the other rows have messages that will be delivered again, except the earlier receiver of this message.
         if self.is_repeated {
             for pending in &taken {
                 self.wait_until(pending.not_before);
@@ -151,13 +151,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(Some((begun, free)))
     }
 
-    /// Ends rows, and begins the next of the portion that no other worker has taken.
+    /// Ends rows, and starts the next rows of the portion that no other worker has claimed.
     async fn next(
         &mut self,
         ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
     ) -> Result<Vec<Pending>> {
-        // IMPORTANT: the row goes after the last step, and the message after the row: whatever is left is done again.
+        // IMPORTANT: the row is deleted after the last step, and the message after the row: unfinished work is done again.
         self.held.keep().await?;
         for (_, end) in &ended {
             end.again().into_iter().for_each(|at| self.wait_until(at));
@@ -179,7 +179,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has taken one of them: each by itself.
+        // Another worker has claimed one of them: submit each row separately.
         for (pending, end) in &ended {
             match self.submit(end.operations(pending)?).await? {
                 Some(_) => self.count(pending, end),
@@ -193,7 +193,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 free.push(next);
             } else {
                 self.worker.count(|metrics| metrics.lost += 1);
-                // The other may be this delivery, if the answer to a claim was lost.
+                // The claim may be our own, if its response was lost.
                 self.wait_until(self.held.until());
             }
         }
@@ -203,17 +203,17 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// How many rows of a portion are begun together: the first of them, and what follows it, if an attempt was made at none. One that
-    /// was tried before may have killed its worker, and is tried alone: it counts no attempt for others.
+    /// Returns the number of rows of a portion to start together: the first row, and the following ones if none of them was tried before. A
+    /// row that was tried before may have killed its worker. It is tried alone and counts no attempt for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
-        // If a single attempt is all that a row has, it is not counted before the row is begun.
+        // If only a single attempt is allowed, it is not counted before the row is started.
         let most = if options.poison_after > 1 { options.together.max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())
     }
 
-    /// Counts a row that was ended, if it is done.
+    /// Counts an ended row if it is done.
     fn count(&self, ended: &Pending, end: &End) {
         if matches!(end, End::Done) {
             let lag = self.worker.outbox.runtime().now().saturating_sub(ended.version);
@@ -231,7 +231,7 @@ fn begin(pending: &mut Pending) {
     pending.attempts = pending.attempts.saturating_add(1);
 }
 
-/// A table that was deleted has no rows to work on.
+/// Converts the error of a deleted table to `None`: it has no rows.
 fn gone_is_none<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),

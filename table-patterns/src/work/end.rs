@@ -1,24 +1,24 @@
-//! The ends of attempts at rows, and the operations that record them.
+//! The outcomes of attempts at rows, and the operations that record them.
 
 use table_core::error::Result;
 use table_core::operation::Operation;
 
 use crate::outbox::rows::{Note, Pending};
 
-/// The end of an attempt at a row.
+/// The outcome of an attempt at a row.
 pub(super) enum End {
-    /// All steps were taken.
+    /// All steps were performed.
     Done,
     /// The row is set aside.
     Poisoned,
     /// The row waits for another attempt.
     Failed {
         error: String,
-        /// Attempts that count for poison.
+        /// The attempts that count for poison.
         attempts: u32,
-        /// The earliest instant of the next attempt by this worker.
+        /// The earliest time of the next attempt by this worker.
         until: u64,
-        /// `true` if another program may take the row up at once.
+        /// `true` if another program may claim the row at once.
         is_free: bool,
     },
 }
@@ -36,7 +36,7 @@ impl End {
         })
     }
 
-    /// Returns the instant at which this worker looks at the row again.
+    /// Returns the time at which this worker tries the row again.
     pub(super) const fn again(&self) -> Option<u64> {
         match self {
             Self::Failed { until, .. } => Some(*until),

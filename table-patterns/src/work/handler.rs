@@ -1,4 +1,4 @@
-//! Handlers: steps against other stores, registered by the type of their message.
+//! Handlers: steps in other stores, registered by the type of their message.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,16 +12,17 @@ use table_core::name::TableName;
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// A step that the program takes itself on a [message](Message): in a search index, a blob, a file, a mail server, another account.
+/// A function of the program that performs a step for a [message](Message): in a search index, a blob, a file, a mail server, another
+/// account.
 ///
 /// # Contract
-/// - Taken twice it does what it does once (PAT-EC-2): a delivery may come again, and two may come at one time.
-/// - It may be given an older change after a newer one. A handler that writes what the message says keeps the
-///   [version](Delivery::version) where it writes, and leaves a newer one alone; a handler that reads the source anew each time
-///   writes under a condition that another delivery's write breaks, or looks at the source again afterwards.
-/// - Where it works for long it calls [`Delivery::keep`] now and then, and stops where that fails (QUE-21).
-/// - An error leaves the work to be tried again; after some attempts the message is poison, with the reason. That holds for each error, also for a
-///   `LayoutMismatch` of a table that the handler writes.
+/// - It must be idempotent (PAT-EC-2): a delivery may be repeated, also concurrently.
+/// - It may receive an older change after a newer one. A handler that writes the content of the message must store the
+///   [version](Delivery::version) with it, and skip older versions. A handler that reads the source each time must write under a condition
+///   that a concurrent delivery breaks, or read the source again afterwards.
+/// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
+/// - After an error the work is tried again. After some attempts the message becomes poison, with the error. This applies to every error,
+///   including `LayoutMismatch` of a table that the handler writes.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -48,16 +49,16 @@ use crate::work::fault::WorkFault;
 /// }
 /// ```
 pub trait Handler<M: Message>: Send + Sync {
-    /// Takes the step.
+    /// Performs the step.
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// What a worker does for a step of a name.
+/// The action of a worker for the steps with a name.
 pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
 
-/// The handler of a message.
+/// The handler of a message type.
 pub(crate) struct OfMessage<M, H> {
     handler: H,
     message: PhantomData<fn(&M)>,
@@ -72,7 +73,7 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: a handler has the rights of the worker, and a foreign writer of the partition must not use them.
+            // IMPORTANT: a handler has the rights of the worker, which a foreign writer of the partition must not use.
             if !delivery.is_genuine {
                 return Err(Error::of(WorkFault::NotGenuine));
             }
@@ -82,7 +83,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// An error of a handler. A `LayoutMismatch` of its own is none of the message's: it does not leave the message to another program, without end.
+/// Converts an error of a handler. A `LayoutMismatch` of a handler's own table must not leave the message to other programs forever.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::LayoutMismatch => Error::of(WorkFault::Handler(error)),
@@ -90,12 +91,12 @@ fn own(error: Error) -> Error {
     }
 }
 
-/// The lease of the work that is being done.
+/// The lease on the current work.
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
 }
 
-/// What a handler is asked to do.
+/// The request to a handler.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Delivery<'a> {
@@ -103,11 +104,11 @@ pub struct Delivery<'a> {
     pub table: &'a TableName,
     /// The partition of the change.
     pub partition_key: &'a PartitionKey,
-    /// The row of the entity that changed.
+    /// The row of the changed entity.
     pub source: &'a RowKey,
-    /// Later changes of one entity have larger ones: the [version given](crate::outbox::Intent::version), or the Timestamp of the
-    /// change in [ticks](table_core::ticks). `None` for an intent that has neither, as on a store whose
-    /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not tell changes apart.
+    /// The version of the change. Later changes of one entity have larger versions: the [assigned version](crate::outbox::Intent::version),
+    /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
+    /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,
     /// The text of the message.
     pub(crate) payload: &'a str,
@@ -119,10 +120,10 @@ pub struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// Extends the lease of the work if half of it is over.
+    /// Extends the lease if half of it has passed.
     ///
     /// # Errors
-    /// `MessageNotFound`, `PopReceiptMismatch` if another worker has the work by now: stop.
+    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has the work: stop.
     pub async fn keep(&self) -> Result<()> {
         self.lease.keep().await
     }

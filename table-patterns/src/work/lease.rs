@@ -1,4 +1,4 @@
-//! Lease of a worker on a message: extended while it works, dropped when it is lost (PAT-EC-3, QUE-21).
+//! The lease of a worker on a message: extended during the work, abandoned when it is lost (PAT-EC-3, QUE-21).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,19 +11,19 @@ use table_core::ticks;
 
 use crate::work::handler::Keep;
 
-/// A message in hand.
+/// A received message.
 pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// How long each extension hides the message.
+    /// The time for which each extension hides the message.
     pub(crate) hidden: Duration,
-    /// Until when it is hidden, by the clock of this process: the queue's clock may be another.
+    /// The time until which the message is hidden, by the clock of this process, which may differ from the clock of the queue.
     until: Mutex<(Lease, u64)>,
 }
 
-/// Whether an error of a queue says that another worker has the message, or none, by now; or ours, under a receipt whose answer was
-/// lost (CON-11), which is as good as another's.
+/// Returns `true` if an error of a queue means that the message is deleted or received by another worker. It may also be ours, under a
+/// receipt whose response was lost (CON-11), which has the same effect.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_answer().unwrap_or(error).code(),
@@ -32,7 +32,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
 }
 
 impl<'a, Q: QueueStore> Held<'a, Q> {
-    /// A message that was received at an instant.
+    /// Creates the lease on a message that was received at an instant.
     pub(crate) fn new(
         (queues, queue): (&'a Q, &'a QueueName),
         pace: &'a Runtime,
@@ -47,12 +47,12 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         self.until.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// Until when it is hidden, in ticks.
+    /// Returns the time until which the message is hidden, in ticks.
     pub(crate) fn until(&self) -> u64 {
         self.until.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
-    /// Hides the message for another time, rounded up to whole seconds, with another text if there is one.
+    /// Hides the message for a time, rounded up to whole seconds, and replaces its text if a new one is given.
     pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
         let hidden = Duration::from_secs(hidden.as_secs() + u64::from(hidden.subsec_nanos() > 0));
         let now = self.pace.now();
@@ -62,9 +62,9 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         Ok(())
     }
 
-    /// Hides the message for another lease if half of this one is over; whether it did.
+    /// Hides the message for another lease if half of this one has passed. Returns `true` if it did.
     pub(crate) async fn extend(&self) -> Result<bool> {
-        // A lease that is over may still be renewed, unless another worker has received the message (QUE-11).
+        // An expired lease may still be renewed, unless another worker has received the message (QUE-11).
         let is_due = self.until().saturating_sub(self.pace.now()) * 2 <= ticks_of(self.hidden);
         if is_due {
             self.hide(self.hidden, None).await?;
@@ -72,7 +72,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         Ok(is_due)
     }
 
-    /// Deletes the message; that it is gone, or another worker's, is not a failure (QUE-22).
+    /// Deletes the message. Succeeds if it no longer exists or belongs to another worker (QUE-22).
     pub(crate) async fn finish(&self) -> Result<()> {
         let lease = self.lease();
         match self.queues.delete(self.queue, &lease.message.id, &lease.receipt).await {

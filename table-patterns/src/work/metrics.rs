@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Counts of one worker since it was made.
+/// The counters of one worker since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkMetrics {
@@ -10,32 +10,32 @@ pub struct WorkMetrics {
     pub received: u64,
     /// Intents done.
     pub done: u64,
-    /// Steps taken.
+    /// Steps performed.
     pub steps: u64,
-    /// Guarded steps passed over, because a newer change, or the same, had been there.
+    /// Guarded steps that were skipped, because the same or a newer change had been applied.
     pub stale: u64,
-    /// Attempts made again inside the worker, after a transient fault (PAT-EC-5).
+    /// Retries within an attempt, after a transient error (PAT-EC-5).
     pub retries: u64,
-    /// Attempts that ended with an error, and messages that could not be worked on; both come again.
+    /// Attempts that failed, and messages that could not be processed; both are repeated later.
     pub failures: u64,
-    /// Attempts that an outage of a store or a handler ended. They do not count for poison.
+    /// Attempts that failed because of an outage of a store or a handler. They do not count for poison.
     pub outages: u64,
     /// Failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
     pub receive_failures: u64,
-    /// Intents that are left to a program of a newer design, as a handler's `LayoutMismatch` says. Their attempts do not count for poison.
+    /// Intents that are left to a program with a newer schema. Their attempts do not count for poison.
     pub left: u64,
-    /// Intents and messages put to the poison.
+    /// Intents and messages set aside as poison.
     pub poisoned: u64,
-    /// Messages and intents given up because another worker had them by then.
+    /// Messages and intents abandoned because another worker had received or claimed them.
     pub lost: u64,
-    /// From a change to the end of its intent, the last one done.
+    /// The time from a change to the completion of its intent, for the last completed intent.
     pub lag: Duration,
-    /// The longest of these.
+    /// The longest such time.
     pub longest_lag: Duration,
 }
 
 impl WorkMetrics {
-    /// Counts an intent that is done so long after its change.
+    /// Counts a completed intent with the time since its change.
     pub(crate) fn finish(&mut self, lag: Option<Duration>) {
         self.done += 1;
         if let Some(lag) = lag {

@@ -21,9 +21,9 @@ use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// Time for which an entry is hidden while it is requeued or discarded.
+/// The time for which an entry is hidden while it is requeued or discarded.
 const HIDDEN: Duration = Duration::from_mins(1);
-/// Entries that are received at once (QUE-10).
+/// The number of entries received at once (QUE-10).
 const PORTION: usize = 32;
 
 /// Work that was set aside.
@@ -31,26 +31,26 @@ const PORTION: usize = 32;
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that names the work, as it was on the queue.
+    /// The message that describes the work, as it was in the queue.
     pub work: String,
-    /// The last error, if it is known.
+    /// The last error, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How many attempts at it were begun; of a message that cannot be read, how often it was delivered.
+    /// The number of started attempts; for an unreadable message, the number of deliveries.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
-    /// When it was put aside, in [ticks](table_core::ticks).
+    /// The time at which it was set aside, in [ticks](table_core::ticks).
     pub at: u64,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Creates an entry of this instant.
+    /// Creates an entry with the current time.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the queue for poison. The row or the message that it is about is moved or deleted afterwards: after a crash between the two
-    /// there are two entries, rather than none.
+    /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted afterwards: a crash in between leaves
+    /// two entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = serde_json::to_string(entry).map_err(|error| Error::of(WorkFault::Poison(error)))?;
         let text = portable(&text);
@@ -73,20 +73,20 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// Returns at most `count` entries of the poison, 1 to 32, without removing them. A message that is not an entry is shown as one, with its text as the
-    /// work and an error that says so.
+    /// Returns at most `count` poison entries, 1 to 32, without removing them. A message that is not an entry is returned as one, with its
+    /// text as the work and an error.
     ///
     /// # Errors
-    /// Those of the queue store.
+    /// Any error of the queue store.
     pub async fn poison(&self, count: usize) -> Result<Vec<PoisonEntry>> {
         let messages = self.queues().peek(&self.queue().poison()?, count).await?;
         Ok(messages.iter().map(PoisonEntry::of).collect())
     }
 
-    /// Gives the next entry of the poison back to the workers, as if it had never failed; returns `None` if there is none.
+    /// Returns the next poison entry to the workers, with its attempts reset; `None` if the queue is empty.
     ///
     /// # Errors
-    /// Those of the stores. The entry then shows again after a minute.
+    /// Any error of the stores. The entry then becomes visible again after a minute.
     pub async fn requeue_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -94,10 +94,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Deletes the next entry of the poison, with its row; returns `None` if there is none.
+    /// Deletes the next poison entry with its row; `None` if the queue is empty.
     ///
     /// # Errors
-    /// Those of the stores. The entry then shows again after a minute.
+    /// Any error of the stores. The entry then becomes visible again after a minute.
     pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -105,10 +105,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Gives all entries of the poison that a filter chooses back to the workers; returns how many. The others show again after a minute.
+    /// Returns all poison entries that a filter selects to the workers. Returns their number. The other entries become visible again after
+    /// a minute.
     ///
     /// # Errors
-    /// Those of the stores. Entries that were given back before the error stay so.
+    /// Any error of the stores. Entries that were already returned remain so.
     ///
     /// ```
     /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -138,10 +139,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Deletes all entries of the poison that a filter chooses, with their rows; returns how many. The others show again after a minute.
+    /// Deletes all poison entries that a filter selects, with their rows. Returns their number. The other entries become visible again
+    /// after a minute.
     ///
     /// # Errors
-    /// Those of the stores. Entries that were deleted before the error stay deleted.
+    /// Any error of the stores. Entries that were already deleted remain so.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
         let mut discarded = 0;
         loop {
@@ -193,11 +195,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await
     }
 
-    /// Moves a row that was set aside back among the pending ones; returns `false` if it is done.
+    /// Moves a row that was set aside back to the pending rows; `false` if it is done.
     async fn give_back(&self, table: TableName, key: EntityKey) -> Result<bool> {
         let aside = EntityKey { row_key: rows::poison_key(&key.row_key)?, ..key.clone() };
         let Some(found) = self.store().get(&table, &aside, &Select::All).await? else {
-            // It was put aside by a worker that died before it moved the row.
+            // The worker that set it aside died before it moved the row.
             return Ok(self.store().get(&table, &key, &Select::names(["PartitionKey"])).await?.is_some());
         };
         let pending = Pending::of(Place { table, key }, found.row.view(), found.etag)?;
@@ -217,7 +219,9 @@ impl PoisonEntry {
     fn of(message: &Message) -> Self {
         serde_json::from_str(&message.text).unwrap_or_else(|error| Self {
             work: message.text.clone(),
-            error: Some(format!("the message is no entry of the poison, another program put it: {error}")),
+            error: Some(format!(
+                "the message is not a poison entry, and was sent by another program: {error}"
+            )),
             attempts: message.dequeue_count,
             at: ticks::from_datetime(message.inserted).unwrap_or(0),
         })

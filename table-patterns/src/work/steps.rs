@@ -1,4 +1,4 @@
-//! Steps of an intent, and what becomes of the message that names it.
+//! The steps of an intent, and the completion of its message.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
@@ -29,12 +29,12 @@ struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if a program with the key of the outbox recorded it.
+    /// `true` if a program with the key of the outbox recorded the intent.
     is_genuine: bool,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Does what a message names.
+    /// Does the work of a message.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
             Work::Inline { table, partition_key, intent, seal, tried } => {
@@ -44,7 +44,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Does an intent that has no row. Its attempts are noted in the message.
+    /// Does an intent without a row. Its attempts are recorded in the message.
     async fn inline(
         &self,
         held: &Held<'_, Q>,
@@ -62,7 +62,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: counted before it begins, so that work that kills its worker is poison in the end, and work that was never tried is not.
+        // IMPORTANT: counted before it starts. Work that kills its worker eventually becomes poison, and work that was never tried does
+        // not.
         held.hide(held.hidden, Some(text(Tried { attempts, ..tried })?)).await?;
         let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
@@ -81,7 +82,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Takes the steps of a row.
+    /// Performs the steps of a row.
     pub(super) async fn take_row(
         &self,
         lease: &dyn Keep,
@@ -97,7 +98,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         self.take(lease, StepOrigin { table, partition_key, version, is_genuine }, intent).await
     }
 
-    /// Takes all steps of an intent.
+    /// Performs all steps of an intent.
     async fn take(&self, lease: &dyn Keep, origin: StepOrigin<'_>, intent: &Intent) -> Result<(), StepError> {
         let origin = StepOrigin { version: intent.given_version().or(origin.version), ..origin };
         for step in intent.steps() {
@@ -135,7 +136,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // Recorded by an earlier release, or copied from a store of finer Timestamps.
+                    // Recorded by an earlier release, or copied from a store with finer Timestamps.
                     (true, None) => {
                         order::require(self.outbox.store())?;
                         None
@@ -162,7 +163,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt; returns the instant of the next one, or `None` if no later attempt can succeed.
+    /// Counts a failed attempt. Returns the time of the next one, or `None` if no later attempt can succeed.
     pub(super) fn failed(&self, error: &Error, attempts: u32, until: Option<u64>) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),
@@ -173,7 +174,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(Self::counted(error, attempts).max(1))))
     }
 
-    /// Returns the attempts that count for poison, of those that were begun.
+    /// Returns the number of started attempts that count for poison.
     pub(super) fn counted(error: &Error, begun: u32) -> u32 {
         match Failure::of(error) {
             Failure::Lasting => begun,
@@ -181,7 +182,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// The error of a message that this worker has no handler for.
+    /// Returns the error of a message without a handler in this worker.
     fn unknown(&self, name: &str) -> Error {
         let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
         known.sort_unstable();
@@ -212,7 +213,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         };
         let transaction = alone(key, kind, store.capabilities().limits)?;
         match self.retry(lease, || store.submit(table, transaction.clone())).await {
-            // What is to be deleted is gone (QUE-22); a missing table is a mistake.
+            // The target is already deleted (QUE-22). A missing table is a mistake.
             Err(error)
                 if error.code() == ErrorCode::ResourceNotFound
                     && matches!(write, TargetWrite::DeleteIfExists) =>
@@ -224,7 +225,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// An error with its causes as it is kept, for readers of the poison.
+/// Returns the text of an error with its causes, truncated, for poison entries.
 pub(super) fn kept(error: &Error) -> String {
     format!("{error:?}").chars().take(1_000).collect()
 }

@@ -1,8 +1,8 @@
 //! Sweeps: find intents whose messages were lost (PAT-EC-8).
 //!
-//! A sweep looks for outbox rows that are older than their messages should be, and puts a message for each. It finds partitions by
-//! the registry, whose entries are made before the first intent of a partition; so it reads only outboxes. [`Sweep::whole_table`] reads
-//! a table instead, for intents that were recorded without registering their partition, and as an audit.
+//! A sweep searches for outbox rows that are older than their messages should be, and sends a message for each. It finds partitions in the
+//! registry, whose entries are created before the first intent of a partition. It therefore reads only outboxes. [`Sweep::whole_table`]
+//! reads a table instead, for intents that were recorded without registering their partition, and for audits.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
 
-/// Finds what was forgotten and puts messages for it.
+/// A sweep: finds pending intents without messages and sends messages for them.
 ///
 /// ```
 /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -40,26 +40,26 @@ pub struct Sweep<S, Q> {
     after: Duration,
 }
 
-/// What a sweep found.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweepReport {
-    /// Partitions looked into.
+    /// Partitions that were read.
     pub partitions: u64,
-    /// Intents that are not done. Poison is not among them: see [`Outbox::depth`].
+    /// Intents that are not done, except poison: see [`Outbox::depth`].
     pub pending: u64,
-    /// Messages put.
+    /// Messages sent.
     pub prompted: u64,
-    /// Partitions taken out of the registry.
+    /// Partitions removed from the registry.
     pub forgotten: u64,
-    /// Rows of the registry that are not entries, and partitions and rows that could not be swept. The others were.
+    /// Invalid rows of the registry, and partitions and rows that could not be swept. All others were swept.
     pub failed: u64,
-    /// The errors of the first of these, with table and key; at most [`SweepReport::ERRORS`].
+    /// The first errors, with table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
 }
 
 impl SweepReport {
-    /// How many errors a report keeps.
+    /// The largest number of errors in a report.
     pub const ERRORS: usize = 16;
 
     fn fail(&mut self, error: &Error) {
@@ -71,24 +71,24 @@ impl SweepReport {
 }
 
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
-    /// A sweep that prompts for what is older than five minutes, and again every five minutes.
+    /// Creates a sweep that sends messages for intents older than five minutes, and again every five minutes.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self { outbox, after: Duration::from_mins(5) }
     }
 
-    /// Prompts after another time. It should be longer than workers need for what is in the queue.
+    /// Sets the age of intents. It should exceed the time that workers need for the messages in the queue.
     #[must_use]
     pub const fn after(mut self, time: Duration) -> Self {
         self.after = time;
         self
     }
 
-    /// Looks into every partition of the registry: one range query each. What fails is [counted](SweepReport::failed), and keeps no
-    /// other partition from being swept.
+    /// Sweeps every partition of the registry, with one range query each. Failures are [counted](SweepReport::failed) and do not affect
+    /// other partitions.
     ///
     /// # Errors
-    /// Those of reading the registry and of the queue store; what was prompted before stays so.
+    /// Any error of reading the registry or of the queue store. Messages that were already sent remain.
     pub async fn registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut report = SweepReport::default();
@@ -115,10 +115,10 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(report)
     }
 
-    /// Reads a whole table for outbox rows: a table scan, bounded by the rows that may be read.
+    /// Reads a whole table for outbox rows: a table scan, limited to a number of rows.
     ///
     /// # Errors
-    /// `InvalidInput` if more than `max_rows` were read (DQ-5); those of the stores.
+    /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error of the stores.
     pub async fn whole_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
         let mut report = SweepReport::default();
         let query = Query::new(rows::everywhere());
@@ -126,7 +126,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(report)
     }
 
-    /// Outside are the errors of the queue, which is one for all; inside those of the table.
+    /// The outer error is an error of the queue, which all partitions share; the inner one is an error of the table.
     async fn sweep(
         &self,
         table: &TableName,
@@ -168,7 +168,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
-    /// Notes that a row is prompted; the message to put, if there is one.
+    /// Records that a message is sent for a row. Returns the message, if one is due.
     async fn note(
         &self,
         table: &TableName,
@@ -179,12 +179,12 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         report.pending += 1;
         let now = self.outbox.runtime().now();
         let last = pending.prompted.unwrap_or(pending.version);
-        // Of one that a worker has, or that waits for its next attempt, there is a message that comes back.
+        // A claimed row, or one that waits for its next attempt, has a message that will be delivered again.
         if pending.not_before > now || now.saturating_sub(last) < ticks_of(self.after) {
             return Ok(None);
         }
-        // IMPORTANT: noted before it is put: of two sweeps at one time one puts a message, and a stop between the two costs one
-        // more period, not a message each period.
+        // IMPORTANT: recorded before it is sent. Of two concurrent sweeps only one sends a message, and a crash in between costs one more
+        // period instead of a message per period.
         let Place { table, key } = &pending.place;
         let limits = self.outbox.store().capabilities().limits;
         let note = together(&key.partition_key, [pending.note(Note::Prompted(now))], limits)?;

@@ -1,4 +1,4 @@
-//! Strange rows and messages: reported, and in the way of no other work.
+//! Invalid rows and messages: they are reported and do not affect other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use crate::feed::{FEEDS, Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
 use crate::work::{self, Handler, Runtime, Sweep, Worker, WorkerOptions};
 
-/// An outbox, the engine below it, and the clock of both.
+/// Creates an outbox, with the engine below it and their clock.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = || {
@@ -85,17 +85,17 @@ fn pat_ec_4_a_strange_message_among_the_poison_is_shown_as_such_and_stops_nobody
     strange();
     let entries = block_on(outbox.poison(32)).unwrap();
     assert_eq!(entries[0].work, "hello");
-    assert!(entries[0].error.as_ref().unwrap().contains("no entry of the poison"), "{entries:?}");
+    assert!(entries[0].error.as_ref().unwrap().contains("not a poison entry"), "{entries:?}");
     assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap().work, "hello");
     assert!(block_on(outbox.poison(32)).unwrap().is_empty());
 
-    // Given back to the workers it is poison again, now as an entry with its reason.
+    // Returned to the workers, it becomes poison again, now as an entry with its error.
     strange();
     assert!(block_on(outbox.requeue_poison()).unwrap().is_some());
     block_on(Worker::new(outbox.clone()).run_until_idle()).unwrap();
     let entries = block_on(outbox.poison(32)).unwrap();
     assert_eq!((entries.len(), entries[0].work.as_str()), (1, "hello"));
-    assert!(entries[0].error.as_ref().unwrap().contains("names no work"), "{entries:?}");
+    assert!(entries[0].error.as_ref().unwrap().contains("does not describe any work"), "{entries:?}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn pat_ec_7_a_portion_is_one_query_and_one_claim_and_sixteen_rows_one_transactio
     assert_eq!(worker.metrics().done, 70);
     let calls = store.calls();
     let count = |which: Call| calls.iter().filter(|call| **call == which).count();
-    // Three portions and the key of the outbox; a claim for each portion; what ends sixteen rows begins the next sixteen.
+    // Three portions and the key of the outbox; a claim per portion; the transaction that ends sixteen rows starts the next sixteen.
     assert_eq!((count(Call::Query), count(Call::Submit), calls.len()), (3 + 1, 3 + 5, 12));
 }
 
@@ -136,7 +136,7 @@ fn con_11_a_claim_whose_answer_is_lost_is_known_by_its_identifier() {
         let worker = Worker::new(faulty).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
         let left = block_on(Sweep::new(outbox.clone()).registered()).unwrap().pending;
-        // The beginning of an attempt without an answer is over when its claim is, and its message comes back.
+        // A started attempt whose response was lost ends when its claim expires, and its message is delivered again.
         let waiting = block_on(outbox.depth()).unwrap().waiting;
         assert!(left == 0 || (left == 1 && waiting > 0), "request {lost}: {left} left, {waiting} messages");
     }
@@ -158,7 +158,7 @@ impl Handler<Mail> for Nothing {
     }
 }
 
-/// A handler whose own table is of a newer layout.
+/// A handler whose table has a newer schema.
 struct Older;
 
 impl Handler<Mail> for Older {
@@ -244,7 +244,7 @@ fn pat_ec_5_a_clock_that_is_set_back_opens_no_circuit_for_longer() {
     let worker = Worker::new(outbox.clone()).handler(Down(Arc::clone(&is_down), asked));
     block_on(worker.run_until_idle()).unwrap();
     is_down.store(false, Ordering::SeqCst);
-    // The queue and the workers agree on a time before that of the failure.
+    // Queue and workers have a time before that of the failure.
     block_on(engine.clear(outbox.queue())).unwrap();
     time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
     block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
@@ -292,7 +292,7 @@ fn pat_ec_4_poison_is_requeued_and_discarded_in_bulk_and_costs_later_work_nothin
         time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
     }
     assert_eq!(block_on(outbox.depth()).unwrap().poison, 70);
-    // One later change reads none of them.
+    // A later change reads none of them.
     let store = FaultyStore::new(engine.clone());
     record(&outbox, &table, "Sales");
     let counted =

@@ -1,4 +1,4 @@
-//! A worker: receives messages, takes the steps they name, and deletes them last (PAT-EC-1 to PAT-EC-5).
+//! Workers: receive messages, perform their steps, and delete them last (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
 
-/// How a worker works.
+/// The options of a worker.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,23 +30,23 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// How long a message is hidden from others while it is worked on, and by how much that is extended (QUE-21). Whole seconds.
+    /// The time for which a received message is hidden, and by which that time is extended (QUE-21). Whole seconds.
     pub lease: Duration,
-    /// Messages of one receive, 1 to 32.
+    /// The number of messages per receive, 1 to 32.
     pub batch: usize,
-    /// Intents of a message that are worked on at one time, those of one source in the order of their changes. With 1 each begins when the one
-    /// before it has ended; an intent that was tried before is always alone.
+    /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. With 1, each starts when the
+    /// previous one has ended. An intent that was tried before always runs alone.
     pub together: usize,
-    /// Attempts at an intent before it is poison (PAT-EC-4). They are counted where they begin; how often a message was delivered says
-    /// nothing about the work it names.
+    /// The number of attempts at an intent before it becomes poison (PAT-EC-4). Attempts are counted when they start; deliveries of
+    /// messages do not count.
     pub poison_after: u32,
-    /// Tries of a step within one attempt, for transient faults (PAT-EC-5).
+    /// The number of tries of a step within one attempt, for transient errors (PAT-EC-5).
     pub tries: u32,
-    /// The wait between these.
+    /// The delay between tries.
     pub backoff: Backoff,
-    /// The wait between attempts, and between deliveries of a message that could not be worked on.
+    /// The delay between attempts, and between deliveries of a message that could not be processed.
     pub redelivery: Backoff,
-    /// The wait of [`Worker::run`] while there is nothing to do.
+    /// The delay of [`Worker::run`] when the queue is empty.
     pub idle: Duration,
 }
 
@@ -65,9 +65,10 @@ impl Default for WorkerOptions {
     }
 }
 
-/// A worker on the queue of an [`Outbox`]. Many may work on one queue, in as many processes as you like (PAT-EC-7).
+/// A worker on the queue of an [`Outbox`]. Any number of workers may share a queue, in any number of processes (PAT-EC-7).
 ///
-/// It works on one message at a time, and on several of the intents that it names; for more at once have more workers. Its futures are `Send` and need no particular runtime.
+/// It processes one message at a time, and several of its intents concurrently. For more concurrency use more workers. Its futures are
+/// `Send` and need no particular runtime.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -94,13 +95,13 @@ pub struct Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// A worker with the default options and no handlers.
+    /// Creates a worker with the default options and no handlers.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self::with_options(outbox, WorkerOptions::default())
     }
 
-    /// A worker with options.
+    /// Creates a worker with options.
     #[must_use]
     pub fn with_options(outbox: Outbox<S, Q>, options: WorkerOptions) -> Self {
         Self {
@@ -113,29 +114,29 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Registers the handler of a [message](Message), in the place of an earlier one. Where a handler takes several messages, they are
-    /// registered one by one: `.handler::<Closed>(mail.clone())`.
+    /// Registers the handler of a [message](Message), and replaces an earlier one. If a handler handles several messages, register each:
+    /// `.handler::<Closed>(mail.clone())`.
     ///
-    /// A message without a handler here, or of a later version, is left to come again for a worker that knows it, and is poison with
-    /// that reason when its attempts are used up. One that cannot be read is poison at once.
+    /// A message without a handler here, or with a later version, is left to a worker that knows it. It becomes poison when its attempts
+    /// are used up. An unreadable message becomes poison at once.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
     }
 
-    /// Registers what a pattern does for its steps.
+    /// Registers the action of a pattern for its steps.
     pub(crate) fn takes(mut self, name: String, take: impl Take + 'static) -> Self {
         self.handlers.insert(name, Arc::new(take));
         self
     }
 
-    /// What it has done so far.
+    /// Returns the counters.
     #[must_use]
     pub fn metrics(&self) -> WorkMetrics {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error of receiving messages by [`run`](Self::run), which waits and tries again: `QueueNotFound` for example.
+    /// Returns the last error of receiving messages by [`run`](Self::run), which waits and tries again: for example `QueueNotFound`.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {
         self.receive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -145,14 +146,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         count(&mut self.metrics.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Receives once and works off what came; how many messages that were.
+    /// Receives once and processes the messages. Returns their number.
     ///
-    /// What fails is counted, and left to come again after a while; it is not an error of this call.
+    /// Failed work is counted and repeated later. It is not an error of this call.
     ///
     /// # Errors
-    /// Those of receiving: `QueueNotFound`.
+    /// Any error of receiving, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
-        // Before the call: the lease is then never thought to be longer than it is.
+        // Before the call: the lease is then never assumed to be longer than it is.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.batch, self.options.lease).await?;
@@ -164,16 +165,16 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(received)
     }
 
-    /// Works until no message shows.
+    /// Works until no message is visible.
     ///
     /// # Errors
-    /// Those of [`run_once`](Self::run_once).
+    /// Any error of [`run_once`](Self::run_once).
     pub async fn run_until_idle(&self) -> Result<()> {
         while self.run_once().await? > 0 {}
         Ok(())
     }
 
-    /// Works until it is to stop, which is asked between receives; waits where there is nothing to do, or receiving fails.
+    /// Works until `stop` returns `true`, which is called between receives. Waits if the queue is empty or receiving fails.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
         let mut failures = 0;
         while !stop() {
@@ -197,12 +198,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // It waited behind others until another worker had it.
+            // It waited behind other messages until another worker received it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }
         let outcome = match self.work(&held, &message).await {
-            // No later delivery will read it either.
+            // No later delivery can read it either.
             Err(error) if error.code() == ErrorCode::Corrupted => {
                 let entry = self.poisoned(message.text, Some(error.to_string()), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
@@ -210,7 +211,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             outcome => outcome,
         };
         let outcome = match outcome {
-            // IMPORTANT: the message goes last: a stop before lets another worker do the whole again (PAT-EC-1, PAT-EC-3).
+            // IMPORTANT: the message is deleted last: after a crash before that, another worker does all the work again (PAT-EC-1,
+            // PAT-EC-3).
             Ok(Outcome::Done) => held.finish().await,
             Ok(Outcome::Again { at, text }) => {
                 let left = at.saturating_sub(outbox.runtime().now());
@@ -225,26 +227,26 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 self.count(|metrics| metrics.failures += 1);
                 let again = message.dequeue_count.saturating_sub(1);
                 let delay = self.options.redelivery.delay(again, outbox.runtime().random());
-                // If this fails too, the message shows again when its lease is over.
+                // If this fails, too, the message becomes visible again when its lease expires.
                 let _ = held.hide(delay, None).await;
             }
         }
     }
 
-    /// Returns `true` if a row is free at an instant. A row that is claimed for longer than any worker claims one was claimed by a clock that is ahead.
+    /// Returns `true` if a row is free at an instant. A claim that is longer than any worker's claim comes from a clock that is ahead.
     pub(super) fn is_due(&self, not_before: u64, now: u64) -> bool {
         let most = ticks_of(self.options.lease.max(self.options.redelivery.most)).saturating_mul(2);
         not_before <= now || not_before - now > most
     }
 
-    /// Returns the instant of the next attempt at an intent of which so many attempts were begun.
+    /// Returns the time of the next attempt at an intent with this number of started attempts.
     pub(crate) fn next_attempt(&self, attempts: u32) -> u64 {
         let pace = self.outbox.runtime();
         let delay = self.options.redelivery.delay(attempts.saturating_sub(1), pace.random());
         pace.now().saturating_add(ticks_of(delay))
     }
 
-    /// Tries again what a transient fault stopped, with back-off, while the lease holds.
+    /// Retries after transient errors, with back-off, as long as the lease holds.
     pub(crate) async fn retry<T, F>(&self, lease: &dyn Keep, attempt: impl Fn() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -267,11 +269,11 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// What becomes of a message that was worked on.
+/// The outcome of processing a message.
 pub(crate) enum Outcome {
-    /// It goes.
+    /// The message is deleted.
     Done,
-    /// It shows again at an instant, with another text if there is one.
+    /// The message becomes visible again at an instant, with a new text if given.
     Again { at: u64, text: Option<String> },
 }
 

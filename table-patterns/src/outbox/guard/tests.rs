@@ -1,4 +1,4 @@
-//! Do guarded steps converge, whatever the order and number of deliveries, and whichever of several sources has the target?
+//! Convergence of guarded steps for any order and number of deliveries, with several sources that claim one target.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use table_core::embedded::Engine;
 
 use super::*;
 
-/// What a source did to the target: claim it with a value, or let go of it.
+/// An action of a source on the target: claim it with a value, or release it.
 #[derive(Clone, Debug)]
 struct Change {
     origin: Origin,
     value: Option<i32>,
 }
 
-/// A history in which a source claims the target only while no other does; versions increase.
+/// Returns a history in which a source claims the target only while no other does. Versions increase.
 fn history(wishes: &[(u8, bool)]) -> Vec<Change> {
     let table = TableName::new("Company").unwrap();
     let mut owner = None;
@@ -68,7 +68,7 @@ proptest! {
         for index in order {
             deliver(&engine, &table, &target, &changes[index.index(changes.len())]);
         }
-        // Each at least once, in an order of its own.
+        // Each at least once, in a separate order.
         let mut rest: Vec<&Change> = changes.iter().collect();
         rest.rotate_left(usize::try_from(last % changes.len() as u64).unwrap());
         if last % 2 == 0 {

@@ -1,4 +1,4 @@
-//! The faults of messages of the work queue.
+//! Errors of messages of the work queue.
 
 use table_core::error::{Error, ErrorCode, Fault};
 
@@ -6,21 +6,21 @@ use table_core::error::{Error, ErrorCode, Fault};
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WorkFault {
     #[error(
-        "an intent that is put on the queue by itself has no version to guard its steps by: give it one, take the guards off, or \
+        "guarded steps of an enqueued intent need a version; set one by `Intent::version`, use `unguarded`, or \
          record it in the transaction of a change"
     )]
     NoVersion,
     #[error(
-        "the intent has {bytes} bytes as JSON, and a message holds {most}: record it as a row of an outbox"
+        "the intent has {bytes} bytes as JSON, but a message holds {most}; record it as a row of an outbox"
     )]
     TooLarge { bytes: usize, most: usize },
-    #[error("the message has no JSON text")]
+    #[error("failed to serialise the message as JSON")]
     Unwritable(#[source] serde_json::Error),
-    #[error("the message names no work")]
+    #[error("the message does not describe any work")]
     Unreadable(#[source] serde_json::Error),
-    #[error("the message has version {0}; this program knows 1: update it")]
+    #[error("the message has version {0}, but this program supports 1; update the program")]
     TooNew(u32),
-    #[error("the message names a place that cannot exist")]
+    #[error("the message contains an invalid table, partition or row name")]
     Place(#[source] Error),
 }
 
