@@ -1,4 +1,4 @@
-//! The index row of an entity in its own partition: written with the entity, without a read where the index is complete.
+//! The index row of an entity in its own partition: written with the entity, without a read if the index is complete.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct CopyChange {
     pub(crate) before: Option<EntityKey>,
     /// The entity that owns the row afterwards, and the properties of the row.
     pub(crate) after: Option<(EntityKey, Row)>,
-    /// `true` if the stored row is as the entities imply: the index is complete.
+    /// `true` if the stored row is known to match the entities, because the index is complete.
     pub(crate) is_trusted: bool,
 }
 
@@ -42,7 +42,8 @@ impl CopyChange {
         all
     }
 
-    /// The operation if the row is as the entities imply. The condition on the version of the entity covers the row.
+    /// Returns the operation under the assumption that the row matches the entities. The condition on the version of the entity covers the
+    /// row.
     fn assumed(&self) -> OperationKind {
         match &self.after {
             // The only row that may belong to another entity.
@@ -54,7 +55,7 @@ impl CopyChange {
         }
     }
 
-    /// The operation for the stored row; `None` if there is nothing to write.
+    /// Returns the operation for the stored row; `None` if nothing must be written.
     fn for_stored(&self, key: &EntityKey, found: Option<&StoredRow>) -> Result<Option<OperationKind>> {
         let Some(StoredRow { row: stored, etag }) = found else {
             return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));

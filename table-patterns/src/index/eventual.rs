@@ -1,4 +1,4 @@
-//! Result of an index elsewhere: a value that can be behind its entity (PAT-INTER-3, PAT-INTER-5).
+//! Results of remote indexes, which may lag behind their entities (PAT-INTER-3, PAT-INTER-5).
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ use table_core::ticks;
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 
-/// A copy read where it follows its entity: it was true once, and may not be now. It does not dereference to its value, so that
-/// it is not taken for the entity by accident.
+/// A value that was read from an index copy and may be stale. It does not dereference to its value, which prevents using it as the entity
+/// by accident.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -73,44 +73,44 @@ impl<T> Eventual<T> {
         Ok(Self { value: F::read(copy)?, timestamp: copy.row.timestamp(), index, key, owner })
     }
 
-    /// The value as the copy has it, which may be behind the entity.
+    /// Returns the value of the copy, which may be older than the entity.
     #[must_use]
     pub const fn possibly_stale(&self) -> &T {
         &self.value
     }
 
-    /// The value as the copy has it, taken out.
+    /// Returns the value of the copy, by value.
     #[must_use]
     pub fn into_possibly_stale(self) -> T {
         self.value
     }
 
-    /// When the copy was written, by the store's clock.
+    /// Returns the time at which the copy was written, by the clock of the store.
     #[must_use]
     pub fn copied_at(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// The key of the entity that the copy is of.
+    /// Returns the key of the copied entity.
     #[must_use]
     pub const fn owner(&self) -> &EntityKey {
         &self.owner
     }
 
-    /// The index.
+    /// Returns the index.
     pub(crate) const fn index(&self) -> &'static IndexSchema {
         self.index
     }
 
-    /// The key of the copy.
+    /// Returns the key of the copy.
     pub(crate) const fn key(&self) -> &EntityKey {
         &self.key
     }
 
-    /// The entity, if it is there and still has the value it was found by: one request more (PAT-INTER-5).
+    /// Returns the current entity if it still has the value by which it was found. Sends one more request (PAT-INTER-5).
     ///
     /// # Errors
-    /// Those of [`Table::get`](table_core::Table::get).
+    /// Any error of [`Table::get`](table_core::Table::get).
     pub async fn verify<E: Entity, S: TableStore, O: StepRecorder>(
         &self,
         table: &Entities<E, S, O>,
@@ -118,10 +118,10 @@ impl<T> Eventual<T> {
         table.verify(self).await
     }
 
-    /// The entity as it is now, whatever it was found by; `None` if it is gone.
+    /// Returns the current entity, even if it no longer has the value by which it was found; `None` if it does not exist.
     ///
     /// # Errors
-    /// Those of [`Table::get`](table_core::Table::get).
+    /// Any error of [`Table::get`](table_core::Table::get).
     pub async fn primary<E: Entity, S: TableStore, O: StepRecorder>(
         &self,
         table: &Entities<E, S, O>,
@@ -130,7 +130,7 @@ impl<T> Eventual<T> {
     }
 }
 
-/// A query of an index that can be behind, under construction. Sends nothing before it is asked to [`collect`](Self::collect).
+/// A query builder for an index that may lag behind. Sends no request before [`collect`](Self::collect).
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -164,17 +164,17 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(query)
     }
 
-    /// Only copies that satisfy the condition, as [`EntityQuery::filter`].
+    /// Returns only copies that satisfy the condition, like [`EntityQuery::filter`].
     pub fn filter(self, condition: Condition<E>) -> Self {
         Self(self.0.filter(condition))
     }
 
-    /// At most this many in all.
+    /// Returns at most this number of copies.
     pub fn limit(self, copies: usize) -> Self {
         Self(self.0.limit(copies))
     }
 
-    /// Reads the copies as a projection of what they keep (PAT-INTER-4).
+    /// Reads the copies as a projection of their included properties (PAT-INTER-4).
     pub fn project<P: ProjectionOf<E>>(self) -> EventualQuery<E, S, P, F>
     where
         F: ReadableAs<P>,
@@ -182,18 +182,18 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         EventualQuery(self.0.project::<P>())
     }
 
-    /// What the query will cost and ask for, without asking.
+    /// Returns the requests and the cost of the query, without sending it.
     ///
     /// # Errors
-    /// Those of [`EntityQuery::plan`].
+    /// Any error of [`EntityQuery::plan`].
     pub fn plan(&self) -> Result<Plan> {
         self.0.plan()
     }
 
-    /// All copies, each of which says that it can be behind.
+    /// Returns all copies. Each may be stale.
     ///
     /// # Errors
-    /// Those of [`EntityQuery::collect`].
+    /// Any error of [`EntityQuery::collect`].
     pub async fn collect(self) -> Result<Vec<Eventual<T>>>
     where
         F: ReadableAs<T>,

@@ -1,4 +1,4 @@
-//! Look-ups through lists: the keys that a list names, and their entities, at once or a page at a time (PAT-IX-3).
+//! Lookups through lists: the keys in a list, and their entities, at once or by pages (PAT-IX-3).
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
@@ -14,12 +14,12 @@ use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
 use crate::requests::CONCURRENCY;
 
-/// A page of the entities that a list names.
+/// A page of the entities in a list.
 ///
 /// ```
 /// use table_patterns::index::ListPage;
 ///
-/// /// Whether there is another page to ask for.
+/// /// Returns `true` if another page exists.
 /// fn is_last<E>(page: &ListPage<E>) -> bool {
 ///     page.next.is_none()
 /// }
@@ -28,18 +28,19 @@ use crate::requests::CONCURRENCY;
 pub struct ListPage<E> {
     /// The entities, in key order.
     pub entities: Vec<Versioned<E>>,
-    /// What the next page begins after; `None` at the end of the list.
+    /// The key after which the next page begins; `None` at the end of the list.
     pub next: Option<EntityKey>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// The keys that a list names, in order: one request, two if it is in a blob (PAT-IX-3). Those of a list in another partition
-    /// can be behind.
+    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a blob (PAT-IX-3). A list in another partition may
+    /// lag behind.
     ///
     /// # Errors
-    /// `IndexNotReady`; `EntityMismatch` if what is stored is not a list; `InvalidInput` if it is in a blob and the table was given
-    /// no [`ListBlobs`](crate::index::ListBlobs); `BlobNotFound` or `Corrupted` if the blob is not what was written: the
-    /// [repair](Self::check) of the index makes it anew.
+    /// - `IndexNotReady` while the index is building.
+    /// - `EntityMismatch` if the stored row is not a list.
+    /// - `InvalidInput` if the list is in a blob and the table has no [`ListBlobs`](crate::index::ListBlobs).
+    /// - `BlobNotFound` or `Corrupted` if the blob is missing or damaged: a [repair](Self::check) of the index recreates it.
     pub async fn keys_of<I: Index<Entity = E>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
@@ -56,7 +57,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 return Ok(Vec::new());
             };
             match self.lists(&table).read::<E>(&form, &key, Some(&found.row)).await {
-                // It was named so long ago that it is gone by now, and another in its place.
+                // The blob may have been replaced and removed since the entity was read.
                 Err(error)
                     if error.code() == ErrorCode::BlobNotFound && missing.as_ref() != Some(&found.etag) =>
                 {
@@ -68,12 +69,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// The entities that a list names, in key order: the list, then parallel point queries, at least two requests (PAT-IX-3).
+    /// Returns the entities in a list, in key order. Reads the list, then the entities by parallel point queries, at least two requests
+    /// (PAT-IX-3).
     ///
-    /// Each is as it is stored, and has the value that was asked for: one that lost it since the list was read is left out.
+    /// Each entity is current and has the requested value: an entity that lost the value since the list was read is left out.
     ///
     /// # Errors
-    /// Those of [`keys_of`](Self::keys_of).
+    /// Any error of [`keys_of`](Self::keys_of).
     pub async fn get_by_index<I: Index<Entity = E, Consistency = InStep>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
@@ -81,11 +83,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.members(list).await
     }
 
-    /// The same by a list in another partition or table: the entities are as they are stored, but one that got the value a
-    /// moment ago can be missing (PAT-INTER-3).
+    /// Returns the entities in a list in another partition or table. The entities are current, but one that got the value very recently may
+    /// be missing (PAT-INTER-3).
     ///
     /// # Errors
-    /// Those of [`keys_of`](Self::keys_of).
+    /// Any error of [`keys_of`](Self::keys_of).
     pub async fn get_by_index_eventual<I: Index<Entity = E, Consistency = Behind>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
@@ -93,10 +95,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.members(list).await
     }
 
-    /// Some of the entities that a list names, for lists that are too long to be fetched at once: the list, then the entities of
-    /// at most `top` of its keys, 16 at a time, those after `after` in key order. Which ones are given, and what the list can
-    /// lack, is as in [`get_by_index`](Self::get_by_index) and [`get_by_index_eventual`](Self::get_by_index_eventual). A page can hold fewer than
-    /// `top`, none at all included, and not be the last.
+    /// Returns a page of the entities in a list, for long lists. Reads the list, then the entities of at most `top` of its keys after
+    /// `after`, in key order, 16 concurrently. The guarantees are those of [`get_by_index`](Self::get_by_index) and
+    /// [`get_by_index_eventual`](Self::get_by_index_eventual). A page may contain fewer than `top` entities, or none, without being the
+    /// last.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -125,7 +127,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`keys_of`](Self::keys_of); `InvalidInput` for pages of nothing.
+    /// `InvalidInput` if `top` is 0; any error of [`keys_of`](Self::keys_of).
     pub async fn get_page_by_index<I: Index<Entity = E>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
@@ -152,7 +154,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.owners_with::<I>(&key, owners).await
     }
 
-    /// Those of these entities that have their entry in a list.
+    /// Returns the entities whose index entry is in a list.
     async fn owners_with<I: Index<Entity = E>>(
         &self,
         key: &EntityKey,

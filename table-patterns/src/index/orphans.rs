@@ -1,4 +1,4 @@
-//! Collection of blobs of lists that no entity names.
+//! Collection of list blobs that no entity names.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -17,21 +17,21 @@ use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes blobs of lists that no entity has named for a grace period, and marks those seen for the first time. Run it now
-    /// and then: each change of a list in a blob leaves the blob from before.
+    /// Removes list blobs that no entity has named for a grace period, and marks newly found orphans. Run it periodically: each change of a
+    /// list in a blob leaves the previous blob.
     ///
-    /// Safe beside writers, readers and other collectors; stopped anywhere, the next run goes on. Blobs whose names are none of
-    /// ours are left alone.
+    /// Safe while writers, readers and other collectors run. After an interruption the next run continues. Blobs whose names have another
+    /// form are ignored.
     ///
     /// # Errors
-    /// `InvalidInput` if the table was given no [`ListBlobs`]; those of the table and of the store of blobs.
+    /// `InvalidInput` if the table has no [`ListBlobs`]; any error of the table or of the blob store.
     pub async fn collect_orphaned_lists(&self) -> Result<Collected> {
         let Some(blobs) = self.list_blobs() else {
             return Err(Error::of(ListFault::NoBlobs));
         };
         let lists = E::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List);
         let mut tables: Vec<TableName> = lists.map(|index| self.table_of(index)).collect::<Result<_>>()?;
-        // Several indexes of one table have their blobs in one folder.
+        // Several indexes of one table share a folder of blobs.
         tables.sort_by_key(|table| table.as_str().to_ascii_lowercase());
         tables.dedup();
         let mut collected = Collected::default();
@@ -60,7 +60,7 @@ struct Named<'a, S> {
 }
 
 impl<S: TableStore> Naming for Named<'_, S> {
-    /// The key of the list, if the name says it.
+    /// The key of the list, if the blob name contains it.
     type Of = Option<EntityKey>;
 
     fn of(&self, segments: &[String]) -> Option<Option<EntityKey>> {
@@ -78,12 +78,12 @@ impl<S: TableStore> Naming for Named<'_, S> {
             let found = self.blobs.blobs.get(path).await.in_blob(path)?;
             match content::place(&found.bytes().await.in_blob(path)?) {
                 Ok((table, key)) if table == *self.table => key,
-                // It is not known whose it is: it stays.
+                // The owner is unknown: the blob is kept.
                 _ => return Ok(true),
             }
         };
         let Some(found) = self.store.get(self.table, &key, &Select::All).await? else { return Ok(false) };
-        // Whatever the property: the list may be of another type's index, or of one that was renamed.
+        // Checks every property: the list may belong to an index of another type, or to a renamed one.
         for property in found.row.view().properties() {
             if let ValueRef::String(text) = property?.value
                 && text.parse::<BlobRef>().is_ok_and(|blob| blob.path() == path.as_ref())

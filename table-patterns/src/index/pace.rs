@@ -5,7 +5,7 @@ use table_core::runtime::{Runtime, ticks_of};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Holds work to a rate: so many items a second on the average since it began, unlimited if it is `None`.
+/// A rate limit: an average number of items per second since its creation, unlimited if `None`.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     pace: Runtime,
@@ -20,7 +20,7 @@ impl Pacer {
         Self { pace, per_second, began, done: 0 }
     }
 
-    /// How many items may be gone over before the next wait: what is due in a second.
+    /// Returns the number of items that may be processed before the next wait: those of one second.
     pub(crate) fn burst(&self) -> usize {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }

@@ -1,4 +1,4 @@
-//! Reads through indexes: only those that are whole answer, and what can be behind says so in its type.
+//! Reads through indexes: only complete indexes are used, and the type of a result shows that it may be stale.
 
 use table_core::entity::{Entity, ProjectionOf, Versioned};
 use table_core::error::{Error, Result};
@@ -15,13 +15,13 @@ use crate::index::eventual::{Eventual, EventualQuery};
 use crate::index::state::{IndexState, load, not_known, not_ready, noted};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// One entity by its key, or by a unique index of its partition, which holds all of it: one request (PAT-INTRA-1).
+    /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
     ///
-    /// By an index the version is that of the copy: a conditional write with it fails, an [`update`](Self::update) from it
-    /// costs one request more.
+    /// If read through an index, the version is that of the copy. A conditional write with it fails, and an [`update`](Self::update) from
+    /// it costs one more request.
     ///
     /// # Errors
-    /// `IndexNotReady` while the index is building; those of [`Table::get`](table_core::Table::get).
+    /// `IndexNotReady` while the index is building; any error of [`Table::get`](table_core::Table::get).
     pub async fn get<F>(&self, key: impl PointKey<E, From = F>) -> Result<Option<Versioned<E>>>
     where
         F: Source<Consistency = InStep> + ReadableAs<E>,
@@ -30,10 +30,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.get(key).await
     }
 
-    /// One entity read as a projection, for copies that keep a part (PAT-INTRA-6).
+    /// Returns one entity as a projection, for copies that include some of the properties (PAT-INTRA-6).
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// Any error of [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>, F>(
         &self,
         key: impl PointKey<E, From = F>,
@@ -45,10 +45,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.get_as::<P>(key).await
     }
 
-    /// The copy in an index of another partition or table, which can be behind its entity (PAT-INTER-3): one request.
+    /// Returns the copy in an index of another partition or table, which may be stale (PAT-INTER-3). Sends one request.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// Any error of [`get`](Self::get).
     pub async fn get_eventual<F>(&self, key: impl PointKey<E, From = F>) -> Result<Option<Eventual<E>>>
     where
         F: Source<Consistency = Behind> + ReadableAs<E>,
@@ -56,10 +56,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.copy::<E, F>(key.into_point()).await
     }
 
-    /// The same as a projection, for copies that keep a part (PAT-INTER-4).
+    /// Returns the copy in a remote index as a projection, for copies that include some of the properties (PAT-INTER-4).
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// Any error of [`get`](Self::get).
     pub async fn get_eventual_as<P: ProjectionOf<E>, F>(
         &self,
         key: impl PointKey<E, From = F>,
@@ -84,11 +84,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Eventual::read::<E, F>(index, copy).map(Some).map_err(read)
     }
 
-    /// Begins a query of entities or of an index in their partition. A partition gives the entities alone, not the copies that
-    /// lie beside them.
+    /// Creates a query of entities, or of an index in their partition. A query of a partition returns only the entities, without their
+    /// index copies.
     ///
-    /// An index that the handle does not know to be ready gives `IndexNotReady` when the query is sent: a handle that was not
-    /// opened by [`create_if_missing`](Self::create_if_missing), or before a backfill was done, asks [`states`](Self::states).
+    /// If the handle does not know that the index is ready, sending the query fails with `IndexNotReady`. A handle that was not opened by
+    /// [`create_if_missing`](Self::create_if_missing), or was opened before a backfill completed, must call [`states`](Self::states) first.
     pub fn query<C: Paged, F>(&self, selection: impl Into<Selection<E, C, F>>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
@@ -97,7 +97,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.query(self.guarded(selection.into()))
     }
 
-    /// Begins a query of an index in another partition or table. What it gives can be behind (PAT-INTER-3).
+    /// Creates a query of an index in another partition or table. Its results may be stale (PAT-INTER-3).
     pub fn query_eventual<C: Paged, F>(
         &self,
         selection: impl Into<Selection<E, C, F>>,
@@ -109,7 +109,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         EventualQuery::new(self.table.query(self.guarded(selection.into())))
     }
 
-    /// Begins a scan of the entities of the table, without the copies that lie beside them.
+    /// Creates a scan of the entities of the table, without their index copies.
     pub fn scan(&self, reason: impl Into<Selection<E, Scan>>) -> TableScan<E, S>
     where
         S: Clone,
@@ -125,16 +125,16 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// The entity itself, by its key.
+    /// Returns the entity with a key.
     pub(crate) async fn primary(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
         let texts = (key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned());
         self.table.get(Selection::<E, Point>::of_texts(Ok(texts))).await
     }
 
-    /// The entity of what an index gave, if it still has the value it was found by: one request more (PAT-INTER-5).
+    /// Returns the entity of an index result if it still has the value by which it was found. Sends one more request (PAT-INTER-5).
     ///
     /// # Errors
-    /// Those of [`Table::get`](table_core::Table::get).
+    /// Any error of [`Table::get`](table_core::Table::get).
     pub async fn verify<T>(&self, found: &Eventual<T>) -> Result<Option<Versioned<E>>> {
         let Some(entity) = self.primary(found.owner()).await? else { return Ok(None) };
         let Some(index) = index_of::<E>(found.index()) else { return Ok(None) };
@@ -154,7 +154,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// A selection of the entities themselves, without what lies beside them.
+/// Restricts a selection to the entities, without their index copies.
 fn own_rows<E: Entity, C: Class, F>(selection: Selection<E, C, F>) -> Selection<E, C, F> {
     match selection.into_ranges() {
         Ok(ranges) => {

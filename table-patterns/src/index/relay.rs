@@ -1,4 +1,4 @@
-//! The outbox of this crate for what follows elsewhere: changes are recorded as intents, and workers settle them (PAT-EC-8).
+//! The outbox of this crate as the recorder of remote changes: changes are recorded as intents, and workers settle them (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -20,12 +20,12 @@ use crate::outbox::rows::{self, Pending};
 use crate::work::handler::{Delivery, Take};
 use crate::work::worker::Worker;
 
-/// The step that settles what follows elsewhere from an entity of a type.
+/// Returns the name of the step that settles remote changes of an entity type.
 fn step_name(entity: &EntitySchema) -> String {
     format!("elsewhere of {}", entity.entity)
 }
 
-/// Returns the step that settles a change of an entity elsewhere.
+/// Returns the step that settles a remote change of an entity.
 pub(crate) fn step_of(entity: &EntitySchema, change: &RemoteChange) -> Step {
     Step::of_pattern(step_name(entity), change.recorded(entity))
 }
@@ -49,13 +49,13 @@ impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S
     }
 
     async fn recorded(&self, table: &TableName, partition_key: &PartitionKey) {
-        // A lost message is the sweep's to mend.
+        // If the message is lost, a sweep finds the intent.
         let _ = self.prompt(table, partition_key).await;
     }
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Whether a later change of an entity is recorded that changed the same key of the index.
+    /// Returns `true` if a later recorded change of the entity changed the same key of the index.
     pub(crate) async fn is_recorded_later(
         &self,
         change: &RemoteChange,
@@ -77,7 +77,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 let page = self.table.store().query(table, &query, from.as_ref()).await?;
                 for row in page.rows.iter() {
                     let pending = Pending::read(table, row)?;
-                    // A row that cannot be read records nothing.
+                    // An unreadable row is ignored: it records no change.
                     let intent = pending.intent().ok().filter(|_| pending.version > version);
                     if intent.is_some_and(|intent| intent.steps().iter().any(names_it)) {
                         return Ok(true);
@@ -94,7 +94,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Refuses a record of a change in another partition or table. A writer of one partition records changes of that partition alone.
+    /// Refuses a record of a change in another partition or table. A writer of one partition may record only changes of that partition.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();
@@ -104,17 +104,17 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
     }
 
-    /// Whether a recorded change is to be settled; not where its index was given up. A program that knows less than the one that recorded it neither
-    /// settles nor finishes it.
+    /// Returns `true` if a recorded change must be settled; `false` if its index was removed. A program with an older schema than the
+    /// recorder's neither settles nor finishes it.
     ///
     /// # Errors
-    /// `LayoutMismatch`: it is to be left to another program.
+    /// `LayoutMismatch` if the change must be left to another program.
     async fn takes_up(&self, recorded: &str) -> Result<bool> {
         self.table.admit(self.retry.runtime().now()).await?;
         match RemoteChange::is_of_design::<E>(recorded) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),
-            // What is not a change at all is found by reading it.
+            // A text that is not a change is detected when it is parsed.
             None if !recorded.starts_with("[\"") => Ok(true),
             None if self.table.is_current().await? == Some(true) => Ok(false),
             None => {
@@ -141,8 +141,8 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Settles what follows from the entities of a table in other partitions and tables, as its outbox recorded it: entries of indexes, and the
-    /// [copies](crate::denormal) that they give and hold. Once for each type, also where it is both a source and a holder.
+    /// Settles the remote changes of the entities of a table, as recorded by its outbox: index entries, and the [copies](crate::denormal)
+    /// that they give and hold. Call it once for each entity type, even if it is both a source and a holder.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

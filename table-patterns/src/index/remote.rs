@@ -1,4 +1,4 @@
-//! The one record of what follows elsewhere from a change of an entity: entries of an index, copies that it gives, copies that it holds.
+//! The record of the remote consequences of a change: index entries, copies that the entity gives, and copies that it holds.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -10,40 +10,40 @@ use table_core::schema::{EntitySchema, IndexSchema};
 use crate::index::fault::IndexFault;
 use crate::outbox::keys::hash;
 
-/// What follows from a change of one entity in other partitions or tables, of one kind: where there may be rows to bring in line.
+/// The remote consequences of a change of one entity, of one kind: the locations of rows that may have to be updated.
 ///
-/// A worker that brings them in line asks the entity itself what is to be there, so that changes may come late, twice and in any order (PAT-EC-2). What
-/// the change left in an index is recorded as a hash, by which an old answer is distinguished from the entity as it is.
+/// A worker reads the entity itself to compute the desired rows. Changes may therefore be settled late, twice and in any order (PAT-EC-2).
+/// The index entry after the change is recorded as a hash, which distinguishes a stale read from the current entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
-    /// What is to follow.
+    /// The kind of the derived rows.
     pub of: Derived,
-    /// The key of the entity that changed.
+    /// The key of the changed entity.
     pub owner: EntityKey,
-    /// Of an index, the keys of the entity's copies or lists, before and after; of copies that it holds, sources that it may have left.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for held copies, sources that it may have left.
     pub keys: Vec<EntityKey>,
-    /// What the entity has in an index since.
+    /// The index entry of the entity after the change.
     pub left: Left,
 }
 
-/// What follows elsewhere from an entity.
+/// The kinds of rows that are derived from an entity elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Derived {
-    /// Its entries in an index.
+    /// The entries of the entity in an index.
     Index(&'static IndexSchema),
-    /// The [copies](crate::denormal) that others hold of it: where, their references say.
+    /// The [copies](crate::denormal) of the entity in other entities, which its references name.
     Given,
-    /// The copies that it holds by the relation of this name.
+    /// The copies in the entity, by the relation of this name.
     Held(String),
 }
 
-/// What the text of a change begins with that is of no index: no name of one has a space.
+/// The first element of the text of a change that belongs to no index: index names contain no space.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
 impl Derived {
-    /// The name of the index or the relation.
+    /// Returns the name of the index or the relation.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -60,7 +60,7 @@ impl Derived {
         }
     }
 
-    /// `None` for an index that `E` does not have.
+    /// Parses the kind; `None` for an index that `E` does not have.
     fn parse<E: Entity>(text: &str) -> Option<Self> {
         if text == GIVEN {
             return Some(Self::Given);
@@ -72,31 +72,31 @@ impl Derived {
     }
 }
 
-/// What a change left in an index.
+/// The index entry after a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Left {
-    /// It is not known, as where a repair asks.
+    /// Unknown, for example in a repair.
     #[default]
     Unknown,
-    /// Nothing.
+    /// The entity has no entry.
     Nothing,
-    /// An entry.
+    /// The entity has an entry.
     Entry {
         /// The key of the copy, or of the list.
         key: EntityKey,
-        /// A hash of what the entry holds.
+        /// The hash of the entry's properties.
         hash: u64,
     },
 }
 
 impl Left {
-    /// An entry as an index has it.
+    /// Returns the entry for an index row.
     pub(crate) fn entry(key: &EntityKey, row: &Row) -> Self {
         Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
     }
 
-    /// Whether both say the same of one key.
+    /// Returns `true` if both imply the same entry at a key.
     pub(crate) fn agrees(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),
@@ -107,7 +107,7 @@ impl Left {
 }
 
 impl RemoteChange {
-    /// A change of an entry, of which it is not known what it left.
+    /// Creates a change of an index entry with an unknown result.
     pub(crate) const fn of_index(
         index: &'static IndexSchema,
         owner: EntityKey,
@@ -116,7 +116,7 @@ impl RemoteChange {
         Self { of: Derived::Index(index), owner, keys, left: Left::Unknown }
     }
 
-    /// The change as one line of text, for its carrier.
+    /// Returns the change as one line of text, for its carrier.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
@@ -144,7 +144,7 @@ impl RemoteChange {
         self.text(None)
     }
 
-    /// The same with what the change left, which only a program of this design can compare.
+    /// Returns the text with the entry after the change, which only a program with the same schema can compare.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
         let (at, hash) = match &self.left {
             Left::Unknown => return self.to_text(),
@@ -162,7 +162,7 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Whether a text was recorded by a program of this design; `None` where it names an index that this one does not have.
+    /// Returns `true` if a program with this schema recorded a text; `None` if it names an index that this schema does not have.
     pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
         Derived::parse::<E>(items.first()?.as_str()?)?;
@@ -170,10 +170,10 @@ impl RemoteChange {
         Some(design.is_none_or(|design| design == E::SCHEMA.fingerprint().to_string()))
     }
 
-    /// Reads the text again.
+    /// Parses the text of a change.
     ///
     /// # Errors
-    /// `InvalidInput` if it is not such a text, or names an index that `E` does not have (any more).
+    /// `InvalidInput` if the text is invalid, or names an index that `E` does not have or no longer has.
     pub fn parse<E: Entity>(text: &str) -> Result<Self> {
         let wrong = || Error::of(IndexFault::NotAChange { text: text.to_owned(), entity: E::SCHEMA.entity });
         let items: Vec<serde_json::Value> =
@@ -205,13 +205,13 @@ impl RemoteChange {
     }
 }
 
-/// What a change left, as its text has it.
+/// The text form of the entry after a change.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {
-    /// The fingerprint of the design that made the hash.
+    /// The fingerprint of the schema with which the hash was computed.
     design: String,
-    /// Which of the keys has an entry.
+    /// The position of the entry's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,7 +219,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// What it says to a program of this design; to one of another, nothing.
+    /// Returns the entry for a program with this schema; `Unknown` for a text of another schema.
     fn left(&self, entity: &EntitySchema, keys: &[EntityKey]) -> Left {
         if self.design != entity.fingerprint().to_string() {
             return Left::Unknown;

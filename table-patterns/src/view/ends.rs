@@ -1,4 +1,5 @@
-//! Ends of the feeds when a rebuild begins. The rebuild reads the state up to there from the entities, and does not apply these changes again.
+//! The ends of the feeds at the start of a rebuild. The rebuild reads the state at these ends from the entities, and does not apply the
+//! earlier changes again.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,8 @@ use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::table::ViewTable;
 
-/// Partitions whose ends are recorded, because a position is stored and must stay small. The feeds of further partitions are applied from their old cursors, which
-/// costs time and changes nothing.
+/// The largest number of recorded ends, because a position is stored and must stay small. The feeds of further partitions are applied from
+/// their old cursors, which takes time and changes nothing.
 const MOST: usize = 1_000;
 
 /// The ends of the feeds, by partition.

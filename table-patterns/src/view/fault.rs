@@ -1,25 +1,25 @@
-//! The faults of views: projections that are refused, sums that overflow, and records that cannot be read.
+//! Errors of views: refused projections, overflowing sums, and unreadable records.
 
 use table_core::error::{ErrorCode, Fault};
 
 /// A view that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ViewFault {
-    #[error("one entity adds more to the sum than it holds: add less")]
+    #[error("one entity adds more to the sum than an Int64 can hold; add a smaller number")]
     EntitySum,
-    #[error("the sum does not fit an Int64: nothing was added; add less")]
+    #[error("the sum does not fit into an Int64 and nothing was added; add a smaller number")]
     Sum,
-    #[error("the sum of the records of the view does not fit an Int64: add less")]
+    #[error("the sum of the records of the view does not fit into an Int64; add smaller numbers")]
     RecordedSum,
-    #[error("the projection of one entity has the row twice: put it once, or add to it")]
+    #[error("the projection of one entity contains the row twice; put it once, or add to it")]
     Twice,
-    #[error("the RowKey of an entity with a view has at most {0} UTF-16 code units: shorten it")]
+    #[error("the RowKey of an entity with a view has at most {0} UTF-16 code units; shorten it")]
     Key(usize),
-    #[error("a record of the view has no JSON text")]
+    #[error("failed to serialise a record of the view as JSON")]
     Unwritable(#[source] serde_json::Error),
     #[error("the row is not a record of a view")]
     Record(#[source] Option<serde_json::Error>),
-    #[error("the view is not built, and what it has is not all: run `rebuild` to its end")]
+    #[error("the view is still building and its rows are incomplete; run `rebuild` until it completes")]
     Building,
     #[error(
         "the rows of the table belong to the view `{owner}`, not to `{name}`; give each view a row type with a table, or return the old name from `View::name`"
@@ -30,10 +30,10 @@ pub(super) enum ViewFault {
     )]
     Superseded { version: u32, latest: u32 },
     #[error(
-        "{found} entities are set aside, and the limit is {most}; mend them, then call `retry_poison`, or raise the limit"
+        "{found} entities are set aside, but the limit is {most}; correct them and call `retry_poison`, or raise the limit"
     )]
     Poison { found: usize, most: usize },
-    #[error("the position is of a view that was deleted since: begin the rebuild again, without it")]
+    #[error("the position belongs to a view that was deleted; start the rebuild again without a position")]
     OtherView,
 }
 

@@ -1,4 +1,4 @@
-//! Entities that a view cannot apply: set aside with the reason, so that they stop no others.
+//! Entities that a view cannot apply: they are set aside with the error and do not stop the others.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ use crate::view::fault::ViewFault;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// An entity that a view cannot apply: its projection fails, a sum overflows, or the view cannot hold what it has.
+/// An entity that a view cannot apply: its projection fails, a sum overflows, or its rows exceed a limit of the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ViewPoison {
     /// The key of the entity.
     pub source: EntityKey,
-    /// The reason.
+    /// The error.
     pub error: String,
 }
 
@@ -38,19 +38,20 @@ struct PoisonText {
 pub(super) type Aside = HashMap<EntityKey, RowKey>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities that are set aside. The view has what they had before they failed, or nothing.
+    /// Returns the entities that are set aside. The view contains their rows from before the failure, or none.
     ///
     /// # Errors
-    /// Those of [`TableStore::query`].
+    /// Any error of [`TableStore::query`].
     pub async fn poison(&self) -> Result<Vec<ViewPoison>> {
         let rows = self.poison_rows(usize::MAX).await?;
         Ok(rows.into_iter().map(|(_, poison)| poison).collect())
     }
 
-    /// Applies the entities that are set aside; returns how many of them are right now. A change of an entity does the same.
+    /// Applies the entities that are set aside again. Returns the number of those that succeeded. A change of such an entity has the same
+    /// effect.
     ///
     /// # Errors
-    /// Those of [`apply`](Self::apply), for outages of the store alone.
+    /// Any outage of the store, as in [`apply`](Self::apply).
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
         for (row_key, poison) in self.poison_rows(usize::MAX).await? {
@@ -85,7 +86,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
-                // A row that is none of ours names no entity.
+                // A foreign row names no entity.
                 let Ok(text) = record::parse::<PoisonText>(row.row, "Poison") else { continue };
                 let source = EntityKey::new(text.partition_key, text.row_key)?;
                 rows.push((RowKey::new(row.row_key)?, ViewPoison { source, error: text.error }));

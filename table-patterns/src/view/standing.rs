@@ -1,4 +1,4 @@
-//! State row of a view: its name and version, its identifier, and whether it is built.
+//! The state row of a view: its name and version, its identifier, and whether it is built.
 
 use table_core::error::Result;
 use table_core::row::{Row, RowView, RowWriter};

@@ -1,4 +1,4 @@
-//! Handle to a view: its state, its name and its version.
+//! The handle to a view: its state, its name and its version.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ use crate::view::following::Following;
 use crate::view::record;
 use crate::view::standing::Standing;
 
-/// How long a view that was ready is taken to be so: ten seconds.
+/// The time for which a view that was ready is assumed to be ready: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
-/// Default time after which a lease counts as that of a dead follower.
+/// The default time after which the lease of a follower expires.
 const LEASE: Duration = Duration::from_secs(30);
-/// Default number of entities that may be set aside.
+/// The default number of entities that may be set aside.
 const POISON_LIMIT: usize = 1_000;
 
-/// Handle to a view: see [the pattern](crate::view). Clones share their state.
+/// The handle to a view: see [the pattern](crate::view). Clones share their state.
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
-    /// The table of the first version, whose state says which version is the latest.
+    /// The table of the first version, whose state records the latest version.
     first: Table<V::Row, S>,
     pub(super) feed: Feed<S>,
     pub(super) retry: Retry,
@@ -45,17 +45,18 @@ pub struct ViewTable<V: View, S> {
     pub(super) memory: Arc<Memory>,
 }
 
-/// State that clones share.
+/// The state that clones share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The instant of the last check that found the view ready, in ticks; 0 if none did. A table that was deleted and created again is building.
+    /// The time of the last check that found the view ready, in ticks; 0 if none did. A table that was deleted and created again is
+    /// building.
     ready: AtomicU64,
-    /// The instant of the last check that found no later version; 0 if none did.
+    /// The time of the last check that found no later version; 0 if none did.
     current: AtomicU64,
     pub(super) following: Following,
 }
 
-/// State of a view.
+/// The state of a view.
 ///
 /// ```
 /// use table_patterns::view::ViewState;
@@ -75,7 +76,8 @@ pub enum ViewState {
 }
 
 impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
-    /// Creates a handle to a view, in the tables that the schemas of its two types name. A later [version](View::VERSION) has a table beside that of the first.
+    /// Creates a handle to a view, in the tables that the schemas of its two types name. A later [version](View::VERSION) has a separate
+    /// table.
     #[must_use]
     pub fn new(store: S) -> Self {
         let first = store.table::<V::Row>();
@@ -95,10 +97,10 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
         }
     }
 
-    /// Creates the table of the view unless it exists. A new view is [building](ViewState::Building).
+    /// Creates the table of the view if it does not exist. A new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// `LayoutMismatch` if the rows of the table belong to a view of another [name](View::name); those of [`Table::create_if_missing`].
+    /// `LayoutMismatch` if the rows of the table belong to a view of another [name](View::name); any error of [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
         let (key, building) = (record::state_key()?, Standing::new(V::name()));
@@ -121,20 +123,20 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Follows the feeds through another handle.
+    /// Sets the handle through which the feeds are followed.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
     }
 
-    /// Uses another back-off after lost races.
+    /// Sets the back-off after lost races.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the time after which another follower takes over the partition of one that died; 30 seconds by default. With zero followers take no account of
-    /// each other, and do the work several times.
+    /// Sets the time after which another follower takes over the partition of one that died; 30 seconds by default. With zero, followers
+    /// ignore each other and may repeat work.
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
@@ -154,8 +156,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the table of the view, for reads. Checks that the view is ready, at most once in ten seconds: a view whose table was deleted and created again
-    /// is building.
+    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready: a view whose table was deleted
+    /// and created again is building.
     ///
     /// # Errors
     /// `IndexNotReady` while the view is building: run [`rebuild`](Self::rebuild).
@@ -169,7 +171,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the state of the view.
     ///
     /// # Errors
-    /// Those of [`TableStore::get`].
+    /// Any error of [`TableStore::get`].
     pub async fn state(&self) -> Result<ViewState> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.ready.load(Ordering::Relaxed);
@@ -193,7 +195,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Marks the view as built, unless its state has changed since it was read; returns `true` if it did.
+    /// Marks the view as built, unless its state has changed since it was read. Returns `true` if it was marked.
     pub(super) async fn set_ready(&self, standing: Standing, etag: Option<ETag>) -> Result<bool> {
         let (key, ready) = (record::state_key()?, Standing { ready: true, ..standing });
         let is_set = self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await?;
@@ -223,7 +225,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Refuses to follow once a later version is ready. Asked every ten seconds; a clock that jumps makes that sooner or later.
+    /// Fails once a later version is ready. Checked every ten seconds; a clock that jumps makes that sooner or later.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);

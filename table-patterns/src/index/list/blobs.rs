@@ -1,4 +1,4 @@
-//! Configuration of blobs of lists: the store, their names, and the grace period of unnamed ones.
+//! Configuration of blobs for lists: the store, their names, and the grace period of unnamed ones.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_hours(24);
-/// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
+/// The size of an upload part in bytes: above 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
 
 /// A stored blob that no entity names yet.
@@ -26,11 +26,11 @@ pub(crate) struct Upload {
     born: u64,
 }
 
-/// Where lists go that no entity is to hold: a blob for each, named by the entity (PAT-IX option 1, PAT-IX-4).
+/// The blob store for lists that an entity cannot or should not hold: one blob per list, named by its entity (PAT-IX option 1, PAT-IX-4).
 ///
-/// Given to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves when it outgrows its
-/// entity, or what [`beyond`](Self::beyond) says, and stays in its blob until it is empty. Where a list is stands in its entity, so that tables
-/// with different bounds work side by side; every program that uses the table needs the blobs.
+/// Passed to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the
+/// limit of [`beyond`](Self::beyond), and stays there until it is empty. The entity records the location of the list. Tables with different
+/// limits can therefore be used together, but every program that uses the table needs the blob store.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -70,39 +70,39 @@ pub struct ListBlobs {
 }
 
 impl ListBlobs {
-    /// Lists below a prefix of a store of blobs. Nothing else may be below it, and the lists of one store of tables alone.
+    /// Creates the configuration for lists below a prefix of a blob store. The prefix must contain only the lists of one table store.
     #[must_use]
     pub fn new(blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), beyond: None, grace: DAY }
     }
 
-    /// Lists of more than so many keys are in blobs; with 0 all are. By default those that no entity can hold.
+    /// Sets the number of keys above which a list is stored in a blob; with 0 all lists are. By default only lists that no entity can hold.
     #[must_use]
     pub fn beyond(self, keys: usize) -> Self {
         Self { beyond: Some(keys), ..self }
     }
 
-    /// How long a blob that no entity names is kept: by default a day. It bounds how long a write of a list may take (half of
-    /// it), and how long a reader may take between the entity and the blob before it must begin again.
+    /// Sets the time for which a blob that no entity names is kept: by default a day. A write of a list may take at most half of it. A
+    /// reader that takes longer between the entity and the blob must read the entity again.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Whether a list of so many keys is too long for an entity, as it was set.
+    /// Returns `true` if a list of this length exceeds the configured limit for entities.
     pub(crate) fn is_beyond(&self, keys: usize) -> bool {
         self.beyond.is_some_and(|most| keys > most)
     }
 
-    /// Where the lists of a table are, or the marks of those that no entity names.
+    /// Returns the folder of the lists of a table, or of the marks of orphans.
     pub(crate) fn folder(&self, kind: &str, table: &TableName) -> Result<Path> {
-        // Letters and digits; their case does not count (TBL-2, TBL-4).
+        // Table names consist of letters and digits and are case-insensitive (TBL-2, TBL-4).
         let folder = format!("{}/{kind}/{}", self.prefix, table.as_str().to_ascii_lowercase());
         Path::parse(folder.trim_start_matches('/'))
             .map_err(|source| Error::of(ListFault::Folder { folder, source }))
     }
 
-    /// A name for the list of a key that no blob has had: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_5f0c…`.
+    /// Returns a unique name for the blob of a list: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_5f0c…`.
     fn new_name(&self, table: &TableName, list: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = [list.partition_key.as_str(), list.row_key.as_str()].map(encode_caseless);
         let name = format!("{born:019}_{}", Uuid::new_v4().simple());
@@ -112,7 +112,7 @@ impl ListBlobs {
     /// Reads the list in a blob.
     ///
     /// # Errors
-    /// `BlobNotFound`, `Corrupted`, and those of the store of blobs.
+    /// `BlobNotFound`, `Corrupted`, or any error of the blob store.
     pub(crate) async fn read(&self, blob: &BlobRef) -> Result<Bytes> {
         LargeReader::open(self.blobs.as_ref(), blob).await?.bytes().await
     }
@@ -130,10 +130,10 @@ impl ListBlobs {
         Ok((blob, Upload { path, born }))
     }
 
-    /// Refuses an upload that took too long: the collector could judge the blob before an entity names it.
+    /// Refuses an upload that took too long: the collector could remove the blob before an entity names it.
     ///
     /// # Errors
-    /// `InvalidInput`.
+    /// `InvalidInput` if the upload took more than half of the grace period.
     pub(crate) fn check_age(&self, upload: &Upload, now: u64) -> Result<()> {
         if now.saturating_sub(upload.born) <= ticks_of(self.grace) / 2 {
             return Ok(());
@@ -141,7 +141,7 @@ impl ListBlobs {
         Err(Error::of(ListFault::Slow(upload.path.to_string())))
     }
 
-    /// Removes a blob whose entity was refused. If this fails it is an orphan, which the collector removes.
+    /// Removes a blob whose entity was refused. If this fails, it is an orphan, which the collector removes.
     pub(crate) async fn discard(&self, upload: &Upload) {
         let _ = self.blobs.delete(&upload.path).await;
     }

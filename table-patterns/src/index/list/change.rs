@@ -1,4 +1,4 @@
-//! The change of a list in the partition of its entities: read, changed, and written under its version.
+//! The change of a list in the partition of its entities: the list is read, changed, and written under its version.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct ListChange {
     pub(crate) form: ListForm,
     pub(crate) owner_of: OwnerOf,
     pub(crate) owner: EntityKey,
-    /// The member that joins; `None` if the entity leaves.
+    /// The member that is added; `None` if the entity is removed.
     pub(crate) member: Option<Member>,
     pub(crate) blobs: Option<ListBlobs>,
     pub(crate) pace: Runtime,
@@ -42,7 +42,7 @@ impl ListChange {
         let before = lists.read_by(self.owner_of, &self.form, place.key, stored).await?;
         let mut after = before.clone();
         let parts: Vec<&Self> = parts.iter().filter_map(|part| part.as_any().downcast_ref()).collect();
-        // An entity that joins after another one left may have the same key.
+        // An entity that is added after another one was removed may have the same key.
         for part in parts.iter().filter(|part| part.member.is_none()) {
             after.leave(&part.owner);
         }
@@ -53,8 +53,8 @@ impl ListChange {
                 joins = true;
             }
         }
-        // IMPORTANT: a member that joins writes the list even if it is in it already. A concurrent removal of members without an owner then
-        // fails, and reads the list again.
+        // IMPORTANT: adding a member writes the list even if it already contains the member. A concurrent removal of members without an
+        // owner then fails, and reads the list again.
         if after == before && !joins {
             return Ok(None);
         }

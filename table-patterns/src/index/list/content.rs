@@ -1,12 +1,12 @@
-//! Content of a list's blob: sorted lines of JSON with a version.
+//! The content of a list's blob: a version, and sorted lines of JSON.
 //!
 //! | line | content |
 //! |---|---|
-//! | 1 | `tables list 1`: what it is, and the version of the format |
+//! | 1 | `tables list 1`: the kind of the file, and the version of the format |
 //! | 2 | `["LastNames","Jones","all"]`: the table, the `PartitionKey` and the `RowKey` of the entity that names the blob |
-//! | others | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in the order of keys, each once |
+//! | others | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in key order, each once |
 //!
-//! Each line ends with a line feed. The length and the checksum are in the entity.
+//! Each line ends with a line feed. The entity stores the length and the checksum.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::index::list::fault::{Content, ListFault};
 
 const FIRST: &str = "tables list 1";
 
-/// The bytes of a list.
+/// Encodes a list.
 pub(crate) fn encode<'k>(
     table: &TableName,
     list: &EntityKey,
@@ -36,10 +36,10 @@ pub(crate) fn encode<'k>(
     text.into_bytes()
 }
 
-/// The members of the list that is named at a key.
+/// Decodes the members of a list.
 ///
 /// # Errors
-/// `Corrupted` if it is not a list, or another's; `FormatTooNew` if it is of another version.
+/// `Corrupted` if the content is not a list, or belongs to another entity; `FormatTooNew` if it has a newer version.
 pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Result<BTreeSet<EntityKey>> {
     let (of, lines) = head(bytes)?;
     if of != (table.clone(), list.clone()) {
@@ -56,10 +56,10 @@ pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Resul
     Ok(owners)
 }
 
-/// The table and the key of the entity that the list belongs to.
+/// Returns the table and the key of the entity to which the list belongs.
 ///
 /// # Errors
-/// Those of [`decode`].
+/// Any error of [`decode`].
 #[cfg(feature = "blobs")]
 pub(crate) fn place(bytes: &[u8]) -> Result<(TableName, EntityKey)> {
     head(bytes).map(|(of, _)| of)
@@ -107,7 +107,7 @@ mod tests {
         EntityKey::new(partition_key, row_key).unwrap()
     }
 
-    /// Bytes that were written once must be read for ever.
+    /// Bytes that were written once must remain readable.
     const GOLDEN: &str = "tables list 1\n[\"LastNames\",\"O'Neil \\\"Ab\\\"\",\"all\"]\n[\"Marketing\",\"000007\"]\n\
                           [\"Sales\",\"\"]\n[\"Sales\",\"000152\"]\n[\"\u{1F600}\",\"1\"]\n[\"\u{FF21}\",\"1\"]\n";
 

@@ -1,4 +1,4 @@
-//! The faults of lists: full ones, broken ones, and those in blobs that cannot be reached.
+//! Errors of lists: full and invalid lists, and blobs that cannot be read.
 
 use table_core::error::{ErrorCode, Fault};
 use table_core::key::EntityKey;
@@ -8,58 +8,58 @@ use table_core::name::TableName;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListFault {
     #[error(
-        "the list of the index `{index}` is full: a list holds at most {most} keys, as it is declared; keep copies instead, which \
-         have no bound, or make the value finer"
+        "the list of index `{index}` is full: its declaration allows {most} keys; use an index of copies instead, which \
+         has no limit, or index a more specific value"
     )]
     Bound { index: &'static str, most: u32 },
     #[error(
-        "the list of the index `{index}` is full: no entity holds {keys} keys (64 KiB a property, 1 MiB in all); give the table a \
-         store of blobs, to which such lists move (`with_list_blobs`), keep copies instead, which have no bound, or make the value \
-         finer"
+        "the list of index `{index}` is full: an entity cannot hold {keys} keys (64 KiB per property, 1 MiB in total); configure a \
+         blob store for such lists (`with_list_blobs`), use an index of copies instead, which has no limit, or index a more \
+         specific value"
     )]
     Full { index: &'static str, keys: usize },
     #[error(
-        "a list of the index `{0}` is in a blob, and this table was given no store of blobs: `with_list_blobs`, in every program \
-         that uses it"
+        "a list of index `{0}` is stored in a blob, but this table has no blob store; call `with_list_blobs` in every program \
+         that uses the table"
     )]
     WithoutBlobs(&'static str),
-    #[error("the stored property is not a list of the index `{0}`: rebuild the index, or read it as a bag")]
+    #[error("the stored property is not a list of index `{0}`; rebuild the index, or read the row as a bag")]
     Broken(&'static str),
     #[error(
-        "the list of the index `{index}` cannot move to a blob: {stray} in it is not the key of an entity; check the index with \
+        "the list of index `{index}` cannot move to a blob, because its member {stray} is not the key of an entity; check the index with \
          repair"
     )]
     Stray { index: &'static str, stray: String },
     #[cfg(feature = "blobs")]
-    #[error("the table was given no store of blobs for its lists: `with_list_blobs`")]
+    #[error("the table has no blob store for lists; call `with_list_blobs`")]
     NoBlobs,
     #[cfg(feature = "blobs")]
-    #[error("`{folder}` cannot be in the name of a blob")]
+    #[error("`{folder}` is not a valid part of a blob name")]
     Folder { folder: String, source: object_store::path::Error },
     #[cfg(feature = "blobs")]
     #[error(
-        "writing the list to blob `{0}` took more than half of the grace period, and the blob could be taken for an orphan: set a \
-         longer one"
+        "writing the list to blob `{0}` took more than half of the grace period, and the collector could remove the blob; set a \
+         longer grace period"
     )]
     Slow(String),
-    #[error("the list is written as `{found}`, and this program knows `{known}`: use a newer one")]
+    #[error("the list has the format `{found}`, but this program supports `{known}`; use a newer program")]
     TooNew { found: String, known: &'static str },
-    #[error("the content of the list {0}: check the index with repair")]
+    #[error("the content of the list {0}; check the index with repair")]
     Content(Content),
 }
 
-/// What is wrong with the content of a list's blob.
+/// The defect in the content of a list's blob.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Content {
     #[error("is not UTF-8")]
     Text,
     #[error("has no end")]
     End,
-    #[error("does not begin as a list does")]
+    #[error("does not begin with the header of a list")]
     Beginning,
-    #[error("does not say whose it is")]
+    #[error("does not name its entity")]
     Owner,
-    #[error("is the one of {key} in {table}")]
+    #[error("belongs to {key} in {table}")]
     OtherList { table: TableName, key: EntityKey },
     #[error("has a line that is not a key")]
     Line,

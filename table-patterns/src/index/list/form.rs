@@ -1,4 +1,4 @@
-//! The form of an index's lists: which properties hold the members, and how they are read and written (PAT-IX-4).
+//! The format of an index's lists: the properties that contain the members, and their encoding (PAT-IX-4).
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use table_core::value::ValueRef;
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// One member of a list: the texts of its owner's key that the list's key does not say, those of the `RowKey` first.
+/// One member of a list: the texts of its owner's key that are not part of the list's key, those of the `RowKey` first.
 pub(crate) type Member = Vec<String>;
 
-/// How the members of an index's lists are stored.
+/// The storage format of an index's lists.
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     index: &'static IndexSchema,
-    /// `EmployeeIDs` where one text names a member, `EmployeeDetails` where several do.
+    /// `EmployeeIDs` if one text identifies a member, `EmployeeDetails` if several do.
     property: String,
     /// The names of a member's properties, in the order of its texts.
     names: Vec<&'static str>,
@@ -43,15 +43,15 @@ impl ListForm {
         self.index
     }
 
-    /// The property that names the blob of a list: `EmployeeIDsBlob`.
+    /// Returns the property that names the blob of a list: `EmployeeIDsBlob`.
     fn blob_name(&self) -> String {
         format!("{}Blob", self.property)
     }
 
-    /// The blob that a list is in, if it is.
+    /// Returns the blob of a list, if the list is stored in one.
     ///
     /// # Errors
-    /// `EntityMismatch` if what is there is no address.
+    /// `EntityMismatch` if the property is not a blob address.
     pub(crate) fn blob(&self, list: RowView<'_>) -> Result<Option<BlobRef>> {
         let name = self.blob_name();
         match list.find(&name, &mut 0)? {
@@ -63,7 +63,7 @@ impl ListForm {
         }
     }
 
-    /// The entity that names the blob of a list.
+    /// Returns the row that names the blob of a list.
     pub(crate) fn pointer(&self, blob: &BlobRef) -> Row {
         let mut row = RowWriter::with_capacity(1);
         row.property(&self.blob_name(), ValueRef::String(&blob.to_string()));
@@ -74,7 +74,7 @@ impl ListForm {
         if piece == 0 { self.property.clone() } else { format!("{}{piece}", self.property) }
     }
 
-    /// The member of the properties that an entry has.
+    /// Returns the member for the properties of an index entry.
     pub(crate) fn member(&self, row: &Row) -> Result<Member> {
         let mut hint = 0;
         let text = |name: &&str| match row.view().find(name, &mut hint)? {
@@ -84,7 +84,7 @@ impl ListForm {
         self.names.iter().map(text).collect()
     }
 
-    /// The properties of a member, as its entry has them.
+    /// Returns the properties of a member, as in an index entry.
     pub(crate) fn row(&self, member: &Member) -> Row {
         let mut row = RowWriter::with_capacity(member.len());
         for (name, text) in self.names.iter().zip(member) {
@@ -93,13 +93,13 @@ impl ListForm {
         row.finish()
     }
 
-    /// The members of a stored list.
+    /// Returns the members of a stored list.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is not a list of this index: what it holds is not guessed.
+    /// `EntityMismatch` if the row is not a list of this index. Its content is not guessed.
     pub(crate) fn read(&self, list: RowView<'_>) -> Result<BTreeSet<Member>> {
         let mut members = BTreeSet::new();
-        // Each property is a piece: one too many would be a part of a list whose other part is lost.
+        // Each property is a piece: an unexpected one would belong to a list with a missing piece.
         for piece in 0..list.len().max(1) {
             let name = self.name(piece);
             let Some(ValueRef::String(text)) = list.find(&name, &mut { piece })? else {
@@ -119,7 +119,7 @@ impl ListForm {
         Ok(members)
     }
 
-    /// Holds a list that has grown to the declared bound. One that shrinks may still be over a bound that was lowered.
+    /// Refuses a list that exceeds the declared bound after growing. A shrinking list may still exceed a bound that was lowered.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).
@@ -132,10 +132,10 @@ impl ListForm {
         }
     }
 
-    /// The list as the entity of a key, spread over as many properties as it takes.
+    /// Returns the list as the row of an entity, in as many properties as needed.
     ///
     /// # Errors
-    /// `IndexListFull` where no entity holds them all (PAT-IX-4).
+    /// `IndexListFull` if no entity can hold all members (PAT-IX-4).
     pub(crate) fn write(&self, key: &EntityKey, members: &BTreeSet<Member>, limits: &Limits) -> Result<Row> {
         let count = members.len();
         let mut row = RowWriter::new();
@@ -168,12 +168,12 @@ impl ListForm {
         Ok(row)
     }
 
-    /// The error of a list in a blob, read through a handle without a store of blobs.
+    /// Returns the error of a list in a blob, read through a handle without a blob store.
     pub(crate) fn without_blobs(&self) -> Error {
         Error::of(ListFault::WithoutBlobs(self.index.name))
     }
 
-    /// The error of a list with members that lead to no entity.
+    /// Returns the error of a list with members that belong to no entity.
     pub(crate) fn astray(&self) -> Error {
         self.broken(&self.property)
     }
@@ -232,7 +232,7 @@ mod tests {
             assert!(text.len() <= 32_768);
         }
         assert_eq!(form.read(row.view()).unwrap(), members);
-        // 1 MiB by the published formula: two bytes a unit.
+        // 1 MiB by the published formula: two bytes per unit.
         let members: BTreeSet<Member> = (0..60_000).map(|id| vec![format!("{id:06}")]).collect();
         let error = form.write(&jones(), &members, &Limits::PORTABLE).unwrap_err();
         assert_eq!(error.code(), ErrorCode::IndexListFull);

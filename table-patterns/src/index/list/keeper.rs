@@ -1,4 +1,4 @@
-//! Reads and writes lists in their entity or in the blob it names.
+//! Reads and writes lists in their entity or in the blob that it names.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
@@ -24,19 +24,20 @@ pub(crate) struct Lists<'a> {
     pub(crate) limits: Limits,
 }
 
-/// What is to be written at the key of a list.
+/// The write of a list.
 pub(crate) struct ListWrite {
     pub(crate) kind: OperationKind,
-    /// The blob that the row names, if it is new.
+    /// The new blob that the row names, if any.
     pub(crate) upload: Option<Upload>,
 }
 
 impl Lists<'_> {
-    /// The members of a list, as it was found.
+    /// Returns the members of a stored list.
     ///
     /// # Errors
-    /// `EntityMismatch` or `Corrupted` if it is not a list of this index; `BlobNotFound` if its blob is gone: read the entity again;
-    /// `InvalidInput` if it is in a blob and no store of blobs was given.
+    /// - `EntityMismatch` or `Corrupted` if the row is not a list of this index.
+    /// - `BlobNotFound` if the blob of the list no longer exists: read the entity again.
+    /// - `InvalidInput` if the list is in a blob and no blob store is configured.
     pub(crate) async fn read<E: Entity>(
         &self,
         form: &ListForm,
@@ -46,7 +47,7 @@ impl Lists<'_> {
         self.read_by(owner_of::<E>, form, key, found).await
     }
 
-    /// The same, with the owner of a member.
+    /// Returns the members of a stored list, given a function that computes the owner of a member.
     pub(crate) async fn read_by(
         &self,
         owner_of: OwnerOf,
@@ -61,10 +62,10 @@ impl Lists<'_> {
         Ok(Members::of_blob(blob, owners))
     }
 
-    /// What makes a list of what was found; `None` if there is nothing to write. A new blob is there before it is named.
+    /// Returns the write that changes the stored list; `None` if nothing must be written. A new blob is uploaded before it is named.
     ///
     /// # Errors
-    /// `IndexListFull` (PAT-IX-4); those of the store of blobs.
+    /// `IndexListFull` (PAT-IX-4); any error of the blob store.
     pub(crate) async fn write(
         &self,
         form: &ListForm,
@@ -113,15 +114,15 @@ impl Lists<'_> {
         Ok((form.pointer(&blob), Some(upload)))
     }
 
-    /// Holds a blob back that took too long: the collector could judge it before it is named.
+    /// Refuses a blob whose upload took too long: the collector could remove it before an entity names it.
     ///
     /// # Errors
-    /// `InvalidInput`.
+    /// `InvalidInput` if the upload took more than half of the grace period.
     pub(crate) fn check_age(&self, upload: &Upload) -> Result<()> {
         self.blobs.map_or(Ok(()), |blobs| blobs.check_age(upload, self.pace.now()))
     }
 
-    /// Removes a blob whose entity was refused. If this fails it is an orphan, which the collector removes.
+    /// Removes a blob whose entity was refused. If this fails, it is an orphan, which the collector removes.
     pub(crate) async fn discard(&self, upload: &Upload) {
         if let Some(blobs) = self.blobs {
             blobs.discard(upload).await;
@@ -129,7 +130,7 @@ impl Lists<'_> {
     }
 }
 
-/// Whether what was found is not a list, or one without its members: what a repair begins anew.
+/// Returns `true` if a stored row is not a list, or its members are missing: a repair replaces it.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

@@ -14,19 +14,19 @@ use crate::index::list::{ListForm, Member};
 /// The members of one list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
-    /// The owners, each with its texts where an entity holds the list. A blob holds keys alone.
+    /// The owners, with their texts if an entity contains the list. A blob contains only keys.
     owners: BTreeMap<EntityKey, Option<Member>>,
-    /// Members of an entity that lead to no owner. They are kept until a repair takes them out.
+    /// Members of an entity that belong to no owner. They are kept until a repair removes them.
     strays: BTreeSet<Member>,
     /// The blob that the list was read from.
     blob: Option<BlobRef>,
 }
 
 impl Members {
-    /// The members that an entity holds.
+    /// Returns the members in an entity.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is not a list of this index.
+    /// `EntityMismatch` if the row is not a list of this index.
     pub(crate) fn of_entity(owner_of: OwnerOf, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
         let mut members = Self::default();
         for member in form.read(row.view())? {
@@ -38,23 +38,23 @@ impl Members {
         Ok(members)
     }
 
-    /// The members that a blob holds.
+    /// Returns the members in a blob.
     pub(crate) fn of_blob(blob: BlobRef, owners: BTreeSet<EntityKey>) -> Self {
         let owners = owners.into_iter().map(|owner| (owner, None)).collect();
         Self { owners, strays: BTreeSet::new(), blob: Some(blob) }
     }
 
-    /// The keys of the owners, in order.
+    /// Returns the keys of the owners, in order.
     pub(crate) fn owners(&self) -> impl ExactSizeIterator<Item = &EntityKey> {
         self.owners.keys()
     }
 
-    /// How many lead to no owner.
+    /// Returns the number of members without an owner.
     pub(crate) fn strays(&self) -> usize {
         self.strays.len()
     }
 
-    /// The blob that the list was read from.
+    /// Returns the blob from which the list was read.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()
     }
@@ -69,7 +69,7 @@ impl Members {
 
     pub(crate) fn join(&mut self, owner: EntityKey, member: Member) {
         match self.owners.get(&owner) {
-            // The blob has him already.
+            // The blob already contains this owner.
             Some(None) => {}
             _ => drop(self.owners.insert(owner, Some(member))),
         }
@@ -79,12 +79,12 @@ impl Members {
         self.owners.remove(owner);
     }
 
-    /// Takes out what leads to no owner.
+    /// Removes members without an owner.
     pub(crate) fn leave_strays(&mut self) {
         self.strays.clear();
     }
 
-    /// What an entity holds of them; `None` if they were in a blob, where the texts are not.
+    /// Returns the texts for an entity; `None` if the members were read from a blob, which has no texts.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;
@@ -92,10 +92,10 @@ impl Members {
         Some(texts)
     }
 
-    /// Refuses to drop, on the way into a blob, what leads to no owner.
+    /// Refuses to move members without an owner to a blob, which would drop them.
     ///
     /// # Errors
-    /// `EntityMismatch`.
+    /// `EntityMismatch` if any member has no owner.
     pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
         let Some(stray) = self.strays.first() else { return Ok(()) };
         Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{stray:?}") }))

@@ -6,7 +6,7 @@ use table_core::name::TableName;
 
 use crate::blob::BlobRef;
 
-/// The place of lists in blobs, which needs the feature `blobs`.
+/// The blob store for lists, which needs the feature `blobs`.
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 

@@ -1,4 +1,4 @@
-//! Entities that lack their entry in an index of their partition, written together: as many in a transaction as fit.
+//! Entities with missing index entries in their partition, written together: as many per transaction as fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,18 @@ use crate::entities::{Batch, EntityPlan, Outcome, StepRecorder};
 use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
-/// A transaction's worth of entities, with their positions among those that are gone over.
+/// The entities of one transaction, with their positions among the processed ones.
 struct Pack {
     positions: Vec<usize>,
     batch: Batch,
 }
 
-/// Entities by partition, in transactions.
+/// Entities by partition, grouped into transactions.
 pub(super) struct Packs {
     index: &'static IndexSchema,
     limits: Limits,
     of: BTreeMap<PartitionKey, Vec<Pack>>,
-    /// The keys of all copies in them.
+    /// The keys of all copies in the transactions.
     copies: BTreeSet<EntityKey>,
 }
 
@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Takes an entity with the entry that it lacks. `false` where another one here gets a copy under that key: this one is to be
-    /// looked at once that is written.
+    /// Adds an entity with its missing entry. Returns `false` if another added entity already gets a copy under that key: check this entity
+    /// after that copy is written.
     pub(super) fn add(
         &mut self,
         position: usize,
@@ -58,7 +58,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// What is to be written one after the other. Copies never meet; the lists of one partition do, from one transaction to the next.
+    /// Returns sequences of transactions. Transactions with copies are independent. Those with lists of one partition may write the same
+    /// list, and run sequentially.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();
         match self.index.kind {
@@ -69,11 +70,11 @@ impl Packs {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Writes each of the transactions, several at a time, and gives the positions of the entities that have their entry now.
+    /// Writes the transactions, several concurrently. Returns the positions of the entities that now have their entry.
     ///
-    /// What was written needs no other confirmation: the version of each entity was a condition, and so was that no other entity had the
-    /// key of a unique copy, or that a list was as it was read. One that was refused is not among them: a live writer was
-    /// faster with one of its entities, and each is to be looked at by itself.
+    /// The writes need no further confirmation: each transaction is conditional on the version of every entity, on the absence of a unique
+    /// copy's key, or on the version of a list. A refused transaction is left out: a concurrent writer changed one of its entities, and
+    /// each of them must be checked separately.
     pub(super) async fn write(&self, packs: Packs) -> Result<BTreeSet<usize>> {
         let chains = packs.into_chains().into_iter().map(|chain| async move {
             let mut written = Vec::new();
@@ -92,7 +93,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match self.attempt(batch, false).await {
             Ok(Outcome::Committed(_)) => Ok(true),
             Ok(Outcome::Conflict(..)) => Ok(false),
-            // What one of them is refused for, a full list for one, the others are not: by itself each says its own.
+            // The cause of the error, such as a full list, may concern only one of the entities. Separate writes report it for that entity.
             Err(error) if error.code().status() < 500 => Ok(false),
             Err(error) => Err(error),
         }

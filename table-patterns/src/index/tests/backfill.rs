@@ -1,4 +1,4 @@
-//! How a backfill writes: what fits in one transaction together, several of them at a time, at a rate.
+//! The writes of a backfill: as many entities per transaction as fit, several transactions concurrently, at a limited rate.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 
-/// Entities of which three share a list.
+/// Returns entities of which three share a list.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     let one = |id: u32| Staff {
         department: department.to_owned(),
@@ -31,7 +31,7 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// Beside the transactions of entities there are two: the notes that the rows are done, and that all is.
+/// The two transactions in addition to those of entities: they record that the rows and the whole index are done.
 const NOTES: usize = 2;
 
 #[test]
@@ -47,7 +47,8 @@ fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
         assert_eq!((built?.repaired, submits), (130, NOTES + 3 + 1), "an entity and its copy: fifty of them");
         let (built, _, submits) =
             store.count(table.backfill::<StaffByLastName>().without_older_programs().run()).await;
-        // Room is left for the list of each entity, also where another one of the transaction has it: 74 with 25 lists are 99.
+        // Each entity reserves an operation for its list, even if another one of the transaction has the same list: 74 with 25 lists are
+        // 99.
         assert_eq!((built?.repaired, submits), (130, NOTES + 2 + 1), "an entity, and one list for three");
         table.backfill::<StaffByAge>().without_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
@@ -88,7 +89,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let old = store.table::<heavy::before::Item>().create_if_missing().await?;
-        // 120 KB a copy, two bytes for each character: 34 copies in 4 MiB.
+        // 120 KB per copy, two bytes per character: 34 copies in 4 MiB.
         let text = "x".repeat(30_000);
         for id in 0..50 {
             let item = heavy::before::Item { shelf: 1, id, first: text.clone(), second: text.clone() };
@@ -104,7 +105,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     .unwrap();
 }
 
-/// Sixteen transactions are under way at one time, so that they share what it costs the store to make them last.
+/// Sixteen transactions run concurrently and share the store's cost of a durable write.
 #[test]
 fn imp_5_transactions_of_a_backfill_are_under_way_together() {
     block_on(async {
@@ -124,7 +125,7 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
         }
 
         let store = Disturbed::new(Engine::in_memory());
-        // Elsewhere each entity is settled by itself: copies together, one list by one after the other.
+        // Remote entries are settled per entity: copies concurrently, a list by one after the other.
         let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let employees: Vec<_> =
             (0..20).map(|id| Employee { id, email: id.to_string(), badge: Some(id), ..jones() }).collect();
@@ -141,7 +142,7 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
     .unwrap();
 }
 
-/// One entity of a transaction is changed before that is written: it is refused as a whole, and none of them is left out.
+/// One entity of a transaction changes before it is written: the whole transaction is refused, and none of the entities is left out.
 #[test]
 fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_by_one() {
     block_on(async {
@@ -174,7 +175,7 @@ fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_b
     .unwrap();
 }
 
-/// The entity that comes first in the order of keys has the value, whatever transactions they are in.
+/// The first entity in key order gets the value, in whichever transactions the entities are.
 #[test]
 fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others_are_named() {
     block_on(async {
@@ -232,7 +233,7 @@ fn pat_ix_4_a_list_that_gets_too_long_is_named_and_keeps_nobody_else_out() {
     .unwrap();
 }
 
-/// No more than a second's worth is written at once, however long the page.
+/// At most the entities of one second are written at once, for any page size.
 #[test]
 fn a_rate_bounds_what_is_written_between_two_waits() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! A backfill that dies at any submit, and one beside live writers: it goes on where it was, and ends in agreement with the model.
+//! Backfills that die at any submit, and backfills with concurrent writers: they continue, and end in agreement with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,10 +20,10 @@ use crate::entities::{Entities, StepRecorder};
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
 use crate::index::{IndexReport, IndexState};
 
-/// Entities of a page; each page is several transactions.
+/// The number of entities per page; each page takes several transactions.
 const PAGE: usize = 25;
 
-/// Runs a backfill, and notes how many entities it reported.
+/// Runs a backfill, and returns the number of entities that it reported.
 async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
     looked_at: &mut u64,
@@ -38,7 +38,7 @@ async fn told<I: Index, O: StepRecorder>(
         .await
 }
 
-/// Runs a backfill that dies, then the one that follows; whether it died.
+/// Runs a backfill that dies, and then another one. Returns `true` if the first one died.
 async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     store: &Disturbed,
     table: &Entities<I::Entity, Disturbed, O>,
@@ -50,7 +50,7 @@ async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     let has_died = told::<I, O>(table, &mut before).await.is_err();
     store.live();
     told::<I, O>(table, &mut after).await?;
-    // At most the page is gone over again that it had reported and not noted.
+    // At most the page that it had reported and not recorded is processed again.
     let rest = entities - before;
     let page = u64::try_from(PAGE).unwrap();
     assert!((rest..=rest + page).contains(&after), "{at} {fault:?}: {before} and {after} of {entities}");
@@ -112,7 +112,7 @@ fn pat_inter_3_a_backfill_of_an_index_elsewhere_that_dies_at_any_submit_goes_on_
         while block_on(async {
             let store = Disturbed::new(Engine::in_memory());
             let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
-            // Recorded and never relayed: what is elsewhere is all missing.
+            // The changes are recorded and never relayed: all remote entries are missing.
             table.bulk().insert_all(&employees).await.map_err(|error| error.source)?;
             table.enable::<EmployeeByBadge>().await?;
             table.enable::<EmployeeEmailDirectory>().await?;
@@ -133,7 +133,7 @@ fn pat_inter_3_a_backfill_of_an_index_elsewhere_that_dies_at_any_submit_goes_on_
     }
 }
 
-/// A repair shares what a backfill does: the indexes are lost, and it dies at any submit.
+/// A repair works like a backfill: the indexes are lost, and it dies at any submit.
 #[test]
 fn pat_intra_4_a_repair_that_dies_at_any_submit_is_made_whole_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -160,7 +160,7 @@ fn pat_intra_4_a_repair_that_dies_at_any_submit_is_made_whole_by_the_next() {
     }
 }
 
-/// What another writer does beside a backfill.
+/// An act of another writer during a backfill.
 #[derive(Clone, Debug)]
 enum Live {
     Put(Staff),
@@ -171,7 +171,7 @@ enum Live {
 type Model = Arc<Mutex<BTreeMap<EntityKey, Staff>>>;
 
 impl Live {
-    /// Does it, and what is done to the model.
+    /// Acts on the engine and the model.
     fn act(self, engine: &Engine, model: &Model) {
         let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
         let (Self::Put(staff) | Self::Change(staff) | Self::Delete(staff)) = &self;
@@ -197,7 +197,7 @@ impl Live {
     }
 }
 
-/// Few values each, so that entities meet in keys, lists and transactions.
+/// Returns entities with few different values, which causes collisions in keys, lists and transactions.
 fn some_staff() -> impl Strategy<Value = Staff> {
     (prop::sample::select(vec!["Sales", "Marketing"]), 0_u32..12, 0..5, 17_u8..20, prop::option::of(0_u8..20))
         .prop_map(|(department, id, name, age, email)| Staff {
@@ -218,12 +218,12 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Whether an error of a backfill says what the data can be, for a moment at least.
+/// Returns `true` if an error of a backfill can result from the data, at least temporarily.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }
 
-/// Runs all three, and says which ended well.
+/// Runs all three backfills, and returns which of them succeeded.
 async fn all<S: table_core::TableStore + Clone>(
     table: &Entities<Staff, S, crate::entities::NoOutbox>,
     page: usize,
@@ -243,7 +243,7 @@ async fn all<S: table_core::TableStore + Clone>(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Writers come between any two requests of a backfill. No write of theirs is lost, and what is ready is whole.
+    /// Writers act between any two requests of a backfill. None of their writes is lost, and ready indexes are complete.
     #[test]
     fn con_3_a_backfill_beside_writers_ends_in_agreement_with_the_model(
         old in prop::collection::vec(some_staff(), 0..24),
@@ -276,7 +276,7 @@ proptest! {
                 let model = model.lock().unwrap().clone();
                 assert_eq!(stored(&store.engine, &["Company"]).await?, expected(model.values()));
             }
-            // Alone it ends as the data say.
+            // Without other writers it ends as the data imply.
             let second = all(&store.engine.entities::<Staff>().create_if_missing().await?, page).await;
             let model = model.lock().unwrap().clone();
             let (mut emails, mut names) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
@@ -301,7 +301,7 @@ proptest! {
     }
 }
 
-/// The rows that there must be whatever lists are full and whatever values two have: the entities.
+/// Returns the rows that must exist despite full lists and duplicate values: the entities.
 fn expected_parts(model: &BTreeMap<EntityKey, Staff>) -> super::kit::Rows {
     let is_entity = |(_, key): &(String, EntityKey)| key.row_key.as_str().starts_with("empid_");
     let mut rows = super::kit::Rows::new();

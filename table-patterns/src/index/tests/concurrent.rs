@@ -1,4 +1,4 @@
-//! Many writers at once: nothing is lost, nothing is there twice.
+//! Many concurrent writers: nothing is lost or duplicated.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -52,7 +52,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
         last_name: String,
     }
     const EACH: u32 = 3;
-    // An attempt is lost only to a write of another, and there are attempts enough to lose one to each of these.
+    // Each lost attempt is caused by a write of another, and the number of attempts allows losing one to each of these.
     const { assert!(15 * (EACH as usize) < Retry::ATTEMPTS) };
     let engine = Engine::in_memory();
     let table = block_on(engine.entities::<Named>().create_if_missing()).unwrap();

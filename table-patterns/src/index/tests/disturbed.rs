@@ -1,4 +1,4 @@
-//! A store that dies at a submit, lets another writer in between, and counts what is asked of it.
+//! A store that dies at a submit, lets another writer act in between, and counts requests.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,30 +14,30 @@ use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
-/// What a disturbed store does at a submit.
+/// The fault of a disturbed store at a submit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The program dies before it is sent.
+    /// The program dies before the submit is sent.
     Before,
-    /// The program dies after it was applied, without having heard so.
+    /// The program dies after the submit was applied, without a response.
     After,
 }
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// An engine whose submits are counted, can fail from one of them on, and can have something happen right before them.
+/// An engine whose submits are counted and can fail from a given one on, with hooks before them.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,
     pub(super) submits: Arc<AtomicUsize>,
     pub(super) gets: Arc<AtomicUsize>,
-    /// The transaction that was submitted last, applied or not.
+    /// The last submitted transaction, applied or not.
     pub(super) last: Arc<Mutex<Option<Transaction>>>,
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     hooks: Arc<Mutex<Vec<Hook>>>,
     get_hooks: Arc<Mutex<Vec<Hook>>>,
     under_way: Arc<AtomicUsize>,
-    /// The most submits that were under way at one time.
+    /// The largest number of concurrent submits.
     pub(super) at_once: Arc<AtomicUsize>,
 }
 
@@ -56,7 +56,7 @@ impl Disturbed {
         }
     }
 
-    /// Fails at the submit of this number, from now on, and at all that follow.
+    /// Fails at the submit with this number and at all later ones.
     pub(super) fn die_at(&self, submit: usize, fault: Fault) {
         *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
     }
@@ -65,17 +65,17 @@ impl Disturbed {
         *self.fault.lock().unwrap() = None;
     }
 
-    /// Runs this right before the next submit that has no hook yet.
+    /// Runs a hook before the next submit without one.
     pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Runs this right before the next get that has no hook yet.
+    /// Runs a hook before the next get without one.
     pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// How many gets and submits `work` takes.
+    /// Returns the number of gets and submits of `work`.
     pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
         let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
         let done = work.await;
@@ -83,7 +83,7 @@ impl Disturbed {
     }
 }
 
-/// A submit, until it is answered or its future is dropped.
+/// A submit in progress, until it is answered or its future is dropped.
 struct UnderWay(Arc<AtomicUsize>);
 
 impl UnderWay {
@@ -100,7 +100,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Gives all others a turn that wait beside this one.
+/// Lets all other waiting futures run once.
 async fn yield_once() {
     let mut is_second = false;
     poll_fn(|context| {

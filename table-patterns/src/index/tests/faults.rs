@@ -1,4 +1,4 @@
-//! A program that dies before or after any submit: what is stored is as before or as after, never between (PAT-INTRA-4).
+//! Programs that die before or after any submit: the stored rows are either the old or the new ones (PAT-INTRA-4).
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -55,14 +55,14 @@ fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// A writer between the read and the write of another: by the engine itself, as a store that is elsewhere would see it.
+/// A writer between the read and the write of another, directly on the engine, as a remote store would see it.
 #[test]
 fn con_3_what_happens_in_between_is_seen() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities::<Staff>().create_if_missing().await?;
         table.insert(&ada()).await?;
-        // The entity changed: its e-mail address, too.
+        // The entity changed, including its e-mail address.
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let change = |staff: &mut Staff| staff.email = Some("countess".to_owned());
@@ -72,7 +72,7 @@ fn con_3_what_happens_in_between_is_seen() {
         let after = Staff { age: 37, email: Some("countess".to_owned()), ..ada() };
         assert_eq!((written.value(), stored(&store, &["Company"]).await?), (&after, expected([&after])));
 
-        // Another joined the list, and took the address.
+        // Another entity joined the list and took the address.
         let other = Staff { id: 2, email: Some("byron".to_owned()), ..ada() };
         let taken = other.clone();
         store.before_submit(move |engine| {
@@ -90,7 +90,7 @@ fn con_3_what_happens_in_between_is_seen() {
         );
         assert_eq!(stored(&store, &["Company"]).await?, expected([&after, &other]));
 
-        // The conditions of the caller are the caller's: no retry hides a lost update.
+        // Conditions of the caller are not retried: a retry would hide a lost update.
         let read = table.get(Staff::key("Sales", 2)).await?.unwrap();
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
@@ -103,7 +103,7 @@ fn con_3_what_happens_in_between_is_seen() {
     .unwrap();
 }
 
-/// So that they can run on a runtime of many threads.
+/// The futures are `Send` and run on multi-threaded runtimes.
 #[test]
 fn futures_are_send() {
     fn is_send<T: Send>(future: T) {
@@ -121,7 +121,7 @@ fn futures_are_send() {
 
 #[test]
 fn requests_are_as_promised() {
-    /// Without a list.
+    /// An entity without a list.
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Plain", crate = table_core)]
     #[partition_key(department)]

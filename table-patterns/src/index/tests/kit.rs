@@ -1,4 +1,4 @@
-//! What the tests share: an entity, what must be stored of it, what is, and a pace that waits.
+//! Shared helpers of the tests: an entity, its expected and stored rows, and a clock that advances while waiting.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::index::RemoteChange;
 use crate::index::list::ListForm;
 use crate::outbox::{Intent, Step};
 
-/// An entity with every kind of index in its partition. Lists are short, so that they get full.
+/// An entity with every kind of index in its partition. Lists have a low bound, and fill up quickly.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_core)]
 #[partition_key(department)]
@@ -92,7 +92,7 @@ fn text(row: &Row) -> String {
     row.view().properties().map(shown).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// What must be stored for these entities, by nothing but the definition of each index.
+/// Returns the expected rows for these entities, computed only from the definition of each index.
 pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
     let mut rows = Rows::new();
     let mut lists: BTreeMap<_, (ListForm, BTreeSet<Vec<String>>)> = BTreeMap::new();
@@ -118,7 +118,7 @@ pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>)
     rows
 }
 
-/// What is stored in these tables.
+/// Returns the stored rows of these tables.
 pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) -> Result<Rows> {
     let mut rows = Rows::new();
     for table in tables {
@@ -138,12 +138,12 @@ pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) ->
 
 const RECORD: &str = "~record_";
 
-/// An outbox that keeps its records as rows of the partition, and nothing else.
+/// An outbox that stores its records as rows of the partition, and does nothing else.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records(Arc<AtomicUsize>);
 
 impl Records {
-    /// The next number, used up.
+    /// Takes the next number.
     pub(super) fn record_number(&self) -> usize {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
@@ -169,7 +169,7 @@ impl StepRecorder for Records {
     async fn recorded(&self, _: &TableName, _: &PartitionKey) {}
 }
 
-/// The text of a recorded change, without the hash of what it left.
+/// Returns the text of a recorded change, without the hash of its entry.
 fn change_text(step: &Step) -> String {
     let Step::Call { payload, .. } = step else { panic!("{step:?}") };
     let mut items: Vec<serde_json::Value> = serde_json::from_str(payload).unwrap();
@@ -177,7 +177,7 @@ fn change_text(step: &Step) -> String {
     serde_json::Value::Array(items).to_string()
 }
 
-/// The records that are there, by key, with their changes.
+/// Returns the stored records by key, with their changes.
 pub(super) async fn records<E: Entity, S: TableStore + Clone>(
     store: &S,
     partition: &str,
@@ -192,7 +192,7 @@ pub(super) async fn records<E: Entity, S: TableStore + Clone>(
     bags.into_iter().map(read).collect()
 }
 
-/// A pace whose time goes only while a caller waits, and that time, in ticks.
+/// Returns a runtime whose time advances only while a caller waits, with that time in ticks.
 pub(super) fn waiting() -> (Runtime, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(0));
     let (now, later) = (Arc::clone(&time), Arc::clone(&time));

@@ -1,4 +1,4 @@
-//! The catalogue's layouts, character for character.
+//! The layouts of the catalogue, character by character.
 
 use futures_util::TryStreamExt;
 use pollster::block_on;
@@ -63,8 +63,8 @@ fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
     .unwrap();
 }
 
-/// The tables of the catalogue for employees with indexes in other partitions, and its questions, by the point (PAT-INTER-1) and
-/// by the range (PAT-INTER-2).
+/// The tables of the catalogue for employees with indexes in other partitions, and its queries, by point (PAT-INTER-1) and by range
+/// (PAT-INTER-2).
 #[test]
 fn pat_inter_what_a_settled_insert_stores() {
     #[expect(
@@ -138,7 +138,7 @@ fn pat_inter_what_a_settled_insert_stores() {
             employees.query_eventual(Employee::by_email_rows("Sales").email("a".."b")).collect().await?;
         assert_eq!((ids.len(), emails.len()), (1, 0));
 
-        // The copy in `empid_Sales` would be read as an entity of that department: scans and checks go around it.
+        // The copy in `empid_Sales` could be read as an entity of that department: scans and checks skip it.
         let all: Vec<_> = employees.scan("to see them").max_rows(10).stream().try_collect().await?;
         assert_eq!(all.iter().map(Versioned::value).collect::<Vec<_>>(), [&jones]);
         assert!(employees.check().run().await?.is_clean());

@@ -1,4 +1,4 @@
-//! The life of an index: building over old rows, online, resumable, at a rate; disabled and back.
+//! The life of an index: building over old rows, online, resumable, at a limited rate; disabled and enabled again.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::old::{ALL_READY, build, old_rows, staff};
 use crate::EntityStore;
 use crate::index::{IndexState, Phase};
 
-/// A design that changes later is a tool away (DQ-1): a backfill, and no answer before it is whole.
+/// A later change of the schema needs only a tool (DQ-1): a backfill, and no result before the index is complete.
 #[test]
 fn a_new_index_answers_only_when_it_is_built() {
     block_on(async {
@@ -37,7 +37,7 @@ fn a_new_index_answers_only_when_it_is_built() {
         assert!(not_ready(table.get_by_index(Staff::by_last_name("Sales", "Name1")).await.unwrap_err()));
         assert_eq!(table.query(Staff::partition("Sales")).collect().await?.len(), 15, "the entities answer");
 
-        // Writers find no copies where the old rows should have them, and maintain what they write.
+        // Writers find no copies for old rows, and maintain the rows that they write.
         let elder = |staff: &mut Staff| (staff.age, staff.email) = (20, Some("new".to_owned()));
         table.update(Staff::key("Marketing", 1), elder).await?;
         table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
@@ -141,7 +141,7 @@ fn pat_intra_5_a_value_of_two_leaves_a_unique_index_building() {
         let error = table.backfill::<StaffByEmail>().without_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
-        // Neither is locked in: what does not touch the value is written, and the one that gives it up leaves the other's copy.
+        // Both entities remain writable: writes that keep the value succeed, and the entity that gives it up leaves the other's copy.
         table.update(Staff::key("Sales", 2), |staff| staff.age += 1).await?;
         table.update(Staff::key("Sales", 2), |staff| staff.email = Some("two".to_owned())).await?;
         let copy = engine.untyped("Company")?.get(&EntityKey::new("Sales", "email_ada")?).await?;
@@ -155,7 +155,7 @@ fn pat_intra_5_a_value_of_two_leaves_a_unique_index_building() {
     .unwrap();
 }
 
-/// A writer changes an entity between the backfill's look at it and its write.
+/// A writer changes an entity between the backfill's read and its write.
 #[test]
 fn a_backfill_writes_nothing_of_what_was() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Lists that live in blobs: when they move there, what readers and writers see, and what a collection leaves.
+//! Lists in blobs: when they move, what readers and writers see, and the rest after a collection.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,7 +27,7 @@ const EMPTY: &[&str] = &[];
 fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
     block_on(async {
         let scene = scene(usize::MAX).await?;
-        // As many as an entity holds, to within 40.
+        // The largest number of keys in an entity, to within 40.
         let form = ListForm::new(Employee::SCHEMA, &Employee::SCHEMA.indexes[0]);
         let members = |count: u32| (0..count).map(|id| vec![format!("{id:06}")]).collect();
         let limits = scene.store.engine.capabilities().limits;
@@ -41,7 +41,7 @@ fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
         seed.push(Operation { row_key: key.row_key.clone(), kind: list })?;
         scene.store.engine.submit(&TableName::new("Company")?, seed).await?;
 
-        // A table that knows of no blobs has no room for 40 more, and writes none of them.
+        // A table without a blob store has no room for 40 more, and writes none of them.
         let without = scene
             .store
             .engine
@@ -57,7 +57,7 @@ fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
         assert!(error.to_string().contains("with_list_blobs"), "{error}");
         assert!(without.get(Employee::key("Sales", 60_000)).await?.is_none());
 
-        // One that does: the list moves with the write that it has no room for.
+        // With a blob store, the list moves with the write that exceeds the entity.
         let mut transaction = scene.people.unit(Employee::partition("Sales"))?;
         for id in 60_000..60_040 {
             transaction.insert(&jones(id))?;
@@ -68,7 +68,7 @@ fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
         assert_eq!(scene.blobs.names(), scene.named().await?);
         assert_eq!(scene.blobs.names().len(), 1);
 
-        // A handle without blobs answers an error, and writes nothing.
+        // A handle without a blob store returns an error, and writes nothing.
         for error in [
             without.keys_of(Employee::by_last_name("Sales", "Jones")).await.map(drop).unwrap_err(),
             without.insert(&jones(70_000)).await.map(drop).unwrap_err(),
@@ -182,7 +182,7 @@ fn a_reader_that_was_overtaken_by_a_change_and_a_collection_begins_again() {
         people.insert(&jones(1)).await?;
         let other = scene.other(0).await?;
         let old = scene.blobs.names();
-        // Between the entity and its blob.
+        // A hook between the read of the entity and the read of its blob.
         scene.blobs.before_next(move |blobs| {
             block_on(other.insert(&jones(2))).unwrap();
             block_on(blobs.delete(&object_store::path::Path::parse(&old[0]).unwrap())).unwrap();

@@ -1,4 +1,4 @@
-//! Faults at each request to table and blobs, races at each step: a list in a blob is never lost, never dangles, never half there.
+//! Faults at each request to table and blobs, and races at each step: a list in a blob is never lost, missing or incomplete.
 
 use pollster::block_on;
 use table_core::error::Result;
@@ -12,7 +12,7 @@ use super::people::{
 
 const NAMES: [&str; 2] = ["Jones", "Cao"];
 
-/// Lists that begin in entities, move to blobs, change there, and end. What fails is left as it is.
+/// Lists that begin in entities, move to blobs, change there, and end. Failed steps are not repeated.
 async fn program(people: &People) {
     for id in 0..3 {
         let _ = people.insert(&jones(id)).await;
@@ -27,11 +27,11 @@ async fn program(people: &People) {
     let _ = settle_all(people).await;
 }
 
-/// The entities are the truth; whatever is left of the records brings the lists in line with them.
+/// The entities are the source of truth; the remaining records bring the lists in line with them.
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();
-    // In the partition nothing is to be recovered: entity and list are of one transaction.
+    // In the partition nothing needs recovery: entity and list are written in one transaction.
     let mut model = Model::new();
     for department in DEPARTMENTS {
         let left = scene.people.query(Employee::partition(department)).collect().await?;
@@ -44,7 +44,7 @@ async fn recovered(scene: &Scene, what: &str) -> Result<()> {
             let wanted: Vec<_> = model.values().filter(is_it).collect();
             assert_eq!(found.iter().map(Versioned::value).collect::<Vec<_>>(), wanted, "{what}");
         }
-        // Behind perhaps, but no blob that is named is missing.
+        // The list may be stale, but a named blob is never missing.
         scene.people.keys_of(Employee::namesakes(name)).await?;
     }
     settle_all(&scene.people).await?;
@@ -97,7 +97,7 @@ fn pat_ix_4_whatever_write_of_the_table_a_program_dies_at_nothing_is_lost() {
     }
 }
 
-/// Another writer's list moves, changes and ends between what this one read and what it writes.
+/// Another writer's list moves, changes and ends between the read and the write of this one.
 #[test]
 fn pat_ix_4_a_move_that_is_overtaken_begins_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
@@ -107,7 +107,7 @@ fn pat_ix_4_a_move_that_is_overtaken_begins_again_and_leaves_no_blob() {
                 scene.people.insert(&jones(1)).await?;
                 let other = scene.other(theirs).await?;
                 scene.store.before_submit(move |_| {
-                    // Keys of other numbers than this writer's: the records of both are in one partition.
+                    // Keys with other numbers than this writer's: the records of both are in one partition.
                     for _ in 0..100 {
                         other.outbox.record_number();
                     }
@@ -127,7 +127,7 @@ fn pat_ix_4_a_move_that_is_overtaken_begins_again_and_leaves_no_blob() {
     }
 }
 
-/// An older settling does not undo a newer one, also where the list is in a blob.
+/// An older settling does not undo a newer one, even if the list is in a blob.
 #[test]
 fn pat_ix_4_a_settling_that_is_overtaken_begins_again() {
     block_on(async {

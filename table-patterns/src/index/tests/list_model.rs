@@ -1,4 +1,5 @@
-//! Lists against a plain map from value to keys: random verbs, changes delivered twice and in any order, wherever a list is.
+//! Lists compared with a simple map from value to keys: random verbs, changes delivered twice and in any order, for every location of a
+//! list.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -13,9 +14,9 @@ const NAMES: [&str; 3] = ["Jones", "jones", "O'Neil/Ab"];
 enum Verb {
     Put(Employee),
     Delete(Employee),
-    /// Delivers one of all changes that ever were.
+    /// Delivers any earlier change.
     Settle(prop::sample::Index),
-    /// Time goes by, and blobs that no entity names are collected.
+    /// Advances the time, and collects blobs that no entity names.
     Collect,
 }
 
@@ -67,7 +68,7 @@ proptest! {
                         people.collect_orphaned_lists().await?;
                     }
                 }
-                // In the partition they are in step at any time.
+                // In the partition they are always consistent.
                 for name in NAMES {
                     for department in DEPARTMENTS {
                         let is_it = |person: &&Employee| person.last_name == name && person.department == department;

@@ -1,4 +1,4 @@
-//! The rules of index entities, PAT-IX-1 to PAT-IX-7, each for the three places of a list.
+//! The rules of index entities, PAT-IX-1 to PAT-IX-7, for the three locations of a list.
 
 use std::sync::Arc;
 use std::thread;
@@ -21,12 +21,12 @@ use crate::index::ListBlobs;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
 
-/// All ways to keep a list: an entity, a blob, and one that becomes the other meanwhile.
+/// The limits for the three locations of a list: an entity, a blob, and one that moves in between.
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
 fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_wherever_it_is() {
-    // Each lost attempt is another's success, and there are fewer of them than attempts: no writer runs out.
+    // Each lost attempt is another writer's success, and their number is below the limit of attempts: no writer fails.
     const WRITERS: u32 = 8;
     const EACH: u32 = 6;
     for beyond in BEYOND {
@@ -60,7 +60,7 @@ fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_wherever_it_is() {
             });
             let all: Vec<_> = (0..WRITERS * EACH).map(jones).collect();
             assert_lists(people, &model(&all), &["Jones"]).await?;
-            // What refused writers had uploaded is gone or will be.
+            // Uploads of refused writers are removed now or by the collector.
             scene.collect_all().await?;
             assert_eq!(scene.blobs.names(), scene.named().await?);
             Ok::<(), table_core::Error>(())
@@ -103,7 +103,7 @@ fn pat_ix_2_a_changed_name_touches_three_entities_in_one_transaction_each_with_i
             settle_all(people).await?;
             let after = [person("Sales", 1, "Cao"), jones(2), person("Sales", 3, "Cao")];
             assert_lists(people, &model(&after), &["Jones", "Cao"]).await?;
-            // Removing likewise: the last one takes the list with him.
+            // Removing works the same way: the last member removes the list.
             people.delete(Employee::key("Sales", 2), IfMatch::Any).await?;
             settle_all(people).await?;
             let company = stored(&scene.store.engine, &TABLES).await?;
@@ -133,7 +133,7 @@ fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
             let names = || Employee::namesakes("Jones");
             let page = people.get_page_by_index(names(), None, 2).await?;
             assert_eq!(page.entities.len(), 2);
-            // One of the next page got another name, and the list was not updated: that one is dropped, the page goes on.
+            // One entity of the next page got another name, and the list was not updated: the entity is left out, and the page continues.
             people.update(Employee::key("Sales", 2), |now| now.last_name = "Cao".to_owned()).await?;
             let (page, gets, _) =
                 scene.store.count(people.get_page_by_index(names(), page.next.as_ref(), 2)).await;
@@ -204,7 +204,7 @@ fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere()
     };
     let own = [("Company".to_owned(), "Sales".to_owned())];
     block_on(async {
-        // Option 2: all requests of all writes are the partition's, so its rate bounds them.
+        // Option 2: all requests of all writes go to the partition, whose throughput limits them.
         let meter = Meter::new(Engine::in_memory());
         let inside = meter.entities::<Inside>().create_if_missing().await?;
         meter.take();
@@ -214,7 +214,7 @@ fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere()
         inside.delete(Inside::key("Sales", 0), IfMatch::Any).await?;
         assert_eq!(touched(&meter), own);
 
-        // Options 1 and 3: the writer leaves a record in its own partition, and the list is the worker's.
+        // Options 1 and 3: the writer leaves a record in its own partition, and a worker writes the list.
         for beyond in [usize::MAX, 0] {
             let meter = Meter::new(Engine::in_memory());
             let blobs = crate::faults::FaultyBlobs::default();
@@ -243,7 +243,7 @@ fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere()
     .unwrap();
 }
 
-/// Values that are not keys, or the same to a careless store.
+/// Returns values that are not valid keys, or equal for stores that ignore case.
 fn hostile() -> Vec<String> {
     let texts = [
         "jones",
@@ -283,7 +283,7 @@ fn pat_ix_7_whatever_the_value_it_has_a_list_of_its_own() {
             let names = hostile();
             assert_lists(&people, &model(&all), &names.iter().map(String::as_str).collect::<Vec<_>>())
                 .await?;
-            // A key that is too long is refused, with nothing half-written.
+            // A key that is too long is refused, and nothing is half-written.
             let error = people.insert(&person("Sales", 99, &"x".repeat(600))).await.unwrap_err();
             assert_eq!((error.code(), error.rule()), (ErrorCode::KeyEncoding, Some("KEY-7")));
             assert!(people.get(Employee::key("Sales", 99)).await?.is_none());
@@ -312,7 +312,7 @@ fn pat_ix_the_layout_of_the_three_options() {
             shown.push(format!("\n{name}\n{}", content.trim_end()));
         }
         shown.push(String::new());
-        // Options 2 and 3 as they are without blobs.
+        // Options 2 and 3 without blobs.
         let entities = [jones(223), jones(152), person("Marketing", 7, "Jones")];
         let without = expected(&entities);
         let lists = without.iter().filter(|(_, row)| row.contains("IDs") || row.contains("Details"));
@@ -334,7 +334,7 @@ fn pat_intra_8_a_bulk_load_whose_lists_are_too_large_for_one_transaction_takes_s
         let store = Disturbed::new(Engine::builder().limits(limits).in_memory());
         let people = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let (mut all, mut taken) = (Vec::new(), Vec::new());
-        // The lists alone are 5 times 100 keys of 12 characters in the end, and each is written whole.
+        // At the end the lists alone have 5 times 100 keys of 12 characters, and each is written as a whole.
         for hundred in 0..5 {
             let new: Vec<_> =
                 (0..100).map(|id| person("Sales", hundred * 100 + id, NAMES[(id % 5) as usize])).collect();

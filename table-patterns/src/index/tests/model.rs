@@ -1,4 +1,4 @@
-//! Random verbs against a plain map: the same answers, and rows as the definition of the indexes has them.
+//! Random verbs compared with a simple map: the same results, and the rows that the index definitions imply.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 
 type Model = BTreeMap<EntityKey, Staff>;
 
-/// Why the entities could not all be there, if they could not.
+/// Returns the possible errors if the entities cannot all be stored.
 fn forbidden(after: &Model, before: &Model) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let all = || after.values();
@@ -72,7 +72,7 @@ fn merged(old: &Staff, new: &Staff) -> Staff {
     }
 }
 
-/// The model after a verb, or the errors that it may have.
+/// Returns the model after a verb, or the possible errors.
 fn applied(model: &Model, verb: &Verb) -> Result<Model, Vec<ErrorCode>> {
     let mut after = model.clone();
     let key_of = |staff: &Staff| staff.key_of().unwrap();

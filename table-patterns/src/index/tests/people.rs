@@ -1,5 +1,4 @@
-//! What the tests of lists share: an entity with a list in its partition and one elsewhere, and a table whose lists can be in
-//! blobs.
+//! Shared helpers of the tests of lists: an entity with a list in its partition and a remote one, and a table whose lists can be in blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::entities::Entities;
 use crate::faults::FaultyBlobs;
 use crate::index::{ListBlobs, RemoteChange};
 
-/// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 where its lists are in blobs.
+/// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 if its lists are in blobs.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has words of its own, which clippy takes for repetitions"
@@ -60,7 +59,7 @@ pub(super) fn jones(id: u32) -> Employee {
 
 pub(super) type People<S = Disturbed> = Entities<Employee, S, Records>;
 
-/// A table on a store that can be disturbed, with blobs that can fail and a clock that stands still.
+/// A table on a store that can be disturbed, with blobs that can fail and a clock that is set by the test.
 pub(super) struct Scene {
     pub(super) store: Disturbed,
     pub(super) blobs: FaultyBlobs,
@@ -68,7 +67,7 @@ pub(super) struct Scene {
     pub(super) now: Arc<AtomicU64>,
 }
 
-/// Lists of more than so many members are in blobs.
+/// Creates a scene in which lists above a number of members are in blobs.
 pub(super) async fn scene(beyond: usize) -> Result<Scene> {
     let (store, blobs) = (Disturbed::new(Engine::in_memory()), FaultyBlobs::default());
     let now = Arc::new(AtomicU64::new(NOON));
@@ -90,17 +89,17 @@ async fn opened<S: TableStore + Clone + 'static>(
 }
 
 impl Scene {
-    /// Another program on the same engine, undisturbed.
+    /// Returns another program on the same engine, without faults.
     pub(super) async fn other(&self, beyond: usize) -> Result<People<Engine>> {
         opened(&self.store.engine, &self.blobs, beyond, &self.now).await
     }
 
-    /// Lets the grace period go by.
+    /// Advances the clock by the grace period.
     pub(super) fn wait(&self) {
         self.now.fetch_add(ticks_of(GRACE), Ordering::SeqCst);
     }
 
-    /// Collects blobs that no entity names, until nothing is left to be.
+    /// Collects blobs that no entity names, until none is left.
     pub(super) async fn collect_all(&self) -> Result<()> {
         for _ in 0..3 {
             self.wait();
@@ -109,7 +108,7 @@ impl Scene {
         Ok(())
     }
 
-    /// The names of the blobs that rows of these tables name.
+    /// Returns the names of the blobs that rows of these tables name.
     pub(super) async fn named(&self) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for table in ["Company", "LastNames"] {
@@ -128,7 +127,7 @@ impl Scene {
     }
 }
 
-/// Brings the lists elsewhere in line, as the records of all departments have it.
+/// Settles the remote lists from the records of all departments.
 pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<S>) -> Result<()> {
     for department in DEPARTMENTS {
         let store = people.table().store();
@@ -142,7 +141,7 @@ pub(super) async fn settle_all<S: TableStore + Clone + 'static>(people: &People<
     Ok(())
 }
 
-/// The changes that are recorded now.
+/// Returns the recorded changes.
 pub(super) async fn recorded<S: TableStore + Clone>(people: &People<S>) -> Result<Vec<RemoteChange>> {
     let mut changes = Vec::new();
     for department in DEPARTMENTS {
@@ -156,10 +155,10 @@ pub(super) fn model<'p>(people: impl IntoIterator<Item = &'p Employee>) -> Model
     people.into_iter().map(|person| (person.key_of().unwrap(), person.clone())).collect()
 }
 
-/// The owner of each value: in a department, and in all.
+/// The employees by key.
 pub(super) type Model = BTreeMap<EntityKey, Employee>;
 
-/// Checks that every list is what the model says, whatever it is stored in.
+/// Asserts that every list agrees with the model, wherever it is stored.
 pub(super) async fn assert_lists<S: TableStore + Clone>(
     people: &People<S>,
     model: &Model,

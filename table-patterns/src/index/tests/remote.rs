@@ -1,4 +1,4 @@
-//! Indexes in other partitions and tables: they come in line whatever the order of their changes (PAT-INTER-3).
+//! Indexes in other partitions and tables: they converge for any order of their changes (PAT-INTER-3).
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ async fn settle_all<S: TableStore + Clone + 'static>(table: &Entities<Employee, 
     Ok(())
 }
 
-/// Values of unique indexes by the key, so that they never meet: between partitions nothing could refuse them at once.
+/// Makes the values of unique indexes distinct per key: across partitions nothing could refuse duplicates immediately.
 fn apart(employee: Employee) -> Employee {
     let wing = u32::from(employee.department == "Sales") * 100;
     Employee {
@@ -71,7 +71,7 @@ proptest! {
                     let recorded = records::<Employee, _>(&engine, partition).await?;
                     seen.extend(recorded.into_iter().flat_map(|(_, changes)| changes));
                 }
-                // Any that ever was, again: a queue delivers at least once, and in no order.
+                // Any earlier change again: a queue delivers at least once and in any order.
                 for index in settled {
                     if !seen.is_empty() {
                         table.settle(index.get(&seen)).await?;
@@ -80,7 +80,7 @@ proptest! {
             }
             settle_all(&table).await?;
             assert_eq!(stored(&engine, &TABLES).await?, expected(model.values()));
-            // What is in line stays untouched.
+            // Consistent rows are not written.
             for change in &seen {
                 assert_eq!(table.settle(change).await?, 0);
             }
@@ -121,7 +121,7 @@ fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
     }
 }
 
-/// A worker sleeps before any of its requests until all is settled, makes that one, and dies: no other process comes after it.
+/// A worker is suspended before any of its requests until everything is settled, sends that request, and dies. No other process follows it.
 #[test]
 fn pat_inter_3_a_settling_that_wakes_up_late_and_dies_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);
@@ -132,7 +132,7 @@ fn pat_inter_3_a_settling_that_wakes_up_late_and_dies_leaves_nothing_behind() {
         block_on(table.update(Employee::key("Sales", 223), change)).map(drop).unwrap();
     };
     let gone: Act = |table| block_on(table.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
-    // What the sleeper settles: an entity that came to be, and one that moved.
+    // The suspended worker settles an entity that was inserted, or one that moved.
     for (was_there, act) in [(false, moved), (false, gone), (true, moved), (true, gone)] {
         for index in 0..3 {
             for asleep_at in 0.. {
@@ -187,7 +187,7 @@ fn pat_inter_3_a_settling_that_wakes_up_late_and_dies_leaves_nothing_behind() {
     }
 }
 
-/// The worker that was overtaken between its reads and its write.
+/// A worker that was overtaken between its reads and its write.
 #[test]
 fn an_older_settling_does_not_undo_a_newer_one() {
     block_on(async {
@@ -197,7 +197,7 @@ fn an_older_settling_does_not_undo_a_newer_one() {
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
         let badge = changes.iter().find(|change| change.of.name() == "ByBadge").unwrap().clone();
-        // It has read that there is no copy and that there should be one; before it writes, all is settled and undone.
+        // It has read that the copy is missing and should exist. Before it writes, the change is settled and undone.
         store.before_submit(move |engine| {
             let table = engine.entities_through::<Employee, _>(Records::default());
             block_on(async {
@@ -206,7 +206,7 @@ fn an_older_settling_does_not_undo_a_newer_one() {
                     table.settle(change).await.unwrap();
                 }
                 let unbadged = |now: &mut Employee| now.badge = None;
-                // Another number than the records above have.
+                // Different numbers than those of the records above.
                 for _ in 0..3 {
                     table.outbox.record_number();
                 }
@@ -222,7 +222,7 @@ fn an_older_settling_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// The value goes back to the one who had it, between the look at who is to have it and the look at who has.
+/// The value returns to its earlier owner between the read of the desired owner and the read of the stored one.
 #[test]
 fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
     block_on(async {
@@ -289,7 +289,7 @@ fn pat_inter_5_what_is_behind_says_so_and_can_be_verified() {
     .unwrap();
 }
 
-/// What a copy that keeps a part is read as.
+/// A projection of the included properties.
 #[derive(Clone, Debug, PartialEq, table_core::Projection)]
 #[projection(of = Employee, crate = table_core)]
 struct Name {
@@ -331,7 +331,7 @@ fn pat_ec_4_two_of_one_value_in_different_partitions_are_told_when_they_are_sett
         table.insert(&other).await?;
         let error = settle_all(&table).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
-        // Once the first has given the value up, the second gets it: nothing was lost.
+        // After the first entity gives the value up, the second gets it: nothing was lost.
         table.update(Employee::key("Sales", 223), |now| now.badge = None).await?;
         settle_all(&table).await?;
         let found = table.get_eventual(Employee::by_badge(7)).await?.unwrap();

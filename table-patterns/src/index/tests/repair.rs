@@ -1,4 +1,4 @@
-//! The checker finds every kind of damage and nothing else; the repair makes it good, also beside writers.
+//! The checker finds every kind of damage and nothing else. The repair corrects it, also while others write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, jones};
 
-/// What another tool does to a table.
+/// A change of a table by another tool.
 #[derive(Clone, Debug)]
 enum Damage {
-    /// Deletes the row at a place among all rows that are not entities.
+    /// Deletes one of the rows that are not entities.
     Delete(prop::sample::Index),
-    /// Sets a property of it to something else.
+    /// Changes a property of such a row.
     Change(prop::sample::Index),
-    /// Copies the row of an index to the key of another value.
+    /// Copies an index row to the key of another value.
     Misplace(prop::sample::Index, &'static str),
-    /// Makes it unreadable.
+    /// Makes such a row unreadable.
     Blank(prop::sample::Index),
 }
 
@@ -150,7 +150,7 @@ fn each_kind_of_finding_has_its_name() {
         assert_eq!((some.found, some.findings.len()), (2, 1));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
 
-        // A second entity of a value that another tool wrote: named, and left for a person.
+        // A second entity with the same value, written by another tool: reported, and left for a person.
         let twin = Staff { id: 3, ..ada() };
         let mut bag = TableEntity::new("Sales", "empid_000003")?;
         for property in twin.to_row()?.view().properties() {
@@ -182,7 +182,7 @@ fn what_is_elsewhere_is_checked_and_repaired_too() {
         };
         table.insert(&jones).await?;
         table.insert(&cao).await?;
-        // Nothing was relayed: what is elsewhere is missing, and a repair does what the relay would.
+        // No change was relayed: the remote entries are missing, and a repair does the work of the relay.
         let report = table.check().run().await?;
         assert!(report.found == 5 && report.findings.iter().all(|found| found.kind == FindingKind::Missing));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
@@ -241,7 +241,7 @@ fn beside_writers_a_check_finds_nothing_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// The owner of a stray member takes the value between the repair's look and its write: he is in the list, and stays.
+/// The owner of a stray member takes the value between the repair's read and its write: it is in the list, and stays.
 #[test]
 fn a_repair_takes_nobody_out_who_has_joined() {
     block_on(async {
@@ -267,7 +267,7 @@ fn a_repair_takes_nobody_out_who_has_joined() {
     .unwrap();
 }
 
-/// Between the look at a copy, at its owner, and at the copy again, the value goes from one entity to another.
+/// The value moves from one entity to another between the reads of a copy, its owner, and the copy again.
 #[test]
 fn a_check_reports_no_row_that_has_changed_hands() {
     block_on(async {

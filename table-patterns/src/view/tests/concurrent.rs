@@ -1,4 +1,4 @@
-//! Writers, several followers and a rebuild beside each other.
+//! Concurrent writers, followers and a rebuild.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Processes that die before or after any request, and ones that sleep there while others do all there is to do.
+//! Processes that die before or after any request, and processes that are suspended there while others complete all pending work.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;
@@ -6,7 +6,8 @@ use table_core::error::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Three employees, of which the view knows two, one as she was before; and so many more that it does not know, one after the other.
+/// Creates three employees, of which the view contains two, one in an old state; and then further employees that it does not contain, one
+/// after another.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
@@ -146,14 +147,14 @@ fn imp_6_who_wakes_up_late_undoes_nothing() {
                     }
                 });
                 scene(&company);
-                // And no other process comes after it.
+                // No other process follows it.
                 company.assert_right(&format!("{name}, {event} at request {number}"));
             }
         }
     }
 }
 
-/// The same, and the sleeper dies with its first write, so that it cannot look again.
+/// The same scenes, in which the suspended process dies with its first write and cannot read again.
 #[test]
 fn imp_6_who_wakes_up_late_and_dies_undoes_nothing() {
     let (name, more, scene) = SCENES[0];

@@ -33,7 +33,7 @@ pub(super) struct Employee {
     pub(super) age: i32,
 }
 
-/// Another type of the same table, that the view is not made of.
+/// Another type in the same table, from which the view is not built.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -43,7 +43,7 @@ pub(super) struct Department {
     pub(super) floor: i32,
 }
 
-/// By city or department; `all` is the sum, `name_…` a row of one employee.
+/// A row by city or department; `all` is the sum, `name_…` the row of one employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Headcounts")]
 #[partition_key(of)]
@@ -82,7 +82,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// All of it, as one process has it.
+/// The company as one process sees it.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,
@@ -128,7 +128,7 @@ impl Company {
         block_on(self.employees.update(Employee::key(department, id), change)).unwrap();
     }
 
-    /// Applies all there is, as a process that lives.
+    /// Applies all changes without faults.
     pub(super) fn catch_up(&self) {
         while block_on(self.view.catch_up(7)).unwrap().changes > 0 {}
     }
@@ -139,7 +139,7 @@ impl Company {
         ["Sales", "Marketing"].into_iter().flat_map(query).collect()
     }
 
-    /// What is stored, but for sums of nothing.
+    /// Returns the stored rows, without sums of zero entities.
     pub(super) fn stored(&self) -> Rows {
         let scan = self.engine.table::<Headcount>().scan("to compare").max_rows(1_000_000);
         let rows = block_on(scan.collect()).unwrap().into_iter();
@@ -148,7 +148,7 @@ impl Company {
             .collect()
     }
 
-    /// The records of who has what in a partition of a view, as text.
+    /// Returns the records of the sources in a partition of a view, as text.
     pub(super) fn records(&self, table: &str, place: &str) -> Vec<String> {
         let rows = TextRange::prefix(crate::view::record::BY);
         let query = Query::new(KeyRange::rows(place, rows));
@@ -157,7 +157,7 @@ impl Company {
         page.rows.iter().map(|entity| text(entity.row)).collect()
     }
 
-    /// What there is to be, said another way than the view does.
+    /// Returns the expected rows, computed in another way than the view does.
     pub(super) fn expected(employees: &[Employee]) -> Rows {
         let mut rows = Rows::new();
         for one in employees {

@@ -1,4 +1,4 @@
-//! Random programs against a plain model: changes applied late, twice and in any order.
+//! Random programs compared with a simple model: changes applied late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::kit::{Company, Employee};
 enum Act {
     Put(u8, u8, u8),
     Fire(u8),
-    /// A delivery that comes again, early or late.
+    /// A repeated delivery, early or late.
     Apply(u8),
     CatchUp(usize),
-    /// The cursor is lost: everything comes again.
+    /// The cursor is lost: all changes are delivered again.
     Forget,
     Rebuild,
 }

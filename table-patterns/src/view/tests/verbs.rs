@@ -1,4 +1,4 @@
-//! Each verb alone: layout, requests, bounds, what it refuses.
+//! Each verb: layout, requests, limits and errors.
 
 use pollster::block_on;
 use table_core::embedded::{Clock, EngineOptions};
@@ -85,7 +85,7 @@ fn pat_ec_8_catching_up_is_bounded_and_goes_on_where_it_was() {
         company.hire("Marketing", id, "Ada", "London", 36);
     }
     let mut calls = Vec::new();
-    // In as many processes as calls.
+    // A separate process for each call.
     while calls.last().is_none_or(|last: &CaughtUp| last.is_behind) {
         calls.push(block_on(company.again().view.catch_up(6)).unwrap());
     }
@@ -94,7 +94,7 @@ fn pat_ec_8_catching_up_is_bounded_and_goes_on_where_it_was() {
     company.assert_right("caught up");
     assert_eq!(block_on(company.view.catch_up(6)).unwrap(), CaughtUp::default());
 
-    // One that changes all the time does not keep the others waiting.
+    // A partition that changes continuously does not delay the others.
     for age in 0..20 {
         company.change("Marketing", 1, |one| one.age = age);
     }
@@ -103,7 +103,7 @@ fn pat_ec_8_catching_up_is_bounded_and_goes_on_where_it_was() {
     assert_eq!(caught.map(|caught| caught.is_behind), [true; 2]);
     let sales = PartitionKey::new("Sales").unwrap();
     assert_eq!(block_on(company.view.catch_up_partition(&sales, 3)).unwrap().changes, 0, "{caught:?}");
-    // Changes of one entity that are read together are one.
+    // Changes of one entity that are read together count as one.
     let marketing = PartitionKey::new("Marketing").unwrap();
     let caught = block_on(company.view.catch_up_partition(&marketing, 100)).unwrap();
     assert_eq!((caught.applied, caught.is_behind), (1, false));
@@ -145,7 +145,7 @@ fn imp_6_an_entity_that_has_been_in_many_sums_keeps_a_record_of_those_it_is_in()
     let company = Company::new();
     let view = ViewTable::<Ages, _>::new(company.engine.clone());
     company.hire("Sales", 1, "Ada", "London", 0);
-    // Far more than the zeros of all of them would have room for in one property.
+    // Far more zeros than one property could hold.
     for age in 1..=1_700 {
         company.change("Sales", 1, |ada| ada.age = age);
         block_on(view.apply(&EntityKey::new("Sales", "empid_000001").unwrap())).unwrap();
@@ -201,7 +201,7 @@ fn bad_input_is_told_and_nothing_is_half_written() {
         company.fire("Sales", 1);
     }
     block_on(view.catch_up(10)).unwrap();
-    // Two that do not fit together: the second is set aside until it is mended.
+    // Two entities whose sum overflows: the second is set aside until it is corrected.
     company.hire("Sales", 2, "Ada", "London", 5);
     company.hire("Sales", 3, "Ada", "London", 5);
     assert_eq!(block_on(view.catch_up(10)).unwrap().failed, 1);
@@ -277,7 +277,7 @@ fn imp_6_entities_that_changed_together_share_transactions() {
     company.store.heal();
     assert_eq!(block_on(company.view.catch_up(100)).unwrap().applied, 100);
     let submits = company.store.calls().into_iter().filter(|call| *call == Call::Submit).count();
-    // Their places; for city and department two times 99 records with the sum, at most; the lease and the cursor; two marks of the quiet feed.
+    // The places; for city and department twice 99 records with the sum, at most; the lease and the cursor; two marks of the quiet feed.
     assert_eq!(submits, 1 + 2 * 2 + 2 + 2);
     company.assert_right("caught up");
     let before = company.stored();
