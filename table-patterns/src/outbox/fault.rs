@@ -5,7 +5,7 @@ use table_core::error::{ErrorCode, Fault};
 /// An intent or a message that cannot be recorded or read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OutboxFault {
-    #[error("the text is not a valid message `{name}` of version {version}")]
+    #[error("the text is not a message `{name}` of version {version}")]
     Message { name: &'static str, version: u32, source: serde_json::Error },
     #[error("failed to serialise message `{name}` as JSON")]
     Unwritable { name: &'static str, source: serde_json::Error },

@@ -262,7 +262,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
         assert_eq!((metrics.failures, metrics.poisoned, metrics.done), (1, 1, 0), "{recorded}");
         let error = entries[0].error.as_ref().unwrap();
         assert!(
-            error.contains("is not a valid message `mail` of version 1") && error.contains("invalid type"),
+            error.contains("is not a message `mail` of version 1") && error.contains("invalid type"),
             "{error}"
         );
         // No sweep brings it back.
