@@ -56,7 +56,7 @@ impl Ledger {
             Rows::Read(rows) => (rows, one_each(), format!("{:.2}", count(rows) * read_units(1))),
             Rows::Found(rows) => {
                 let (least, most) = query_units(touched);
-                (rows, touched.to_string(), format!("{least} to {most} and what it reads"))
+                (rows, touched.to_string(), format!("{least} to {most} plus items read"))
             }
         };
         let question = question.to_owned();

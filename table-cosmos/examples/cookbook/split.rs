@@ -39,7 +39,7 @@ pub(super) async fn run() -> Result<Shown> {
     let _ = emulator.sent();
 
     let tenant = documents.query(Document::within("contoso")).collect().await?;
-    ledger.add("the tenant after, the client's map being old", Rows::Found(tenant.len()));
+    ledger.add("the tenant after, with an old map in the client", Rows::Found(tenant.len()));
     assert_eq!(tenant.len(), 50);
     let tenant = documents.query(Document::within("contoso")).collect().await?;
     ledger.add("the tenant after", Rows::Found(tenant.len()));

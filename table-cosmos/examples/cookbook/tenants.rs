@@ -45,7 +45,7 @@ pub(super) async fn run() -> Result<Shown> {
     let one = events.get(Event::key("contoso", "u7", "s1", 1)).await?;
     ledger.add("one event", Rows::Read(usize::from(one.is_some())));
     let session = events.query(Event::partition("contoso", "u7", "s1")).collect().await?;
-    ledger.add("a session: the whole key", Rows::Found(session.len()));
+    ledger.add("a session: the partition key", Rows::Found(session.len()));
     let user = events.query(Event::within("contoso").user_is("u7")).collect().await?;
     ledger.add("a user: two levels", Rows::Found(user.len()));
     let tenant = events.query(Event::within("contoso")).collect().await?;
