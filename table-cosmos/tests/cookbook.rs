@@ -1,4 +1,4 @@
-//! The recipes: what they show, with requests, request units and pictures.
+//! Test of the recipes: output, requests, request units and pictures.
 
 #[path = "../examples/cookbook/main.rs"]
 #[allow(dead_code, reason = "its `main` is the example's")]

@@ -1,11 +1,11 @@
-//! What the package costs those who do not ask for it: none of the vendor's client is in their tree of dependencies.
+//! Build cost for other programs: their dependency trees contain nothing of the vendor's client.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
 use std::path::Path;
 use std::process::Command;
 
-/// The crates that are in the tree of `cargo tree` with these arguments.
+/// Returns the crates in the output of `cargo tree` with these arguments.
 fn tree(arguments: &[&str]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let output = Command::new(env!("CARGO"))
@@ -25,7 +25,7 @@ fn the_vendors_client_is_compiled_by_those_who_ask_for_it_alone() {
         tree.iter().any(|name| name.starts_with("azure_data_cosmos") || name == "table-cosmos")
     };
     assert!(asks(&tree(&["--package", "table-cosmos"])));
-    // A build without arguments, and the other packages with all their features.
+    // A default build, and the other packages with all features.
     assert!(!asks(&tree(&[])));
     assert!(!asks(&tree(&["--workspace", "--exclude", "table-cosmos", "--all-features"])));
 }

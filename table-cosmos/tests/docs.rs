@@ -1,11 +1,11 @@
-//! The table of `docs/cosmos.md`: each cell names a test or a recipe that is there, or says that there is none.
+//! Tests of `docs/cosmos.md`: each cell of its tables names an existing test or recipe, or states that it was not run.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of code that tests are in.
+/// The folders with tests.
 const CODE: [&str; 7] = [
     "table-core/src",
     "table-hierarchy/src",
@@ -20,7 +20,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// All code below a folder, in one text.
+/// Appends all code below a folder to a text.
 fn code(folder: &Path, all: &mut String) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,8 +1,10 @@
-//! An account of Cosmos DB for NoSQL, if one is given: the behaviour suite, and where the service has its keys.
+//! Tests on an account of Cosmos DB for NoSQL, if one is configured: the behaviour suite, and the placement of keys.
 //!
-//! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` name the account; without them the suite is skipped and says so. `TABLE_COSMOS_REGION` is where
-//! the tests run (East US), `TABLE_COSMOS_THROUGHPUT` what a container gets (400 request units a second; 20,000 give more than one physical
-//! partition). A database of its own is created, and deleted at the end.
+//! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` name the account. Without them the suite is skipped with a message. `TABLE_COSMOS_REGION`
+//! is
+//! the region of the tests (East US), `TABLE_COSMOS_THROUGHPUT` the throughput of a container (400 request units a second; with 20,000 it
+//! has
+//! several physical partitions). The suite creates a database, and deletes it at the end.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -48,7 +50,7 @@ impl Account {
 
     async fn open(&self, database: &str, options: Options) -> (CosmosClient, CosmosTables) {
         let options = options.throughput(self.throughput);
-        // Opened first: it also chooses the TLS of the process.
+        // Opened first, because it also chooses the TLS provider of the process.
         let store =
             CosmosTables::with_key(&self.endpoint, &self.key, &self.region, database, options).await.unwrap();
         let endpoint = self.endpoint.parse().unwrap();
@@ -64,7 +66,7 @@ fn database() -> String {
     format!("tables-{}", uuid::Uuid::new_v4().simple())
 }
 
-/// Runs one scenario, drops its tables, and says what is not as it should be.
+/// Runs one scenario, drops its tables, and returns its deviations.
 fn outcome(
     runtime: &Runtime,
     name: &str,

@@ -1,4 +1,5 @@
-//! A design before it is deployed: heat, the next split, whole keys near their bound, and other orders of its levels, from a workload.
+//! A design before deployment: heat, the next split, partition keys near their limit, and other orders of its levels, computed from a
+//! workload.
 
 use table_advice::{Design, Distribution, Step, Workload};
 use table_core::selection::Selection;
@@ -19,7 +20,7 @@ struct Event {
 }
 
 pub(super) fn run() -> Result<Shown> {
-    // A few tenants have most of the events, and each of them a user who has many.
+    // A few tenants produce most events, and each tenant has one user with many events.
     let (tenants, users) = (Distribution::zipf(40, 1.1)?, Distribution::zipf(60, 1.2)?);
     let asked = tenants.clone();
     let workload = Workload::new("events of tenants")

@@ -1,4 +1,4 @@
-//! Readings of devices: the readings of one day are one logical partition, and come in order.
+//! Readings of devices: the readings of one day are one logical partition, in order of time.
 
 use table_core::{Entity, Result, TableName, TableStoreExt};
 use table_cosmos::Options;

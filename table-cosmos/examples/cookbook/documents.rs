@@ -1,4 +1,4 @@
-//! Documents that are their own last level, so that a tenant grows without bound (HPK-26).
+//! Documents whose id is the last level. A tenant can then grow without limit (HPK-26).
 
 use table_core::{Entity, Result, TableName, TableStoreExt};
 use table_cosmos::emulator::Emulator;
@@ -17,7 +17,7 @@ pub(super) struct Document {
     pub(super) title: String,
 }
 
-/// A container of so many physical partitions with fifty documents of one tenant, and the requests that stored them.
+/// Creates a container with this many physical partitions and fifty documents of one tenant. Returns it with its requests.
 pub(super) async fn stored(partitions: u32) -> Result<(Emulator, CosmosTables, Ledger)> {
     let emulator = Emulator::new(false)?;
     let store = emulator.open(Options::new().levels_of::<Document>()).await?;

@@ -1,4 +1,4 @@
-//! The requests and request units of each question of a recipe.
+//! Requests and request units of each query of a recipe.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::fmt;
 use table_cosmos::emulator::{Emulator, Sent};
 use table_hierarchy::{query_units, read_units, write_units};
 
-/// What the rows of a question are.
+/// The kind of rows of a query.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     Written(usize),
-    /// By whole key and id.
+    /// Read by partition key and id.
     Read(usize),
     Found(usize),
 }
 
-/// One question.
+/// One query with its cost.
 struct Line {
     question: String,
     rows: usize,
@@ -25,26 +25,26 @@ struct Line {
     units: String,
 }
 
-/// The questions of a recipe.
+/// The queries of a recipe.
 pub(super) struct Ledger {
     emulator: Emulator,
     lines: Vec<Line>,
 }
 
 impl Ledger {
-    /// From here on.
+    /// Starts a ledger with the next request.
     pub(super) fn new(emulator: &Emulator) -> Self {
         let _ = emulator.sent();
         Self { emulator: emulator.clone(), lines: Vec::new() }
     }
 
-    /// Adds a question that was answered since the one before.
+    /// Adds a query with the requests since the previous one.
     pub(super) fn add(&mut self, question: &str, rows: Rows) {
         let sent = self.emulator.sent();
         let points: Vec<&Sent> =
             sent.iter().filter(|sent| !sent.is_query && sent.path.contains("/docs")).collect();
         let queries: Vec<&Sent> = sent.iter().filter(|sent| sent.is_query).collect();
-        // A query with a whole key names no partition: it has one, as a point has.
+        // A query by partition key names no physical partition. It has one, like a point read.
         let named: BTreeSet<&String> = queries.iter().filter_map(|sent| sent.partition.as_ref()).collect();
         let touched = named.len().max(1);
         let one_each = || "1 each".to_owned();
@@ -75,7 +75,7 @@ fn count(rows: usize) -> f64 {
     f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// A table: what a query reads has no published price.
+/// Writes a table. The items that a query reads have no published price.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run -p table-cosmos --features emulator --example cookbook              # all recipes
-//! cargo run -p table-cosmos --features emulator --example cookbook -- FOLDER    # and their pictures, written there
+//! cargo run -p table-cosmos --features emulator --example cookbook -- FOLDER    # also writes pictures to the folder
 //! ```
 
 #![expect(clippy::print_stdout, reason = "a recipe shows what it found")]
@@ -18,16 +18,16 @@ use std::path::Path;
 
 use table_core::{Error, ErrorCode, Result};
 
-/// What a recipe shows.
+/// The output of a recipe.
 pub(crate) struct Shown {
-    /// The name, which is that of its picture, too.
+    /// The name of the recipe and its picture.
     pub(crate) name: &'static str,
     pub(crate) text: String,
     /// An SVG file.
     pub(crate) picture: Option<String>,
 }
 
-/// All recipes, in their order.
+/// Returns all recipes, in order.
 pub(crate) async fn recipes() -> Result<Vec<Shown>> {
     Ok(vec![
         tenants::run().await?,

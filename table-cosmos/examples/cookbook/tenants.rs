@@ -29,7 +29,7 @@ pub(super) async fn run() -> Result<Shown> {
     let table = TableName::new("Events")?;
     emulator.create(&table, 3, 8, None)?;
     let events = store.table::<Event>();
-    // The first request finds the container.
+    // The first request opens the container.
     events.get(Event::key("contoso", "u0", "s1", 1)).await?;
 
     let mut ledger = Ledger::new(&emulator);

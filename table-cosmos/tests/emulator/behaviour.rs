@@ -1,4 +1,4 @@
-//! Every scenario of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, and throttled.
+//! All scenarios of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, and throttled.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,14 +9,14 @@ use tests::suite;
 use crate::deviations::DEVIATIONS;
 use crate::partitioned::Partitioned;
 
-/// What the scenarios are run on.
+/// The environment of the scenarios.
 #[derive(Clone, Copy, Debug)]
 enum On {
-    /// So many partitions at rest.
+    /// A fixed number of partitions.
     Partitions(u32),
-    /// Partitions that are split and merged between and during the requests.
+    /// Partitions that are split and merged between and during requests.
     Restless,
-    /// A container that answers requests with 429 before it takes them.
+    /// A container that first answers requests with 429.
     Throttled,
 }
 
@@ -30,7 +30,7 @@ impl On {
     }
 }
 
-/// Runs a scenario, and expects it to fail if it is listed as a deviation.
+/// Runs a scenario. It must fail if it is listed as a deviation.
 fn run<F: Future<Output = ()>>(name: &str, on: On, scenario: impl FnOnce(&'static Partitioned) -> F) {
     let deviation = DEVIATIONS.iter().find(|(deviant, ..)| *deviant == name);
     let runtime = crate::runtime();
@@ -105,7 +105,7 @@ mod throttled {
     tests::for_each_scenario!(throttled);
 }
 
-/// The disturbances of the suite reach its requests: none of them would be seen otherwise.
+/// Checks that the disturbances of the suite affect its requests.
 #[test]
 fn map_12_and_rty_1_the_scenarios_are_disturbed() {
     for on in [On::Restless, On::Throttled] {
@@ -115,7 +115,7 @@ fn map_12_and_rty_1_the_scenarios_are_disturbed() {
             let unrest = store.unrest.as_ref().unwrap();
             assert!(unrest.count() >= 8, "{on:?}: {}", unrest.count());
             if let On::Restless = on {
-                // Those that began are done: the container has other partitions than the one that it was created with.
+                // All started changes are complete, and the container has other partitions than at its creation.
                 store.emulator.settled().await;
                 let table = store.list_tables("", None, 10).await.unwrap().names.remove(0);
                 let map = store.store.partitions(&table).await.unwrap();

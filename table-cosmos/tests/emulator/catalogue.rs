@@ -1,4 +1,4 @@
-//! More of the pattern catalogue on containers, one test for each cell of the table in `docs/cosmos.md`.
+//! Further patterns on containers, with one test for each cell of the table in `docs/cosmos.md`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Random queries with ranges and filters, compared with the engine: rows, their order, and the rows that were read.
+//! Random queries with ranges and filters, compared with the engine: rows, their order, and rows read.
 
 use std::ops::Bound;
 
@@ -19,7 +19,7 @@ use crate::{runtime, store};
 const WORLDS: u64 = 9;
 const ROWS: usize = 60;
 const QUERIES: usize = 120;
-/// Levels and `RowKeys` around the end sign of levels, in its order.
+/// Levels and `RowKeys` around the end sign of levels, in order.
 const TEXTS: [&str; 7] = ["a", "a b", "a\"", "ab", "b", " a", "é"];
 const ROW_KEYS: [&str; 8] = ["", " x", "!", "!x", "0", "a", "a b", "東"];
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -88,7 +88,7 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Stores set their own Timestamps, so that only bounds far away have the same answer.
+/// Stores set their own Timestamps, so only distant bounds have equal results.
 fn timestamp(operator: &str, random: &mut StdRng) -> String {
     let year = pick(&["1990", "2990"], random);
     format!("Timestamp {operator} datetime'{year}-01-01T00:00:00Z'")
@@ -135,7 +135,7 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     KeyRange { partition_key, row_key }
 }
 
-/// Keys in the order of the answer, whether each page is in key order, and the rows that were read.
+/// Returns the keys in result order, `true` if each page is in key order, and the rows read.
 async fn answer(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<(String, String)>, u64) {
     let (mut found, mut read, mut from) = (Vec::new(), 0, None);
     loop {
@@ -199,7 +199,7 @@ fn ord_1_and_fil_10_to_18_random_queries_have_the_engines_answers_in_its_order()
                 }
                 let (mut ours, rows) = answer(&cosmos, &table, &query).await;
                 let (theirs, _) = answer(&engine, &table, &query).await;
-                // One partition key is read in order. Over several, only each page is.
+                // One partition key is read in order. Over several keys, only each page is in order.
                 if query.keys.partition_key.single().is_none() {
                     ours.sort();
                 }
@@ -214,7 +214,7 @@ fn ord_1_and_fil_10_to_18_random_queries_have_the_engines_answers_in_its_order()
     });
 }
 
-/// Ten days of a tenant are ten rows, however many the tenant has (RT-11).
+/// A query for ten days of a tenant returns ten rows, whatever the size of the tenant (RT-11).
 #[test]
 fn rt_11_a_range_over_the_next_level_reads_its_rows_and_no_others() {
     runtime().block_on(async {
@@ -233,7 +233,7 @@ fn rt_11_a_range_over_the_next_level_reads_its_rows_and_no_others() {
             };
             let (found, read) = answer(&cosmos, &table, &Query::new(keys)).await;
             assert_eq!(found.len(), 10);
-            // The day at the end of the range shares its level with the bound.
+            // The day at the end of the range has the same level as the bound.
             assert!(read <= 11, "{read} rows were read");
         }
     });

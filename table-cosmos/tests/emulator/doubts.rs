@@ -1,4 +1,4 @@
-//! Answers that are lost: a write that was done is known to be done, and one that may have been is an error that says so.
+//! Tests of lost responses: an applied write is recognised, and an unknown outcome is an ambiguous error.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const OPERATIONS: [FaultOperationType; 5] = [
     FaultOperationType::BatchItem,
 ];
 
-/// A rule that is off until it is enabled: the fault, on one kind of request, at most so often.
+/// Returns a disabled rule that injects a fault into one kind of request, a limited number of times.
 pub(crate) fn rule(
     on: FaultOperationType,
     fault: FaultInjectionResult,
@@ -40,9 +40,9 @@ pub(crate) fn rule(
 }
 
 struct World {
-    /// The store whose answers are lost.
+    /// The store whose responses are lost.
     lossy: CosmosTables,
-    /// Another one, which sees what is there.
+    /// A second store, which shows the stored state.
     sees: CosmosTables,
     table: TableName,
     rules: Vec<Arc<FaultInjectionRule>>,
@@ -56,7 +56,7 @@ async fn world(fault: FaultInjectionErrorType, most: u32) -> World {
     let rules: Vec<_> = OPERATIONS.into_iter().map(|on| rule(on, fault(), most)).collect();
     let lossy = emulator.open_with_faults(Options::new(), rules.clone()).await.unwrap();
     let sees = emulator.open(Options::new()).await.unwrap();
-    // Opened by now: only writes are disturbed.
+    // The table is opened now, so only writes are disturbed.
     lossy.query(&table, &Query::new(KeyRange::partition("ada")), None).await.unwrap();
     World { lossy, sees, table, rules }
 }
@@ -95,7 +95,7 @@ fn transaction<const N: usize>(
     transaction
 }
 
-/// Every kind of write: its row, what is there before, and what is there after it.
+/// Every kind of write: its row, the stored row before it, and the stored row after it.
 fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
     let row = || cents_of(2);
     vec![
@@ -129,7 +129,7 @@ fn con_11_a_write_whose_answer_is_lost_is_acknowledged_or_in_doubt_and_is_there_
                         let stored = world.sees.get(&world.table, &key, &Select::All).await.unwrap();
                         assert_eq!(etags, [stored.map(|stored| stored.etag)], "{row}");
                     }
-                    // A delete leaves nothing that could say whose it was; every other write does.
+                    // A delete leaves no evidence of its writer; every other write does.
                     Err(error) => assert!(error.is_ambiguous() && is_delete, "{row}, {lost} lost: {error}"),
                 }
                 assert_eq!(world.value(row).await, after, "{row}: it was done, whatever the answer");
@@ -167,7 +167,8 @@ fn con_11_a_batch_whose_answer_is_lost_is_acknowledged_with_its_etags() {
 #[test]
 fn con_11_another_writers_entity_is_never_taken_for_ones_own() {
     runtime().block_on(async {
-        // The request is lost before it arrives, and another program inserts the same: the insert is refused, or in doubt, and never a success.
+        // The request is lost before it arrives, and another program inserts the same entity. The insert must fail or be ambiguous, never
+        // succeed.
         let world = world(FaultInjectionErrorType::ResponseTimeout, u32::MAX).await;
         world.put("a", 1).await;
         world.rules.iter().for_each(|rule| rule.enable());

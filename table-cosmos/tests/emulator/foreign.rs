@@ -1,4 +1,4 @@
-//! Items that another program wrote: an error with their key, whatever reads them, and never an answer.
+//! Items of other programs: every read fails with their key, and never returns them.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -13,7 +13,7 @@ use crate::{runtime, store};
 
 const KEY: &str = r#"["contoso","ada"]"#;
 
-/// Items of others: each lies under the whole key of contoso and ada.
+/// Items of other programs, each with the partition key of contoso and ada.
 const FOREIGN: [&str; 6] = [
     r#"{"id": "7", "l1": "contoso", "l2": "ada", "name": "written by hand"}"#,
     r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": {"nested": true}}}"#,
@@ -58,7 +58,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
             for keys in [point, KeyRange::partition("contoso!ada!"), prefix, KeyRange::ALL] {
                 is_told(&store.query(&table, &Query::new(keys), None).await.unwrap_err(), item);
             }
-            // A merge reads it first; what replaces it, or deletes it, is asked for by its key and does so.
+            // A merge reads the item and fails. A replace or a delete by its key succeeds.
             let mut row = RowWriter::new();
             row.property("A", ValueRef::Int32(1));
             let row = row.finish();
@@ -77,7 +77,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
 fn wire_6_a_missing_level_is_an_error_and_hides_no_other_row() {
     runtime().block_on(async {
         let (store, table) = with_item(r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {}}"#).await;
-        // Without its second level it lies under (contoso, undefined), which no PartitionKey is.
+        // Without its second level, the item has the key (contoso, undefined), which is not a PartitionKey.
         store
             .emulator
             .put(&table, r#"["contoso",{}]"#, r#"{"id": "8", "l1": "contoso", "p": {}}"#)

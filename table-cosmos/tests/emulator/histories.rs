@@ -1,8 +1,8 @@
-//! Random programs of several clients over a lossy network, whose answers are checked against a model (CON-11).
+//! Random programs of several clients over a lossy network, with results checked against a model (CON-11).
 //!
-//! The network drops requests before or after they are applied, delays and doubles them, and answers with statuses of gateways. All
-//! clients run in one thread and in virtual time. A search for a linearization then decides if all answers can be true: what was
-//! acknowledged happened once, what was refused did not happen, what is ambiguous happened at most once.
+//! The network drops requests before or after they are applied, delays and duplicates them, and answers with gateway statuses. All clients
+//! run in one thread and in virtual time. A search for a linearization then checks that all results are possible: an acknowledged write
+//! happened once, a rejected one did not happen, and an ambiguous one happened at most once.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Reques
 use tests::histories::{Actor, Recorder, Steps, Tally, check, prepare};
 use tokio::time::sleep;
 
-/// The longest delay of a request.
+/// The maximum delay of a request.
 const LATEST: Duration = Duration::from_secs(3);
 
 /// The fate of one request.
@@ -32,10 +32,10 @@ enum Act {
     Slow(Duration),
     SilenceBefore,
     SilenceAfter,
-    /// Delivered twice, if it has a condition. The second delivery comes later.
+    /// Delivered twice, if the request has a condition. The second delivery arrives later.
     Double(Duration),
     Busy,
-    /// Another status, without or after the effect of the request.
+    /// Another status, before or after the effect of the request.
     Before(u16),
     After(u16),
 }
@@ -85,8 +85,9 @@ impl Lossy {
 
 /// Returns `true` if a second delivery of a request cannot take effect.
 ///
-/// An insert that is delivered again after its entity was deleted inserts it again. HTTP/1.1 delivers no request twice; the test
-/// doubles requests under a condition, which a network may do.
+/// A duplicate insert after a deletion of its entity would insert it again. HTTP/1.1 never delivers a request twice; the test duplicates
+/// only
+/// requests with a condition, which any network may do.
 fn is_conditional(request: &Request) -> bool {
     request.header("if-match").is_some() || String::from_utf8_lossy(&request.body).contains("\"ifMatch\"")
 }
@@ -148,7 +149,7 @@ impl Network for Lossy {
     }
 }
 
-/// Delivers a request later.
+/// Delivers a request with a delay.
 fn again(account: Emulator, request: Request, time: Duration) {
     tokio::spawn(async move {
         sleep(time).await;
@@ -163,7 +164,7 @@ fn answer(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// Nothing may be applied again, however often it arrived.
+    /// No request may be applied again, however often it arrives.
     fn arrivals(&self, _: usize) -> usize {
         1
     }
@@ -175,7 +176,7 @@ impl fmt::Debug for Lossy {
     }
 }
 
-/// Runs the history of a seed.
+/// Runs the history with a seed.
 fn run(seed: u64, exact: bool) -> Result<Tally, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -219,7 +220,7 @@ async fn history(seed: u64, exact: bool) -> Result<Tally, String> {
     })
 }
 
-/// `TABLE_COSMOS_HISTORIES` is the number of histories of each kind.
+/// The variable `TABLE_COSMOS_HISTORIES` sets the number of histories of each kind.
 fn histories() -> u64 {
     std::env::var("TABLE_COSMOS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
@@ -235,7 +236,7 @@ fn con_11_every_answer_over_a_lossy_network_can_be_true() {
     assert!(total.ambiguous > 0, "{total:?}");
 }
 
-/// Without exact writes more answers are ambiguous, and none is wrong: each request is sent once.
+/// Without exact writes, more results are ambiguous, but none is wrong: each request is sent once.
 #[test]
 fn con_11_answers_without_exact_writes_can_be_true() {
     for seed in 0..histories() / 3 {

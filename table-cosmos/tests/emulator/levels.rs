@@ -1,4 +1,4 @@
-//! Entities with levels, unchanged: points, prefixes, batches, containers of other levels, ids that are refused.
+//! Tests of levels: unchanged entities, points, prefixes, batches, containers with other levels, rejected ids.
 
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
@@ -23,7 +23,7 @@ struct Event {
     kind: String,
 }
 
-/// The last level is the entity itself (HPK-26).
+/// An entity whose id is the last level (HPK-26).
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Documents")]
 #[partition_key(tenant, id)]
@@ -115,7 +115,7 @@ fn hpk_31_and_hpk_32_a_table_is_created_with_its_levels() {
         store.store.create_table(&table).await.unwrap();
         assert!(!store.store.partitions(&table).await.unwrap().partitions().is_empty());
         store.store.table::<Event>().insert(&event("t", "u", "s", 1)).await.unwrap();
-        // In any case of its name (TBL-2).
+        // The name matches in any case (TBL-2).
         let other = TableName::new("EVENTS").unwrap();
         let query = Query::new(KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL });
         assert_eq!(store.store.query(&other, &query, None).await.unwrap().rows.len(), 1);
@@ -136,7 +136,7 @@ fn lim_5_wire_5_what_would_reach_another_item_is_not_sent() {
             transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
             transaction
         };
-        // Opened by now, so that nothing but the write itself could be sent.
+        // The container is open, so only the write itself could be sent.
         for table in [&one, &three] {
             store.query(table, &Query::new(KeyRange::ALL), None).await.unwrap();
         }
@@ -147,7 +147,7 @@ fn lim_5_wire_5_what_would_reach_another_item_is_not_sent() {
             let key = EntityKey::new("p", row).unwrap();
             assert_eq!(store.get(&one, &key, &table_core::query::Select::All).await.unwrap(), None);
         }
-        // A prefix of levels is not a key: nothing is there, and nothing can be put there (WIRE-5, HPK-36).
+        // A prefix of levels is not a key: no entity has it, and none can be inserted (WIRE-5, HPK-36).
         assert!(store.submit(&three, rows("a!b!", "r")).await.unwrap_err().is_not_found());
         let mut transaction = table_core::Transaction::new(
             table_core::PartitionKey::new("a!b!").unwrap(),
@@ -189,7 +189,7 @@ fn dq_12_and_hpk_43_a_table_with_levels_is_copied_to_a_container_and_back() {
         let store = store(16, Options::new().levels_of::<Event>()).await;
         store.create("Events", 3);
 
-        // Interrupted after a page, and resumed from the stored position.
+        // The query is interrupted after a page, and resumed from the stored position.
         let begin = || Migration::new(&engine, &store.store, name.clone()).page(100);
         let mut copy = begin();
         assert!(copy.step().await.unwrap());

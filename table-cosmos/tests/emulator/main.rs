@@ -1,5 +1,6 @@
-//! The store on the vendor's in-memory emulator: the behaviour suite on 1, 4 and 64 physical partitions, levels and routing, splits and
-//! merges, throttling.
+//! Tests of the store on the vendor's in-memory emulator: the behaviour suite on 1, 4 and 64 physical partitions, levels and routing,
+//! splits
+//! and merges, throttling.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -33,30 +34,30 @@ use table_cosmos::emulator::Emulator;
 use partitioned::Partitioned;
 use unrest::Unrest;
 
-/// A runtime of two threads: the emulator's splits and merges are tasks of their own.
+/// Creates a runtime with two threads, because the emulator runs splits and merges as tasks.
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A store whose tables have so many physical partitions.
+/// Opens a store whose tables have this many physical partitions.
 async fn store(partitions: u32, options: Options) -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let store = emulator.open(options).await.unwrap();
     Partitioned { emulator, store, partitions, unrest: None }
 }
 
-/// Waits of minutes would be needed for as many attempts to run out: a slow machine changes nothing.
+/// The attempts would last for minutes, so a slow machine does not exhaust them.
 fn patient() -> Options {
     Options::new()
         .splits(100_000, Backoff { first: Duration::from_millis(1), most: Duration::from_millis(5) })
 }
 
-/// A store whose partitions are split and merged under the requests.
+/// Opens a store whose partitions are split and merged during requests.
 async fn restless() -> Partitioned {
     Partitioned { unrest: Some(Arc::new(Unrest::moves())), ..store(1, patient()).await }
 }
 
-/// A store whose requests are throttled.
+/// Opens a store whose requests are throttled.
 async fn throttled() -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let rules = unrest::throttling();

@@ -1,4 +1,4 @@
-//! Splits, merges and throttling under way: writes wait, pages lose nothing and repeat nothing.
+//! Tests during splits, merges and throttling: writes wait, and pages neither skip nor repeat rows.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn of_tenant() -> Query {
     Query { top: Some(7), ..Query::new(keys) }
 }
 
-/// The place of a user of the tenant.
+/// Returns the partition of a user of the tenant.
 fn place(user: &str) -> Epk {
     Epk::of(&[Component::text("t"), Component::text(user.to_owned())])
 }
@@ -39,7 +39,7 @@ fn map_12_and_hpk_24_writes_and_reads_wait_for_a_split_and_lose_nothing() {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();
         emulator.create(&table, 2, 1, None).unwrap();
-        // Waits of hours would be needed for as many attempts to run out: a slow machine changes nothing.
+        // The attempts would last for hours, so a slow machine does not exhaust them.
         let patient = Backoff { first: Duration::from_millis(5), most: Duration::from_millis(50) };
         let store = emulator.open(Options::new().levels("Events", 2).splits(100_000, patient)).await.unwrap();
         for user in 0..100 {

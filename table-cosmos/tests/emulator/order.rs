@@ -1,4 +1,4 @@
-//! Patterns on Timestamps of whole seconds: feeds and views do not need them; guarded steps take versions, or are refused.
+//! Patterns on Timestamps in whole seconds. Feeds and views do not use them; guarded steps use versions, or are rejected.
 
 use table_core::row::RowWriter;
 use table_core::{

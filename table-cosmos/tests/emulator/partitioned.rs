@@ -1,4 +1,4 @@
-//! A store whose tables are created with a number of physical partitions, which no client can ask for.
+//! A store that creates tables with a given number of physical partitions, which no client can request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct Partitioned {
 }
 
 impl Partitioned {
-    /// A table of so many levels.
+    /// Creates a table with this many levels.
     pub(crate) fn create(&self, table: &str, levels: usize) -> TableName {
         let table = TableName::new(table).unwrap();
         self.emulator.create(&table, levels, self.partitions, None).unwrap();
@@ -48,7 +48,7 @@ impl TableStore for Partitioned {
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
-        // What the client itself creates has four here.
+        // A container created by the client has four partitions here.
         if self.partitions == 4 {
             return self.store.create_table(table).await;
         }

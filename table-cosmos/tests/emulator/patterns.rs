@@ -1,4 +1,4 @@
-//! Patterns that need a store and nothing else, on containers: one test for each cell of the table in `docs/cosmos.md`.
+//! Patterns that need only a store, on containers: one test for each cell of the table in `docs/cosmos.md`.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use table_patterns::work::{Worker, WorkerOptions};
 
 use crate::{runtime, store};
 
-/// An index beside its entity, under the same whole key.
+/// An index in the partition of its entity.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(tenant, team)]
@@ -57,7 +57,7 @@ fn index_in_the_partition_shares_the_whole_key() {
     });
 }
 
-/// An index in another table, by the outbox.
+/// An index in another table, maintained through the outbox.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Staff")]
 #[partition_key(tenant, team)]
@@ -76,7 +76,7 @@ fn index_elsewhere_follows_by_the_outbox() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels_of::<Staff>()).await;
         store.create("Staff", 2);
-        // Queues are those of another store: the engine here, an account of storage elsewhere.
+        // Queues are those of another store: here the engine, in production a storage account.
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("staff").unwrap());
         outbox.create_queues().await.unwrap();
         let staff = store.entities_through::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
@@ -92,7 +92,7 @@ fn index_elsewhere_follows_by_the_outbox() {
         tokio::time::timeout(Duration::from_mins(5), done).await.unwrap();
         let copy = staff.get_eventual(Staff::by_badge("7")).await.unwrap().unwrap();
         assert_eq!(copy.possibly_stale().id, 1);
-        // Changes of one second, each settled: their Timestamps do not tell them apart, and the copies follow all the same.
+        // All changes happen within one second, so their Timestamps are equal. The copies still follow.
         for badge in ["8", "9", "7"] {
             staff.update(Staff::key("contoso", "red", 1), |ada| ada.badge = badge.into()).await.unwrap();
             worker.run_until_idle().await.unwrap();

@@ -1,5 +1,6 @@
-//! Where a container has its keys, in the words of the answers themselves: the items of each feed range, and the partition that each point
-//! read names. The same check runs on the emulator and on an account.
+//! Placement of keys in a container, taken from its responses: the items of each feed range, and the partition named by each point read.
+//! The
+//! same check runs on the emulator and on an account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use table_core::{Operation, OperationKind, RowKey, TableName, TableStore, Transa
 use table_cosmos::CosmosTables;
 use table_hierarchy::{Component, Epk, EpkRange, Fixed, Route};
 
-/// Keys of three levels: short, empty, long and beyond ASCII.
+/// Keys with three levels: short, empty, long and beyond ASCII.
 fn keys() -> Vec<[String; 3]> {
     let of = |number: usize| {
         let tenant = ["contoso", "Contoso", "", "é 東京 🚀"][number % 4];
@@ -30,7 +31,7 @@ fn partition_key(levels: &[String]) -> PartitionKey {
     PartitionKey::try_from(values).unwrap()
 }
 
-/// Writes keys into a table of three levels, and compares their places with those of the model.
+/// Writes keys into a table with three levels, and compares their partitions with the model.
 pub(crate) async fn keys_lie_where_the_model_places_them(
     client: &CosmosClient,
     database: &str,
@@ -50,7 +51,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     let database = client.database_client(database.to_owned());
     let container = database.container_client(table.as_str().to_owned(), None).await.unwrap();
 
-    // What each physical partition answers when it is asked for all that it has.
+    // All items of each physical partition.
     let mut found = BTreeSet::new();
     for range in container.read_feed_ranges(None).await.unwrap() {
         let bound = |text: String| text.parse::<Epk>().unwrap();
@@ -68,7 +69,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     }
     assert_eq!(found, keys.iter().cloned().collect());
 
-    // The partition that the answer to a point read names, where it names one.
+    // The partition in the response to a point read, if it names one.
     let mut named: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for levels in &keys {
         let answer = container.read_item(partition_key(levels), "r", None).await.unwrap();
@@ -80,7 +81,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     assert!(named.values().all(|ids| ids.len() == 1), "keys of one range, and several partitions: {named:?}");
     assert_eq!(named.values().flatten().collect::<BTreeSet<_>>().len(), named.len(), "{named:?}");
 
-    // The ranges of each prefix, as the client finds them (RUST-5).
+    // The ranges of each prefix, computed by the client (RUST-5).
     for levels in &keys {
         for depth in 1..3 {
             let prefix = &levels[..depth];

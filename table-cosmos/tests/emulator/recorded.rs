@@ -1,6 +1,7 @@
-//! Answers of the service that the emulator gives otherwise or never, put below the client: `docs/cosmos.md` lists each with its source.
+//! Responses of the service that the emulator never gives, or gives differently, injected below the client. `docs/cosmos.md` lists their
+//! sources.
 //!
-//! The client, its retries and its errors are the real ones; only the answer is given by a rule.
+//! The client, its retries and its errors are real; only the response is injected by a rule.
 
 use azure_core::http::StatusCode;
 use azure_data_cosmos_driver::fault_injection::{
@@ -21,7 +22,7 @@ use crate::runtime;
 
 const EVENTS: &str = "Events";
 
-/// A store with one whole key of two levels, one kind of whose requests is answered so.
+/// Opens a store with one partition key of two levels, and injects a response to one kind of request.
 async fn answering(
     on: FaultOperationType,
     answer: FaultInjectionResult,
@@ -62,7 +63,7 @@ fn two_levels() -> Options {
     Options::new().levels(EVENTS, 2)
 }
 
-/// "Troubleshoot Azure Cosmos DB forbidden exceptions": a whole key that has its 20 GB answers writes with 403 and sub-status 1014.
+/// "Troubleshoot Azure Cosmos DB forbidden exceptions": writes to a partition key of 20 GB return 403 with sub-status 1014.
 #[test]
 fn hpk_17_a_whole_key_that_is_full_is_told_with_the_way_out() {
     runtime().block_on(async {
@@ -78,8 +79,11 @@ fn hpk_17_a_whole_key_that_is_full_is_told_with_the_way_out() {
     });
 }
 
-/// "Troubleshoot bad request exceptions in Azure Cosmos DB": the key in the header is not the item's, 400 with sub-status 1001; so is a
-/// prefix in a point read, which the emulator answers with 404. None of ours is sent, and an answer of 400 is never "not there".
+/// "Troubleshoot bad request exceptions in Azure Cosmos DB": a key in the header that is not the item's returns 400 with sub-status 1001,
+/// and
+/// so does a prefix in a point read, for which the emulator returns 404. This client never sends either, and never treats a 400 as a
+/// missing
+/// item.
 #[test]
 fn wire_5_a_key_that_does_not_fit_is_an_error_and_never_nothing() {
     runtime().block_on(async {
@@ -99,8 +103,9 @@ fn wire_5_a_key_that_does_not_fit_is_an_error_and_never_nothing() {
     });
 }
 
-/// "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 says that a replica has not caught up with the session,
-/// and nothing about the item.
+/// "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 means that a replica has not caught up with the session.
+/// It
+/// says nothing about the item.
 #[test]
 fn con_2_a_replica_that_is_behind_is_an_error_and_never_nothing() {
     runtime().block_on(async {
@@ -111,13 +116,13 @@ fn con_2_a_replica_that_is_behind_is_an_error_and_never_nothing() {
         let error = store.get(&table, &key("there"), &Select::All).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
         assert!(!error.is_not_found(), "{error}");
-        // A merge reads first, and must not insert what is there.
+        // A merge reads first, and must not insert an existing entity.
         let merge = write(&store, "there", OperationKind::InsertOrMerge);
         assert_eq!(store.submit(&table, merge).await.unwrap_err().code(), ErrorCode::ServerBusy);
     });
 }
 
-/// "Azure Cosmos DB status codes": 449 says that the write was not made, because of another one of the same item.
+/// "Azure Cosmos DB status codes": 449 means that the write was not applied, because of a concurrent write of the same item.
 #[test]
 fn con_3_a_write_that_met_another_one_is_not_in_doubt() {
     runtime().block_on(async {
@@ -129,8 +134,8 @@ fn con_3_a_write_that_met_another_one_is_not_in_doubt() {
     });
 }
 
-/// "Hierarchical partition keys": a partition that is gone, 410 with sub-status 1002, is looked up again; the emulator gives it for the length of a
-/// split alone.
+/// "Hierarchical partition keys": after 410 with sub-status 1002, the partition is resolved again. The emulator returns it only during a
+/// split.
 #[test]
 fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
     runtime().block_on(async {
@@ -148,7 +153,7 @@ fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
     });
 }
 
-/// Clients have answered queries by a prefix with rows of other tenants.
+/// Clients have returned rows of other tenants for queries by a prefix.
 #[test]
 fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_an_answer() {
     runtime().block_on(async {
@@ -166,14 +171,14 @@ fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_an_answer() {
         let one = custom(StatusCode::Ok, 0, item);
         let (store, table) = answering(FaultOperationType::ReadItem, one, two_levels()).await;
         refused(store.get(&table, &key("there"), &Select::All).await.unwrap_err());
-        // A merge reads first, and must not write what it has read of another tenant.
+        // A merge reads first, and must not write the properties of another tenant.
         let merge = write(&store, "there", |row| OperationKind::Merge(row, IfMatch::Any));
         refused(store.submit(&table, merge).await.unwrap_err());
     });
 }
 
-/// Opens a container of so many levels whose description is the emulator's with another key or more. The emulator keeps no time to live, and
-/// makes no container of the first version.
+/// Opens a container with this many levels, and adds members to the description from the emulator. The emulator stores no time to live, and
+/// creates no container of the first version.
 async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error {
     let emulator = Emulator::new(false).unwrap();
     let table = TableName::new(EVENTS).unwrap();
@@ -192,7 +197,7 @@ async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error
     store.get(&table, &key("there"), &Select::All).await.unwrap_err()
 }
 
-/// `defaultTtl` of a container lets its items expire; -1 lets those expire that say so.
+/// With `defaultTtl`, items of a container expire; with -1, only items that set a time to live.
 #[test]
 fn hpk_43_a_container_whose_items_expire_or_whose_paths_differ_is_refused() {
     runtime().block_on(async {
@@ -209,7 +214,8 @@ fn hpk_43_a_container_whose_items_expire_or_whose_paths_differ_is_refused() {
     });
 }
 
-/// Containers of the first version are of before May 2019, or of a client that asked for none. Without a version it is the first one (WIRE-7).
+/// Containers of the first version were created before May 2019, or by a client that did not request a version. A missing version means the
+/// first one (WIRE-7).
 #[test]
 fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
     runtime().block_on(async {
@@ -218,7 +224,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             (1, r#"{"paths":["/l1"],"kind":"Hash"}"#),
             (1, r#"{"paths":["/l1"],"kind":"MultiHash","version":2}"#),
             (2, r#"{"paths":["/l1","/l2"],"kind":"Hash","version":2}"#),
-            // The client takes a missing version for kind `Hash` of the first version, whatever the kind says.
+            // The client treats a missing version as kind `Hash` of the first version, whatever the kind is.
             (2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash"}"#),
         ] {
             let error = opening(levels, partition_key, None).await;
@@ -226,7 +232,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
             assert!(error.to_string().contains("V2 is required"), "{error}");
         }
-        // The client itself refuses this one, when it reads the description.
+        // The client itself rejects this description when it reads it.
         let error = opening(2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":1}"#, None).await;
         assert!(!error.is_not_found(), "{error}");
     });

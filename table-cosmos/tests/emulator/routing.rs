@@ -1,4 +1,4 @@
-//! The exact hash and the model of partitions against what the vendor's client sends and the emulator holds, for random designs.
+//! The hash and the model of partitions, compared with requests of the vendor's client and data of the emulator, for random designs.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::partitioned::Partitioned;
 use crate::placement::keys_lie_where_the_model_places_them;
 use crate::{runtime, store};
 
-/// Designs and questions of each: 10,000 together.
+/// Number of designs, and of queries for each: 10,000 in total.
 const DESIGNS: usize = 250;
 const QUESTIONS: usize = 40;
 const PARTITIONS: u32 = 64;
@@ -109,7 +109,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_on_64_partitions_touch_what_the_model_sa
     });
 }
 
-/// The partitions of a route as requests name them.
+/// Returns the partitions of a route as named by requests.
 fn said(route: &Route) -> Vec<(String, String, String)> {
     let text = |touched: &table_hierarchy::Touched| {
         (touched.id.to_string(), touched.range.start().to_string(), touched.range.end().to_string())

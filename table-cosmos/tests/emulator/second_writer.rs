@@ -1,7 +1,8 @@
-//! A write whose answer is lost after another writer has seen its effect and changed the entity again (CON-11).
+//! A write with a lost response, while another writer sees its effect and changes the entity again (CON-11).
 //!
-//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client
-//! does next, the other writer's acknowledged change must stay.
+//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does next,
+//! the
+//! acknowledged change of the other writer must remain.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use table_cosmos::{CosmosTables, Options};
 
 use crate::runtime;
 
-/// A network with another writer behind it.
+/// A network with another writer.
 struct Overtaken {
     account: Emulator,
     other: CosmosTables,
@@ -51,7 +52,7 @@ impl fmt::Debug for Overtaken {
     }
 }
 
-/// The other writer: deletes the row `inserted`, and sets every other row to 3.
+/// Acts as the other writer: deletes the row `inserted`, and sets every other row to 3.
 async fn overwrite(other: &CosmosTables, table: &TableName) {
     for row in ROWS {
         let kind = match row {
@@ -88,7 +89,7 @@ async fn value(store: &CosmosTables, table: &TableName, row: &str) -> Option<i32
     }
 }
 
-/// Transactions of every verb, alone and in batches.
+/// Returns transactions of every verb, alone and in batches.
 fn transactions(store: &CosmosTables) -> Vec<(&'static str, Transaction)> {
     let row = || number(2);
     let all = [
@@ -151,7 +152,7 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
                 network.armed.store(true, Ordering::SeqCst);
                 let answer = store.submit(&network.table, transaction).await;
                 assert!(!network.armed.load(Ordering::SeqCst), "{verb}: a write was sent");
-                // It was applied, so only a refusal would be wrong.
+                // The write was applied, so only a rejection would be wrong.
                 if let Err(error) = answer {
                     assert!(error.is_ambiguous(), "{verb}, exact {exact}: {error}");
                 }
@@ -166,8 +167,9 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// The request did not arrive and another writer changed the entity: the outcome is a refusal, an ambiguity, or the effect of exactly
-/// one write after the other writer's.
+/// The request did not arrive and another writer changed the entity. The outcome must be a rejection, an ambiguity, or exactly one
+/// application
+/// of the write after the other writer's change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     runtime().block_on(async {
@@ -191,7 +193,7 @@ fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     });
 }
 
-/// A connection that breaks does not cost an answer without concurrent writes: conditional writes are sent again.
+/// Without concurrent writes, a broken connection causes no error: conditional writes are sent again.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     runtime().block_on(async {

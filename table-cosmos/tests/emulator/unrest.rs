@@ -1,4 +1,4 @@
-//! Disturbances between and during the requests of a scenario: splits and merges, or answers of 429.
+//! Disturbances between and during the requests of a scenario: splits and merges, or responses of 429.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,30 +16,31 @@ use table_hierarchy::{Epk, EpkRange, PartitionMap};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
-/// How long a partition that is being split or merged answers nothing.
+/// The time for which a partition answers no requests during a split or merge.
 const LOCKED: Duration = Duration::from_millis(2);
-/// Where partitions are cut, as the first byte of a bound.
+/// The bounds of splits, as the first byte of an effective partition key.
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
-/// Disturbances of one scenario at most. The emulator's list of partitions grows with each of them.
+/// The maximum number of disturbances of one scenario. The emulator's list of partitions grows with each of them.
 const MOST: u32 = 24;
-/// How often one request is throttled; the client tries it nine times more, and four threads may throttle it at once.
+/// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at once.
 const THROTTLED: u32 = 2;
 
-/// What disturbs the requests of a scenario.
+/// A disturbance of the requests of a scenario.
 pub(crate) enum Unrest {
-    /// The partitions of each table are split and merged. Scenarios ask from threads of their own, too: the emulator's tasks need a runtime.
+    /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
-    /// Requests are answered with 429 before they reach the emulator, by one rule after the other. The emulator's own throttling counts in
-    /// seconds of the real clock: readers of a scenario that read in a loop use up all of each, and its writer is refused for good.
+    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling uses seconds of
+    /// the
+    /// real clock: readers in a loop would use up each second, and the writer of the scenario would never succeed.
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 
-/// Whether a call is disturbed: the first ones, and then ever fewer.
+/// Returns `true` if a call is disturbed: the first calls, then fewer and fewer.
 const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }
 
-/// Rules that are off until they are enabled, one for each disturbance.
+/// Returns disabled rules, one for each disturbance.
 pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
     let rule = |number: u32| {
         let answer = CustomResponseBuilder::new(StatusCode::TooManyRequests)
@@ -56,12 +57,12 @@ pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
 }
 
 impl Unrest {
-    /// Splits and merges, by tasks of the runtime that this is called in.
+    /// Splits and merges, as tasks of the current runtime.
     pub(crate) fn moves() -> Self {
         Self::Moves { calls: AtomicU32::new(0), maps: Mutex::default(), runtime: Handle::current() }
     }
 
-    /// How many disturbances there were.
+    /// Returns the number of disturbances.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Moves { calls, .. } => {
@@ -71,14 +72,14 @@ impl Unrest {
         }
     }
 
-    /// A table was created with so many partitions.
+    /// Records the creation of a table with this many partitions.
     pub(crate) async fn created(&self, table: &TableName, partitions: u32) {
         if let Self::Moves { maps, .. } = self {
             maps.lock().await.insert(table.folded().to_owned(), PartitionMap::even(partitions));
         }
     }
 
-    /// A table is going to be deleted.
+    /// Records the deletion of a table.
     pub(crate) async fn deleting(&self, emulator: &Emulator, table: &TableName) {
         if let Self::Moves { maps, .. } = self {
             maps.lock().await.remove(table.folded());
@@ -86,7 +87,7 @@ impl Unrest {
         }
     }
 
-    /// The ranges that a table's partitions have by now.
+    /// Returns the current ranges of a table's partitions.
     pub(crate) async fn ranges(&self, table: &TableName) -> Vec<EpkRange> {
         let Self::Moves { maps, .. } = self else { return Vec::new() };
         let maps = maps.lock().await;
@@ -94,7 +95,7 @@ impl Unrest {
         partitions.iter().map(|partition| partition.range.clone()).collect()
     }
 
-    /// Before a request.
+    /// Disturbs the emulator before a request.
     pub(crate) async fn disturb(&self, emulator: &Emulator, table: &TableName) -> Result<()> {
         let (Self::Moves { calls, .. } | Self::Throttles { calls, .. }) = self;
         let call = calls.fetch_add(1, Ordering::SeqCst);
@@ -105,13 +106,13 @@ impl Unrest {
             Self::Moves { maps, runtime, .. } => {
                 let mut maps = maps.lock().await;
                 let Some(map) = maps.get_mut(table.folded()) else { return Ok(()) };
-                // The one before is over: the model's numbers are the emulator's.
+                // The previous change is complete, so the numbers of the model equal those of the emulator.
                 emulator.settled().await;
                 let _entered = runtime.enter();
                 shift(map, emulator, table, call)
             }
             Self::Throttles { rules, .. } => {
-                // One rule after the other: calls that send nothing do not add up to more than the client endures.
+                // Rules are enabled one at a time, so calls without requests do not add up to more than the client tolerates.
                 let is_left = |rule: &&Arc<FaultInjectionRule>| rule.hit_count() < THROTTLED;
                 if let Some(rule) = rules.iter().find(is_left) {
                     rule.enable();
@@ -122,7 +123,7 @@ impl Unrest {
     }
 }
 
-/// Begins a split, or a merge where there is a cut.
+/// Starts a split, or a merge if the bound already exists.
 fn shift(map: &mut PartitionMap, emulator: &Emulator, table: &TableName, call: u32) -> Result<()> {
     let mut bytes = vec![0; 16];
     bytes[0] = CUTS[call as usize % CUTS.len()];

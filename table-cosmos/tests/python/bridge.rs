@@ -7,7 +7,7 @@ use table_cosmos::emulator::{Answer, Emulator};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves until the runtime ends; the endpoint.
+/// Serves requests until the runtime ends. Returns the endpoint.
 pub(crate) async fn serve(emulator: Emulator) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}/", listener.local_addr()?);
@@ -28,7 +28,7 @@ async fn connected(emulator: &Emulator, mut connection: BufStream<TcpStream>) ->
         }
         let mut words = line.split_whitespace();
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        // That client ends paths with a slash, which the service allows and the emulator does not.
+        // The Python client ends paths with a slash, which the service accepts and the emulator does not.
         let (method, target) = (method.to_owned(), target.trim_end_matches('/').to_owned());
         let (mut headers, mut length) = (Vec::new(), 0);
         loop {

@@ -1,8 +1,10 @@
-//! The vendor's Python client, pinned, beside ours on one emulator: it reads what ours has written, writes what ours reads, and its own
-//! hashes give the ranges that our model says.
+//! Test with the vendor's Python client, pinned, on the same emulator: it reads items of this library, writes items that this library
+//! reads,
+//! and computes hash ranges that must equal the model.
 //!
-//! It is installed below the target folder by the first run. Without `python3` or without a registry the suite is skipped and says so; where
-//! `CI` is `true` that fails.
+//! The first run installs the client below the target folder. Without `python3` or a registry the suite is skipped with a message. If `CI`
+//! is
+//! `true`, it fails instead.
 
 mod bridge;
 
@@ -72,7 +74,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
         let output = tokio::task::spawn_blocking(move || run(&mut suite)).await.unwrap().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
-        // The bounds that it computed for its prefixes are those of the model.
+        // The bounds that the client computed for its prefixes must equal the model.
         let map = PartitionMap::even(PARTITIONS);
         let sent = emulator.sent();
         let theirs: BTreeSet<(String, String)> =
@@ -84,7 +86,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
             assert!(theirs.contains(&ours), "{prefix}: {ours:?} of {theirs:?}");
         }
 
-        // What it has written, read without codecs, which escape blanks.
+        // The items written by the client, read without codecs, which escape spaces.
         let keys = KeyRange { partition_key: TextRange::prefix("python!"), row_key: TextRange::ALL };
         let page = store.query(&table, &Query::new(keys), None).await.unwrap();
         let found: BTreeSet<(String, String, String)> = page
@@ -109,7 +111,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
     });
 }
 
-/// The interpreter of an environment that has the client.
+/// Returns the interpreter of an environment with the client.
 fn installed(requirements: &Path) -> Result<PathBuf, String> {
     let wanted = fs::read_to_string(requirements).map_err(|error| error.to_string())?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-cosmos");
