@@ -1,7 +1,7 @@
 //! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge.
 //!
-//! Nothing is applied here, so a transaction that fails half-way leaves nothing behind (EGT-9). That each operation may be
-//! judged by the state before the transaction follows from EGT-4: no entity occurs in it twice.
+//! Nothing is applied here, so a transaction that fails leaves nothing behind (EGT-9). Each operation can be checked against the
+//! state before the transaction because no entity occurs twice (EGT-4).
 
 mod fault;
 
@@ -25,10 +25,10 @@ pub(crate) struct Writes {
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// What the writes change, if all of them may be applied; the entities get this Timestamp.
+/// Returns the changes of the writes, if all of them can be applied; the entities get this Timestamp.
 ///
 /// # Errors
-/// That of the first operation that fails, with its position (EGT-33, EGT-34).
+/// The error of the first operation that fails, with its position (EGT-33, EGT-34).
 pub(crate) fn changes(
     state: &State,
     limits: &Limits,
@@ -53,7 +53,7 @@ pub(crate) fn changes(
     Ok((changes, committed))
 }
 
-/// The row that an operation leaves behind; none for a delete.
+/// Returns the row after an operation; `None` for a delete.
 fn result(
     state: &State,
     key: &[u8],
@@ -87,7 +87,7 @@ fn result(
     }
 }
 
-/// The entity that a conditional write needs. That it is there is tested before its version (DEL-3, IFM-1).
+/// Returns the entity that a conditional write needs. Its existence is checked before its version (DEL-3, IFM-1).
 fn existing(
     state: &State,
     key: &[u8],
@@ -106,7 +106,7 @@ fn existing(
 }
 
 fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
-    // Names and values were checked when they came in; only their number can have grown.
+    // Names and values were checked on arrival; only the number of properties can have grown.
     if merged.view().len() > limits.properties || merged.view().is_overflown() {
         limits.check_row(merged.view())?;
     }

@@ -1,8 +1,8 @@
 //! Decisions: transactions computed from the latest state by the committer.
 //!
-//! A conditional transaction rests on what its caller read before, and fails where that has changed since. Many callers that
-//! want the same row, as receivers of a queue do, would all but one fail. A decision is taken by the committer itself: it
-//! always rests on the latest state, and what it writes is one ordinary frame of the journal.
+//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers compete
+//! for one row, like receivers of a queue, all but one would fail. The committer makes a decision itself, always from the latest
+//! state, and its result is one ordinary frame of the journal.
 
 use std::fmt;
 
@@ -15,17 +15,17 @@ use crate::embedded::state::State;
 use crate::error::{Error, Result};
 use crate::row::Row;
 
-/// What a decision rests on, and what it has decided so far.
+/// The input of a decision, and its changes so far.
 pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
     pub(crate) table: u32,
-    /// The present instant by the engine's steady clock; never before that of an earlier decision.
+    /// The current instant of the engine's steady clock; never before that of an earlier decision.
     pub(crate) now: u64,
-    /// The Timestamp of what is written: no other transaction has it. Never before `now`, so that the steady clock of the next
-    /// engine on this folder goes on from there.
+    /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the steady clock of the
+    /// next engine on this folder continues from it.
     pub(crate) ticks: u64,
-    /// The place before which no row is left to be found.
+    /// The position before which no row is left.
     pub(crate) front: Front,
     changes: Vec<Change>,
 }
@@ -36,7 +36,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, front, changes: Vec::new() }
     }
 
-    /// Moves the front to a later place, which a reader found on a state before this one.
+    /// Moves the front to a later position, which a reader found in an earlier state.
     pub(crate) fn pass(&mut self, front: Front) {
         self.front = self.front.max(front);
     }
@@ -63,27 +63,27 @@ pub(crate) struct Decided {
     pub(crate) front: Front,
 }
 
-/// The effect of a decision on the room of the disk.
+/// The effect of a decision on disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It may add data.
     Grows,
-    /// It deletes, or replaces by no more.
+    /// It deletes rows, or replaces them by rows that are not larger.
     Frees,
 }
 
-/// A decision with a caller who waits for it.
+/// A decision whose caller waits for the result.
 pub(crate) trait Decision: Send {
-    /// Takes it. An error writes nothing.
+    /// Makes the decision. An error writes nothing.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
 
-    /// Returns `true` if the decision frees room.
+    /// Returns `true` if the decision frees disk space.
     fn frees(&self) -> bool;
 
-    /// Keeps an error for the caller.
+    /// Stores an error for the caller.
     fn refuse(&mut self, error: Error);
 
-    /// Tells the caller the outcome, or the failure of the whole group instead.
+    /// Sends the caller the outcome, or the failure of the whole group.
     fn answer(self: Box<Self>, failure: Option<&Error>);
 }
 
@@ -93,7 +93,7 @@ impl fmt::Debug for dyn Decision {
     }
 }
 
-/// The decision that a closure takes.
+/// A decision made by a closure.
 pub(crate) struct Decide<F, T> {
     effect: Effect,
     take: Option<F>,
@@ -125,7 +125,7 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
 
     fn answer(self: Box<Self>, failure: Option<&Error>) {
         let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
-        // A caller that has gone away is not an error; one without an answer sees the channel closed.
+        // A caller that has gone is not an error; one without a result sees a closed channel.
         if let Some(outcome) = outcome {
             let _ = self.to.send(outcome);
         }

@@ -1,4 +1,4 @@
-//! The disk as the engine sees it: the few calls of journal and base, so that tests can simulate it.
+//! The disk interface of the engine: the few calls of journal and base, which tests can simulate.
 
 pub(crate) mod fault;
 mod real;
@@ -10,15 +10,15 @@ use std::sync::Arc;
 
 pub use real::RealDisk;
 
-/// A file system, as far as the engine uses one.
+/// A file system with the operations that the engine needs.
 ///
-/// What the engine relies on, and a simulated disk may take to its limits:
-/// - After [`sync_data`](DiskFile::sync_data) returns, all that was written to the file before, and its length, survive a
-///   power loss. Until then any part of it may be lost, in any order.
-/// - After [`sync_dir`](Disk::sync_dir) returns, files and folders created, renamed and removed in the folder before stay so. Until
-///   then each of these changes may be lost.
-/// - A rename is atomic: after a power loss the old name or the new one is there, never neither.
-/// - Bytes that a write does not touch stay as they were, also if the power fails during the write.
+/// The engine relies on the following guarantees. A simulated disk may exhaust them:
+/// - After [`sync_data`](DiskFile::sync_data) returns, all bytes written to the file before, and its length, survive a power
+///   loss. Until then any part of them may be lost, in any order.
+/// - After [`sync_dir`](Disk::sync_dir) returns, all files and folders created, renamed and removed in the folder before remain
+///   so. Until then each of these changes may be lost.
+/// - A rename is atomic: after a power loss either the old name or the new one exists.
+/// - Bytes that a write does not touch do not change, even if the power fails during the write.
 ///
 /// ```
 /// use std::io;
@@ -68,21 +68,21 @@ pub use real::RealDisk;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Disk: Debug + Send + Sync + 'static {
-    /// Creates a folder in one that is there; no error if it is there itself.
+    /// Creates a folder in an existing one; succeeds if the folder exists.
     fn create_dir(&self, folder: &Path) -> io::Result<()>;
 
-    /// The names of the files in a folder, in any order.
+    /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. With `create`, makes it empty, also if it is there.
+    /// Opens a file for reading and writing. With `create`, creates an empty file, replacing an existing one.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Opens a file for reading only. Needs no right to write it.
+    /// Opens a file for reading only. Needs no write permission.
     fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.open(path, false)
     }
 
-    /// Gives a file another name, replacing a file that has it.
+    /// Renames a file, replacing a file with the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
@@ -91,21 +91,22 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Makes the entries of a folder durable.
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
 
-    /// Returns a disk that reaches the files of a folder through a handle of the folder, under the same paths. The files stay
-    /// the same when the folder or a folder above it is renamed. `None`, the default, if files are reached by their paths only.
+    /// Returns a disk that accesses the files of a folder through a handle of the folder, under the same paths. The files remain
+    /// the same when the folder or one of its parents is renamed. Returns `None`, the default, if files can be accessed only by
+    /// path.
     fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
         let _ = folder;
         Ok(None)
     }
 
-    /// Takes a lock on a file, creating it; it is held until the value is dropped, or the process ends.
+    /// Locks a file, creating it; the lock is held until the value is dropped or the process ends.
     ///
     /// # Errors
-    /// `WouldBlock` if another holds it.
+    /// `WouldBlock` if another holder has the lock.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>>;
 }
 
-/// An open file. Calls may come from several threads at once.
+/// An open file. Several threads may call it concurrently.
 ///
 /// ```
 /// use table_core::embedded::disk::{Disk, DiskFile, RealDisk};
@@ -120,36 +121,36 @@ pub trait Disk: Debug + Send + Sync + 'static {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait DiskFile: Debug + Send + Sync + 'static {
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether it has no bytes.
+    /// Returns `true` if the file has no bytes.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Fills the buffer from an offset on.
+    /// Fills the buffer with the bytes from an offset.
     ///
     /// # Errors
     /// `UnexpectedEof` if the file ends before.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Writes all bytes from an offset on, extending the file where needed.
+    /// Writes all bytes at an offset, extending the file if needed.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Cuts the file or extends it with zeros.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 
-    /// Makes all that was written durable, and the length.
+    /// Makes all written bytes and the length durable.
     fn sync_data(&self) -> io::Result<()>;
 
-    /// Extends the file by so many bytes of zeros from its end, `offset`, on, and reserves room for them. The default writes the
-    /// zeros.
+    /// Extends the file by this number of zero bytes at its end, `offset`, and reserves disk space for them. The default
+    /// implementation writes the zeros.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.write_zeros(offset, bytes)
     }
 
-    /// Writes so many bytes of zeros from an offset on.
+    /// Writes this number of zero bytes at an offset.
     fn write_zeros(&self, offset: u64, bytes: u64) -> io::Result<()> {
         let zeros = [0; 1 << 14];
         let mut written = 0;
@@ -162,7 +163,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     }
 }
 
-/// A lock that is held while this lives.
+/// A lock that is held while the value lives.
 ///
 /// ```
 /// use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! The engine: the handle that programs hold, and how it starts and stops.
+//! The engine handle, its start and its stop.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -26,16 +26,18 @@ use crate::embedded::waker::contained;
 use crate::error::Result;
 use crate::store::Capabilities;
 
-/// Requests that wait for the committer. Writers beyond wait for room.
+/// Capacity of the committer's queue of requests. Further writers wait until a request leaves it.
 const QUEUE: usize = 1_024;
 
 /// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
 ///
-/// Cloning makes another handle of the same engine; the last one that goes stops it. A write is durable when it is
-/// acknowledged, unless [`Durability::Relaxed`](crate::embedded::Durability::Relaxed) was chosen; writers that wait together share one sync of the disk.
+/// Cloning creates another handle of the same engine; dropping the last handle stops it. A write is durable when it is
+/// acknowledged, unless [`Durability::Relaxed`](crate::embedded::Durability::Relaxed) was chosen. Writers that wait at the same
+/// time share one sync of the disk.
 ///
-/// The futures need no particular runtime. Waiting for a commit is a real wait, but in memory, where a caller that finds no other at
-/// work writes on its own thread; reads answer at once, from memory or with blocking reads of pages that are not cached. Dropping the future of a write does not take the write back.
+/// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on
+/// its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. Dropping the future of
+/// a write does not cancel the write.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -55,7 +57,7 @@ const QUEUE: usize = 1_024;
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
-    /// Those of this handle.
+    /// The injected faults of this handle.
     pub(crate) faults: Faults,
 }
 
@@ -64,23 +66,23 @@ pub(crate) struct Inner {
     pub(crate) requests: Sender<Request>,
     pub(crate) capabilities: Capabilities,
     pub(crate) options: EngineOptions,
-    /// What leases and waits are measured by.
+    /// The clock that measures leases and waits.
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    /// What callers of an engine in memory work with themselves.
+    /// The state with which callers of an engine in memory write themselves.
     pub(crate) direct: Option<Arc<Direct>>,
     committer: Mutex<Option<Thread>>,
 }
 
-/// How requests reach the committer.
+/// The connection to the committer.
 struct Writer {
     requests: Sender<Request>,
     direct: Option<Arc<Direct>>,
     thread: Option<Thread>,
 }
 
-/// Starts the committer's thread; an engine without one reads alone.
+/// Starts the committer's thread. Without one, an engine is read-only.
 fn start(
     options: &EngineOptions,
     shared: &Shared,
@@ -95,7 +97,7 @@ fn start(
     options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok()
 }
 
-/// Counts calls, for faults that come every n-th time.
+/// Counters of calls, for faults that occur on every n-th call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) all: AtomicU32,
@@ -104,27 +106,27 @@ pub(crate) struct Calls {
 }
 
 impl Engine {
-    /// Opens a folder with the default options, creating it if it is not there, and recovers what it holds.
+    /// Opens a folder with the default options, creating it if it does not exist, and recovers its content.
     ///
     /// # Errors
-    /// Those of [`EngineOptions::open`].
+    /// Any error of [`EngineOptions::open`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         EngineOptions::new().open(folder)
     }
 
-    /// An engine that keeps everything in memory and forgets it in the end.
+    /// Creates an engine that keeps everything in memory and loses it when it is dropped.
     #[must_use]
     pub fn in_memory() -> Self {
         EngineOptions::new().in_memory()
     }
 
-    /// Options to open an engine with.
+    /// Returns options for opening an engine.
     pub fn builder() -> EngineOptions {
         EngineOptions::new()
     }
 
-    /// Another handle of the same engine, which the [`Faults`] of its options do not hit: for what a program keeps for itself beside
-    /// what is tried.
+    /// Returns another handle of the same engine that the [`Faults`] of its options do not affect. A program under test can use
+    /// it for its own data.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -150,7 +152,7 @@ impl Engine {
         let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
         let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
         let direct = Arc::new(Direct::new(committer));
-        // A test that decides who goes on, and where a panic is, has each write done by the one thread.
+        // A test that schedules threads or expects a panic needs every write on the committer's thread.
         let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
         let own = by_callers.then(|| Arc::clone(&direct));
         let thread = start(&options, &shared, move || direct.run(&queue, &threads));
@@ -237,30 +239,30 @@ impl Engine {
         }
     }
 
-    /// Writes what is not in the base yet into it, and deletes the journal it covers. The engine does so by itself as rows
-    /// come in; before a copy of the folder is taken, or a long pause, it shortens the next open.
+    /// Writes all rows that are not yet in the base into it, and deletes the covered journal. The engine starts checkpoints
+    /// automatically. An explicit one before copying the folder, or before a long pause, shortens the next open.
     ///
     /// # Errors
-    /// `EnginePoisoned`, `EngineClosed`.
+    /// `EnginePoisoned` if an earlier write failed; `EngineClosed`.
     pub async fn checkpoint(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
 
-    /// Does a checkpoint and merges the base, so that it has each row once, and nothing of what was replaced or deleted before. It
-    /// goes slice by slice beside readers and writers, and needs room for a slice.
+    /// Runs a checkpoint and merges the base until it contains each row once, without replaced or deleted rows. It works in
+    /// slices while readers and writers continue, and needs disk space for one slice.
     ///
     /// # Errors
-    /// `Corrupted` if a part of the base cannot be read: that part is left as it is, the rest is compact. `EnginePoisoned`,
-    /// `EngineClosed`; `Io`, after which the engine works on as before.
+    /// `Corrupted` if a part of the base cannot be read: this part is left unchanged, and the rest is compacted. `EnginePoisoned`
+    /// if an earlier write failed; `EngineClosed`; `Io`, after which the engine continues to work.
     pub async fn compact(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
 
-    /// Figures of what the engine holds, and of what it has done since it was opened. Those of one table are
-    /// [`table_statistics`](Self::table_statistics).
+    /// Returns the size of the engine's content and counters of its work since it was opened.
+    /// [`table_statistics`](Self::table_statistics) describes one table.
     ///
     /// # Errors
-    /// `EngineClosed`.
+    /// `EngineClosed` if the engine was closed.
     pub fn statistics(&self) -> Result<Statistics> {
         let (shared, mut statistics) = (&self.inner.shared, Statistics::default());
         shared.state()?.describe(&mut statistics);
@@ -268,8 +270,8 @@ impl Engine {
         Ok(statistics)
     }
 
-    /// Reads all that the base has from the disk and checks it: every checksum, the order of keys, every row. Readers and writers
-    /// go on meanwhile. It blocks for as long as the disk takes to read the folder. The journal is checked by the next open.
+    /// Reads the whole base from the disk and checks every checksum, the order of keys, and every row. Readers and writers
+    /// continue meanwhile. The call blocks until the folder has been read. The journal is checked by the next open.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -281,7 +283,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `EngineClosed`. What is broken is not an error but part of the answer.
+    /// `EngineClosed` if the engine was closed. Damage is reported in the result, not as an error.
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.shared.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
@@ -289,10 +291,12 @@ impl Engine {
         self.inner.shared.check_open().map(|()| found)
     }
 
-    /// Makes everything durable, stops, and frees the folder. Handles and snapshots that are left answer `EngineClosed`.
+    /// Makes everything durable, stops the engine, and releases the folder. Remaining handles and snapshots return
+    /// `EngineClosed`.
     ///
     /// # Errors
-    /// `EnginePoisoned`, if an earlier write failed; the folder is free all the same. `EngineClosed`.
+    /// `EnginePoisoned` if an earlier write failed; the folder is released in any case. `EngineClosed` if the engine was closed
+    /// before.
     pub async fn close(self) -> Result<()> {
         if self.inner.shared.is_read_only() {
             let outcome = self.inner.shared.check_open();
@@ -304,7 +308,7 @@ impl Engine {
         outcome
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its result.
     pub(crate) async fn ask<T>(
         &self,
         request: impl FnOnce(oneshot::Sender<Result<T>>) -> Request,
@@ -318,7 +322,7 @@ impl Engine {
             None => Some(request),
         };
         let Some(request) = left else {
-            // It is answered already, or a panic took the answer.
+            // The result is ready, or a panic lost it.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
         contained(async {
@@ -330,16 +334,16 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Opens a folder, creating it if it is not there, and recovers what it holds.
+    /// Opens a folder, creating it if it does not exist, and recovers its content.
     ///
     /// # Errors
-    /// `FolderLocked` if another engine has it open; `ReadOnly` if it is a backup; `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and
-    /// `Corrupted`, which leave it untouched; `Io`.
+    /// `FolderLocked` if another engine has it open; `ReadOnly` if it is a backup; `FolderNotOurs`, `FormatTooNew`,
+    /// `FormatTooOld` and `Corrupted`, which leave the folder unchanged; `Io`.
     pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
         Engine::start_on_disk(self, folder.as_ref())
     }
 
-    /// An engine that keeps everything in memory and forgets it in the end.
+    /// Creates an engine that keeps everything in memory and loses it when it is dropped.
     #[must_use]
     pub fn in_memory(self) -> Engine {
         Engine::start_in_memory(self)
@@ -347,8 +351,8 @@ impl EngineOptions {
 }
 
 impl Inner {
-    /// Waits until the committer has stopped and let go of the folder. The committer itself, where a waker that it calls lets
-    /// go of the last handle, does not wait: it stops as soon as it comes back.
+    /// Waits until the committer has stopped and released the folder. If a waker called by the committer drops the last handle,
+    /// the committer does not wait for itself: it stops after the waker returns.
     fn join(&self) {
         self.requests.close();
         let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -359,7 +363,7 @@ impl Inner {
 }
 
 impl Drop for Inner {
-    /// Waits for what was accepted to be done, so that the folder is free afterwards.
+    /// Waits until all accepted requests are done and the folder is released.
     fn drop(&mut self) {
         self.join();
     }

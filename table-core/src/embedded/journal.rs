@@ -22,11 +22,11 @@ use crate::error::{ErrorCode, Result};
 
 pub(crate) use reuse::reuse;
 
-/// Bytes of zeros that are written ahead of the frames at a time. A sync that records no new length and finds no blocks takes about
+/// Number of zero bytes that are written ahead of the frames at a time. A sync without a new length and new blocks takes about
 /// two thirds of the time.
 const AHEAD: usize = 1 << 20;
 
-/// The end of the journal: a file with room for the next frame at `end`.
+/// The end of the journal: a file with space for the next frame at `end`.
 #[derive(Debug)]
 pub(crate) struct Tail {
     pub(crate) number: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Tail {
     pub(crate) salt: Salt,
     /// The offset of the next frame.
     pub(crate) end: u64,
-    /// The length of the file. From `end` on it holds zeros, or bytes of an earlier journal file.
+    /// The length of the file. The bytes from `end` on are zeros, or belong to an earlier journal file.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Tail {
     pub(crate) is_closed: bool,
 }
 
-/// The writer of the journal. Used by the committer alone.
+/// The writer of the journal. Used only by the committer.
 #[derive(Debug)]
 pub(crate) struct Journal {
     disk: Arc<dyn Disk>,
@@ -50,17 +50,17 @@ pub(crate) struct Journal {
     hook: Option<Hook>,
     reserve: Arc<Reserve>,
     tail: Tail,
-    /// The next file, if it was made ahead.
+    /// The next file, if it was created in advance.
     next: Option<Tail>,
     /// Every frame below this sequence number is durable.
     durable: u64,
-    /// The frames of the group under way, and their number.
+    /// The frames of the current group, and their number.
     group: Writer,
     frames: u64,
 }
 
 impl Journal {
-    /// Continues the journal of a folder at its end, all of which is durable.
+    /// Continues the journal of a folder at its end. The whole journal must be durable.
     pub(crate) fn new(
         (disk, folder): (Arc<dyn Disk>, PathBuf),
         hook: Option<Hook>,
@@ -79,7 +79,7 @@ impl Journal {
             let file = disk.open(&file::path(folder, number), true)?;
             file.write_at(0, &header)?;
             file.sync_data()?;
-            // IMPORTANT: the entry is durable before a frame is written: a journal file is never missing between others.
+            // IMPORTANT: the entry is durable before a frame is written: a gap between journal files is corruption.
             if Mend::SyncJournalEntry.is_in() {
                 disk.sync_dir(folder)?;
             }
@@ -97,10 +97,12 @@ impl Journal {
         self.frames += 1;
     }
 
-    /// Writes the group and, if `sync`, makes it and all frames before it durable. A group that `frees` room may use the reserve.
+    /// Writes the group and, if `sync`, makes it and all frames before it durable. A group that `frees` space may use the
+    /// reserve.
     ///
     /// # Errors
-    /// After `DiskFull` the journal is as it was before the group, and can be written. After any other error it must not be used.
+    /// After `DiskFull` the journal is in its state before the group, and can be written. After any other error it must not be
+    /// used.
     pub(crate) fn commit(&mut self, sync: bool, frees: bool) -> Result<()> {
         if self.group.as_bytes().is_empty() {
             return Ok(());
@@ -133,14 +135,14 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes zeros behind the frames of the group, which end at `end`.
+    /// Writes zeros after the frames of the group, which end at `end`.
     fn write_ahead(&mut self, end: u64, frees: bool) -> io::Result<()> {
         if !frees {
             self.reserve.keep_for(end + AHEAD as u64)?;
         }
         let start = self.tail.filled.max(end);
         match self.tail.file.write_at(start, &vec![0; AHEAD]) {
-            // The frames alone may have room.
+            // The frames themselves may still fit.
             Err(error) if frees && is_full(&error) => self.tail.file.set_len(self.tail.filled),
             written => {
                 written?;
@@ -150,7 +152,7 @@ impl Journal {
         }
     }
 
-    /// Undoes a group that found no room.
+    /// Undoes a group on a full disk.
     fn take_back(&mut self) -> io::Result<()> {
         self.tail.file.set_len(self.tail.end)?;
         // IMPORTANT: durable before the group is refused: no later open may find a frame of it.
@@ -162,8 +164,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable,
-    /// so that damage of the last one is found by the next open, and is not taken for a write that a crash cut short.
+    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were
+    /// durable, so the next open recognises damage of the last one, instead of treating it as a write that a crash interrupted.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         if self.tail.is_closed {
@@ -182,7 +184,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes all that was written durable.
+    /// Makes all written frames durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         if self.durable == self.tail.sequence {
             return Ok(());
@@ -193,12 +195,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes the file that the journal continues in.
+    /// Sets the file in which the journal continues.
     pub(crate) fn prepare(&mut self, next: Tail) {
         self.next = Some(next);
     }
 
-    /// Removes the next file, to free its room.
+    /// Removes the next file to free its space.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));
@@ -208,8 +210,8 @@ impl Journal {
     /// Continues in the next file. Returns its number and the sequence number of its first frame.
     ///
     /// # Errors
-    /// After a shortage of room or descriptors the journal continues in the old file. What exists of the new one holds nothing, and
-    /// the next open ignores it. After any other error the journal must not be used.
+    /// After a shortage of disk space or descriptors the journal continues in the old file. The new file is then empty or
+    /// missing, and the next open ignores it. After any other error the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
         // IMPORTANT: the old file is durable before the new one has a frame: only the last file with frames may have a torn tail.
         self.sync()?;
@@ -238,7 +240,7 @@ impl Journal {
         self.group.as_bytes().len()
     }
 
-    /// Bytes of frames in the present file.
+    /// Bytes of frames in the current file.
     pub(crate) fn bytes(&self) -> u64 {
         self.tail.end
     }

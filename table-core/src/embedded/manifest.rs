@@ -23,18 +23,18 @@ const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
 /// The version of folders that are written.
 const VERSION: u32 = 5;
-/// The first version that was released. From this one on all are read.
+/// The first released version. All versions from this one on are readable.
 const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
 
-/// What a folder is.
+/// The content of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
-    /// It holds nothing yet, or is not there.
+    /// The folder is empty or does not exist.
     Empty,
-    /// It holds an engine's files, in a version that this library reads.
+    /// The folder contains an engine's files, in a version that this library reads.
     Engine(Version),
-    /// It holds a backup, in a version that this library reads.
+    /// The folder contains a backup, in a version that this library reads.
     Backup(Version),
 }
 
@@ -43,13 +43,13 @@ pub(crate) enum Folder {
 pub(crate) struct Version(u32);
 
 impl Version {
-    /// Whether it is the one that is written.
+    /// Returns `true` if the version is the current one.
     pub(crate) fn is_current(self) -> bool {
         self.0 == VERSION
     }
 }
 
-/// The bytes of a manifest of the version that is written.
+/// Returns the bytes of a manifest of the current version.
 pub(crate) fn bytes() -> Vec<u8> {
     let mut out = Writer::default();
     out.raw(MAGIC);
@@ -58,7 +58,7 @@ pub(crate) fn bytes() -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Looks at a folder without changing it.
+/// Inspects a folder without changing it.
 ///
 /// # Errors
 /// `FolderNotOurs`, `FormatTooNew`, `FormatTooOld`, `Corrupted`.
@@ -85,7 +85,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(RESTORING) {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
-    // A crash while the folder was made leaves these at most. The last is in the root of a volume.
+    // A crash during the creation of the folder leaves at most these files. The last one is in the root of a volume.
     let lost_and_found = if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK };
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, lost_and_found];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
@@ -94,12 +94,12 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     Err(Error::of(FolderFault::NotOurs(folder.into())))
 }
 
-/// Checks the bytes of a backup's manifest that is not in a folder.
+/// Checks the bytes of a backup's manifest in an object store.
 pub(crate) fn check_backup(bytes: &[u8], to: &Path) -> Result<()> {
     version(bytes, BACKUP, to).map(drop)
 }
 
-/// The version that a manifest says.
+/// Returns the version in a manifest.
 fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
     let broken = || Error::of(FolderFault::Broken { folder: folder.into(), name: name.to_owned() });
     let mut reader = Reader::new(bytes.get(..BYTES).ok_or_else(broken)?);
@@ -121,7 +121,7 @@ fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
     Ok(Version(version))
 }
 
-/// Gives a folder its manifest, of the version that is written, durably and at once: [`FORMAT`] or [`BACKUP`].
+/// Writes the manifest of the current version into a folder, durably and atomically: [`FORMAT`] or [`BACKUP`].
 pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
     let new = folder.join(format!("{name}.new"));
     let task = || Task::MakeFolder(folder.into());
@@ -130,25 +130,25 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
     let make = || {
         file.sync_data()?;
         disk.rename(&new, &folder.join(name))?;
-        // IMPORTANT: durable before any other file is made: files without a manifest are not ours.
+        // IMPORTANT: durable before any other file is created: a folder with files and without a manifest is refused.
         disk.sync_dir(folder)
     };
     make().map_err(|error| task().failed(error))
 }
 
-/// Marks an empty folder as one that is being restored to, durably: a restore may end before it has written any other file.
+/// Marks an empty folder as the destination of a restore, durably: a restore may end before it has written any other file.
 pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let task = || Task::WriteFolder(folder.into());
     let file = disk.open(&folder.join(RESTORING), true).map_err(|error| task().refused(error))?;
     file.sync_data().and_then(|()| disk.sync_dir(folder)).map_err(|error| task().failed(error))
 }
 
-/// Makes an engine's folder of one that was restored to and has all other files.
+/// Completes a restored folder, whose other files all exist.
 pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let cannot = |error| Task::WriteFolder(folder.into()).failed(error);
     disk.remove(&folder.join(RESTORING)).map_err(cannot)?;
     disk.sync_dir(folder).map_err(cannot)?;
-    // IMPORTANT: last: without it a folder that holds something is refused.
+    // IMPORTANT: last, because a folder with content and without a manifest is refused.
     write(disk, folder, FORMAT)
 }
 

@@ -1,28 +1,28 @@
-//! Mends of faults the engine once had. With the feature `mutations` a test takes one out, to see that it finds the fault again.
+//! Fixes of past faults of the engine. With the feature `mutations` a test disables one to check that it finds the fault again.
 
-/// A mend, by the fault that comes back without it.
+/// A fix, described by the fault that returns without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mend {
-    /// A request that is queued behind a close waits for ever.
+    /// A request that is queued behind a close waits forever.
     AnswerAtClose,
-    /// A panic of the checkpoint thread reaches none of the callers that wait for it.
+    /// A panic of the checkpoint thread is not reported to the callers that wait for it.
     TellEndOfCheckpoints,
-    /// A caller's waker that panics ends the writing of all.
+    /// A panic of a caller's waker ends all writing.
     ContainWakers,
-    /// A group is seen, and acknowledged, before it is durable.
+    /// A group is visible and acknowledged before it is durable.
     SyncGroups,
     /// A value can look like a frame of the journal.
     SaltFrames,
-    /// What is broken in a run is read as if it were whole.
+    /// Damaged parts of a run are read as if they were intact.
     CheckParts,
-    /// Recovery takes what a failed sync left for written.
+    /// Recovery treats the frames of a failed sync as durable.
     RewriteUnsynced,
     /// Folders above the engine's are not durable.
     SyncParents,
     /// The entry of a journal file is not durable when frames are written to it.
     SyncJournalEntry,
-    /// The header of a journal file that is used again is not durable when the file has its new name.
+    /// The header of a reused journal file is not durable when the file has its new name.
     SyncReused,
     /// A run is not durable when the base names it.
     SyncRuns,
@@ -30,30 +30,30 @@ pub enum Mend {
     SyncBase,
     /// A journal file is deleted that the base does not cover.
     KeepUncovered,
-    /// A group that finds no room ends writing.
+    /// A group on a full disk ends all writing.
     TakeBackGroups,
-    /// A checkpoint that finds no room ends writing.
+    /// A checkpoint on a full disk ends all writing.
     PutOffCheckpoints,
-    /// A flush that finds no room ends writing.
+    /// A flush on a full disk ends all writing.
     RetryFlushes,
-    /// Two versions of a row are the same at the end of time.
+    /// Two versions of a row have the same Timestamp at the end of time.
     RefuseEndOfTime,
-    /// A second engine opens the folder once `LOCK` has been removed.
+    /// A second engine opens the folder after `LOCK` has been removed.
     LockManifest,
-    /// The root of a volume is not opened for its `lost+found`.
+    /// The root of a volume cannot be opened because of its `lost+found`.
     AllowLostAndFound,
-    /// A scan goes on in another table of the same name.
+    /// A scan continues in another table with the same name.
     EndScans,
     /// A file of a backup is not durable when the backup names it.
     SyncCopies,
     /// Files of the earlier backup are removed before the new one is durable.
     KeepEarlierBackup,
-    /// A merge takes as many layers out of a segment as it chose before the segment was cut, and proves nothing.
+    /// A merge removes as many layers from a segment as it chose before the segment was cut, and verifies nothing.
     NameLayers,
 }
 
 impl Mend {
-    /// All of them.
+    /// All fixes.
     pub const ALL: [Self; 23] = [
         Self::AnswerAtClose,
         Self::TellEndOfCheckpoints,
@@ -80,14 +80,14 @@ impl Mend {
         Self::NameLayers,
     ];
 
-    /// Whether it is in.
+    /// Returns `true`: every fix is enabled.
     #[cfg(not(feature = "mutations"))]
     pub(crate) const fn is_in(self) -> bool {
         let _ = self;
         true
     }
 
-    /// Whether it is in, for the present thread.
+    /// Returns `true` if the fix is enabled for the current thread.
     #[cfg(feature = "mutations")]
     pub(crate) fn is_in(self) -> bool {
         switch::OUT.get() != Some(self)
@@ -107,7 +107,7 @@ mod switch {
         pub(super) static OUT: Cell<Option<Mend>> = const { Cell::new(None) };
     }
 
-    /// Takes a mend out for the present thread, or puts all back.
+    /// Disables a fix for the current thread, or enables all.
     pub fn take_out(mend: Option<Mend>) {
         OUT.set(mend);
     }

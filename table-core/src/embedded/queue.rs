@@ -1,11 +1,11 @@
-//! The engine as a [`QueueStore`]: a queue is an internal table, and each verb one decision on it.
+//! The engine as a [`QueueStore`]: a queue is an internal table, and each operation is one decision on it.
 //!
-//! - A message lies in two rows (`docs/format.md`, "Queues"): what it says, by its id, and from when it shows, by that instant.
-//!   So the next message to receive is the first row of a range, and receiving writes no text again.
-//! - The committer takes the decisions one after another by the latest state, in the groups of all writes: receivers never
-//!   conflict, share syncs, and never get one message at one time.
-//! - Instants come from a steady clock over the engine's [clock](crate::embedded::EngineOptions::clock), which tests can set: leases
-//!   end in time also after that clock has jumped ahead and back.
+//! - A message has two rows (`docs/format.md`, "Queues"): its text, by id, and its visibility, by instant. So the next message to
+//!   receive is the first row of a range, and receiving does not rewrite the text.
+//! - The committer runs decisions one after another on the latest state, in the groups of all writes: receivers never conflict,
+//!   share syncs, and never get the same message at the same time.
+//! - Instants come from a steady clock over the engine's [clock](crate::embedded::EngineOptions::clock), which tests can set:
+//!   leases end in time even after that clock has jumped ahead and back.
 
 mod decisions;
 mod fault;
@@ -30,15 +30,15 @@ use crate::ticks;
 use decisions::Rest;
 use fault::StoredQueueFault;
 
-/// What the name of the table of a queue begins with.
+/// Prefix of the name of a queue's table.
 const QUEUE: &str = "queue-";
 
-/// The table of a queue: no program can name it.
+/// Returns the table of a queue. No program can use its name.
 fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
 
-/// An error of the queue's table in the words of queues.
+/// Converts an error of the queue's table into an error of the queue.
 fn in_queue(queue: &QueueName, error: Error) -> Error {
     match error.code() {
         ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
@@ -50,7 +50,7 @@ fn in_queue(queue: &QueueName, error: Error) -> Error {
 }
 
 impl Engine {
-    /// At most `top` names of queues in their order, from a name or the beginning of one on.
+    /// Returns at most `top` names of queues in order, starting at a name or prefix.
     ///
     /// ```
     /// use table_core::{Engine, QueueName, QueueStore};
@@ -67,7 +67,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `ServerBusy`, as of every call; `Io` of an engine that has failed.
+    /// `ServerBusy`, as of every call; `Io` if the engine has failed.
     pub fn queues_from(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
@@ -77,8 +77,8 @@ impl Engine {
         names.take(top).map(QueueName::new).collect()
     }
 
-    /// The name of a table that a program on the engine keeps for itself beside those of its users: it is not listed, and
-    /// [`TableName::new`] refuses it, so that a user cannot name it.
+    /// Returns the name of a private table of a program on the engine: listings omit it, and [`TableName::new`] refuses it, so
+    /// users cannot name it.
     ///
     /// ```
     /// use table_core::{Engine, TableName, TableStore};
@@ -96,7 +96,7 @@ impl Engine {
         TableName::internal(&format!("private-{name}"))
     }
 
-    /// Asks the committer for a decision on a queue.
+    /// Sends a decision on a queue to the committer and returns its result.
     async fn decide<T: Send + 'static>(
         &self,
         queue: &QueueName,
@@ -129,11 +129,11 @@ impl Engine {
         self.inner.shared.after_read(counted).map(|()| count)
     }
 
-    /// Finds the place of the first message that is left, past the traces of those that were received. It reads on the caller's
-    /// thread, so that no writer waits.
+    /// Finds the first remaining message, skipping tombstones of received messages. It reads on the caller's thread, so no writer
+    /// waits.
     ///
-    /// The place stays right: a later decision puts its messages at its own instant or after, which is not before the last decision of
-    /// the state, and with a later Timestamp.
+    /// The result stays valid: a later decision inserts its messages at its own instant or later, which is not before the last
+    /// decision of the state, and with a later Timestamp.
     fn find_front(&self, queue: &QueueName) -> Result<Front> {
         let state = self.inner.shared.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -149,7 +149,7 @@ impl Engine {
         self.inner.shared.after_read(found).map(|()| front)
     }
 
-    /// Returns visible messages, and the number of traces that were passed.
+    /// Returns visible messages, and the number of skipped tombstones.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
@@ -171,7 +171,7 @@ impl Engine {
         self.inner.shared.after_read(read).map(|()| (messages, traces))
     }
 
-    /// Lets the next reads of a queue begin at the first message that is left.
+    /// Stores the front, so the next reads of a queue start at the first remaining message.
     async fn remember_front(&self, queue: &QueueName) -> Result<()> {
         let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let pass = move |ground: &mut Ground<'_>| {
@@ -200,7 +200,7 @@ impl QueueStore for Engine {
         deleted.map_err(|error| in_queue(queue, error))
     }
 
-    /// Reads what shows when of every message: about 100 ns a message.
+    /// Reads the visibility of every message: about 100 ns per message.
     async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
         self.count_now(queue).map_err(|error| in_queue(queue, error))
     }
@@ -220,7 +220,7 @@ impl QueueStore for Engine {
                 decisions::receive(ground, count, hidden)
             };
             let (leases, rest) = self.decide(queue, ("receive", Effect::Frees), receive).await?;
-            // None may be returned only if none is visible.
+            // An empty result is correct only if no message is visible.
             if !leases.is_empty() || rest == Rest::Nothing {
                 return Ok(leases);
             }

@@ -1,4 +1,4 @@
-//! Opening a folder for reading alone, also one that a writer of another process holds.
+//! Opening a folder for reading only, even while a writer of another process has it open.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -17,21 +17,21 @@ use crate::embedded::recover::{self, Replay};
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 
-/// How often a folder is read, at most, whose journal stays in the same files: its end may be cut by a writer while it is read.
+/// Maximum number of reads of a folder whose journal files do not change: a writer may cut the end of the journal during a read.
 const ATTEMPTS: usize = 3;
 
 impl Engine {
-    /// Opens a folder for reading alone, with the default options: that of an engine, also of one that is open in this or another
-    /// process, or a backup.
+    /// Opens a folder for reading only, with the default options. The folder is an engine's, even one that is open in this or
+    /// another process, or a backup.
     ///
-    /// What it shows is the folder as it was at the call, and stays so: every transaction that was acknowledged before, in the
-    /// order of the writer, and perhaps the first of those that were under way. Open it again to see more. Of those under way, one may
-    /// be shown that its writer is then refused, where the disk is full, or that a power loss takes back.
+    /// The engine shows the state of the folder at the call: every transaction that was acknowledged before, in the writer's
+    /// order, and possibly the first of the running ones. Open the folder again for a newer state. A running transaction may be
+    /// visible although its writer is then refused because the disk is full, or a power loss undoes it.
     ///
-    /// Nothing is written or locked, and a writer is not disturbed: what it deletes meanwhile keeps its room on the disk until this
-    /// handle goes. Each file of the base is open, about one for each 16 MiB: systems bound how many a process may have. The
-    /// folder is to be on a file system of this computer. One over the network may show old bytes of files, in which
-    /// case opening fails as `Corrupted`.
+    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until
+    /// this handle is dropped. Each file of the base is open, about one for each 16 MiB, and systems limit the open files of a
+    /// process. The folder must be on a file system of this computer: a network file system may show old bytes of files, and
+    /// opening then fails with `Corrupted`.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -50,18 +50,19 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// Those of [`EngineOptions::open_read_only`].
+    /// Any error of [`EngineOptions::open_read_only`].
     pub fn open_read_only(folder: impl AsRef<Path>) -> Result<Self> {
         EngineOptions::new().open_read_only(folder)
     }
 }
 
 impl EngineOptions {
-    /// Opens a folder for reading alone, as [`Engine::open_read_only`] does. Of the options those of reading count: limits, cache, clock, faults.
+    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options for reading are used: limits, cache,
+    /// clock, faults.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the folder is missing or empty, holds something else, or a backup that was cut short; `FormatTooNew`,
-    /// `FormatTooOld`, `Corrupted`; `Io`, also where a process may not have so many files open.
+    /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew`,
+    /// `FormatTooOld`, `Corrupted`; `Io`, including too many open files.
     pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
         let folder = &*folder::absolute(folder.as_ref())?;
         let disk = folder::hold_existing(&self.disk, folder)?;
@@ -71,7 +72,7 @@ impl EngineOptions {
                 Ok(replay) => break replay,
                 Err(error) => {
                     let now = journal(&*disk, folder).map_err(|_| error.clone())?;
-                    // A writer that has come to other files may have written over one that was being read.
+                    // A writer that uses other files now may have overwritten a file during the read.
                     attempt = if now == files { attempt + 1 } else { 1 };
                     if attempt > ATTEMPTS {
                         return Err(error);
@@ -84,7 +85,7 @@ impl EngineOptions {
     }
 }
 
-/// The numbers of the files of the journal.
+/// Returns the numbers of the journal files.
 fn journal(disk: &dyn Disk, path: &Path) -> Result<Vec<u64>> {
     let mut numbers: Vec<u64> = list(disk, path)?.iter().filter_map(|name| file::number(name)).collect();
     numbers.sort_unstable();
@@ -103,7 +104,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         if is_backup {
             return Err(Error::of(FolderFault::NothingToRead(path.into())));
         }
-        // An engine is just making the folder, or was stopped while it did.
+        // An engine is creating the folder, or was stopped while it did.
         return Ok(Replay::of(State::default()));
     }
     let place = options.place(held, path);
@@ -124,7 +125,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the files of the journal, from the first one that a version of the base does not cover to the last.
+/// Opens the journal files from the first one that a version of the base does not cover to the last.
 fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let mut files = Vec::new();
     for number in meta.journal.. {
@@ -135,7 +136,7 @@ fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, A
             Err(error) => return Err(Task::ReadJournal(path).refused(error)),
         }
     }
-    // A new folder has none yet. Where there are later ones, the base has been replaced by now.
+    // A new folder has no journal yet. If later files exist, the base has been replaced.
     let may_be_empty = recover::is_fresh(meta)
         && (!files.is_empty() || list(disk, path)?.iter().all(|name| file::number(name).is_none()));
     if files.is_empty() && !may_be_empty {

@@ -21,10 +21,10 @@ use crate::embedded::reserve::Reserve;
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 
-/// What was in a folder, and what goes on with it.
+/// The recovered content of a folder, and the handles with which the engine continues.
 pub(crate) struct Recovered {
     pub(crate) state: State,
-    /// The largest Timestamp given out.
+    /// The largest Timestamp issued so far.
     pub(crate) timestamp: u64,
     /// Tables dropped since the last checkpoint.
     pub(crate) dropped: Vec<u32>,
@@ -36,7 +36,7 @@ pub(crate) struct Recovered {
     pub(crate) lock: Lock,
 }
 
-/// What keeps other engines out of a folder.
+/// The locks that keep other engines out of a folder.
 #[derive(Debug)]
 pub(crate) struct Lock {
     manifests: Vec<Box<dyn DiskLock>>,
@@ -46,11 +46,11 @@ pub(crate) struct Lock {
 /// Opens a folder, given by its absolute path.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let io = |error| Task::OpenFolder(path.into()).refused(error);
-    // Before the lock file is created: the folder of another program is left as it is.
+    // This check precedes the creation of the lock file: the folder of another program must not change.
     if check(&*options.disk, path)?.is_none() {
         folder::make(&*options.disk, path)?;
     }
-    // IMPORTANT: from here on the folder is the one of this handle, whatever its path leads to later.
+    // IMPORTANT: from this point on the handle identifies the folder, even if its path changes.
     let held_disk = folder::hold(&options.disk, path)?;
     let disk = &*held_disk;
     let lock = |name| {
@@ -64,10 +64,11 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     if version.is_none() {
         manifest::write(disk, path, FORMAT)?;
     }
-    // A lock file may be removed when the folder is tidied up. Without the manifest a folder is not opened.
+    // A clean-up of the folder may remove a lock file, but without the manifest a folder cannot be opened.
     let second = if Mend::LockManifest.is_in() { Some(lock(FORMAT)?) } else { None };
     let mut held = Lock { manifests: second.into_iter().collect(), _first: first };
-    // IMPORTANT: what an earlier engine made, renamed or deleted, and could not make durable, is adopted from here on.
+    // IMPORTANT: files that an earlier engine created, renamed or deleted without making it durable are relied on from this point
+    // on.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
     let base = open_base(&options.place(&held_disk, path), &names)?;
@@ -81,9 +82,9 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // Nothing was changed so far; from here on the folder is known to be sound.
+    // Nothing has been changed so far, and the folder is known to be sound.
     if version.is_some_and(|version| !version.is_current()) {
-        // IMPORTANT: before anything is written in the new format: an engine that does not know it opens the folder no more.
+        // IMPORTANT: this precedes every write in the new format: engines that do not know the format must not open the folder.
         held.manifests.push(lock(FORMAT_NEW)?);
         manifest::write(disk, path, FORMAT)?;
     }
@@ -101,7 +102,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: held })
 }
 
-/// The version of an engine's folder; `None` for an empty one.
+/// Returns the version of an engine's folder; `None` for an empty one.
 fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     match manifest::check(disk, path)? {
         Folder::Empty => Ok(None),
@@ -117,13 +118,13 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
     if names.iter().any(|name| file::number(name).is_some()) {
         return Err(Error::of(BaseFault::Missing(place.folder.join(base::BASE))));
     }
-    // IMPORTANT: the base is there before the first journal file: a folder with a journal and no base has lost it.
+    // IMPORTANT: the base is created before the first journal file: a folder with a journal and without a base has lost its base.
     let fresh =
         Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
     Base::create(place, fresh)
 }
 
-/// What the base holds, with what the journal says happened since.
+/// A replay of the journal on the content of a base.
 pub(crate) struct Replay {
     pub(crate) state: State,
     pub(crate) timestamp: u64,
@@ -131,13 +132,13 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// What a base holds, before the journal.
+    /// Creates a replay that starts from a base.
     pub(crate) fn new(base: BaseView) -> Self {
         let (catalog, timestamp) = (base.meta().catalog.clone(), base.meta().timestamp);
         Self { timestamp, ..Self::of(State { catalog, base: Some(base), ..State::default() }) }
     }
 
-    /// A state that nothing has happened to.
+    /// Creates a replay that starts from a state.
     pub(crate) fn of(state: State) -> Self {
         Self { state, timestamp: 0, dropped: Vec::new() }
     }
@@ -159,21 +160,21 @@ impl Replay {
     }
 }
 
-/// Where a file of the journal ends.
+/// The end of a journal file.
 pub(crate) struct End {
     tail: Tail,
-    /// Whether something other than zeros follows.
+    /// `true` if the end is followed by anything except zeros.
     torn: bool,
-    /// The offset from which on no sync is known to have succeeded.
+    /// The first offset not covered by a sync that is known to have succeeded.
     unsynced: u64,
 }
 
-/// Whether the base is that of a new folder: its journal may not be there yet, or never have been made whole.
+/// Returns `true` if the base belongs to a new folder: its journal may be missing or incomplete.
 pub(crate) fn is_fresh(meta: &Meta) -> bool {
     meta.journal == 1 && meta.sequence == 1
 }
 
-/// Replays the files of the journal that the base does not cover, given in order; `None` if a new folder has none yet.
+/// Replays the journal files that the base does not cover, in order; `None` if a new folder has none yet.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],
@@ -190,17 +191,18 @@ pub(crate) fn replay_all(
         }
         let is_last = at + 1 == files.len();
         match (read_file(path, number, file, sequence, replay)?, &last) {
-            // Written after the sync of the file before, which is therefore broken, not torn.
+            // The file was written after the sync of its predecessor, so the predecessor is damaged, not torn.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
             }
-            // IMPORTANT: the file before is the end, which may be torn and is to be mended: this one was made ahead of its first frame.
+            // IMPORTANT: this file was created before its first frame, so its predecessor is the end of the journal, and may be
+            // torn.
             (Found::Whole(end), Some(_)) if end.tail.end == file::HEADER && is_last => {}
             (Found::Whole(end), _) => {
                 sequence = end.tail.sequence;
                 last = Some(end);
             }
-            // A crash while the file was made, or a full disk: the one before is the end.
+            // A crash or a full disk interrupted the creation of the file, so its predecessor is the end of the journal.
             (Found::Nothing, _) if is_last && (number > meta.journal || fresh) => {}
             (Found::Nothing | Found::Later, _) => {
                 return Err(reader::corrupted(&file::path(path, number), 0));
@@ -213,17 +215,17 @@ pub(crate) fn replay_all(
     }
 }
 
-/// The error of a file of the journal that is not there.
+/// Returns the error of a missing journal file.
 fn missing(path: &Path, number: u64) -> Error {
     Error::of(JournalFault::Missing(file::path(path, number)))
 }
 
-/// What a journal file is found to be.
+/// The result of reading a journal file.
 enum Found {
     Whole(End),
-    /// It was made and never written to: there was a crash, or no room for all of it.
+    /// The file was created but never written: the creation was interrupted by a crash or a full disk.
     Nothing,
-    /// It begins after frames that are not there.
+    /// The file begins after frames that are missing.
     Later,
 }
 
@@ -244,7 +246,7 @@ fn read_file(
         Ok::<_, Error>(FileHeader::read(&bytes).filter(|header| header.number == number))
     };
     let Some(found) = header()? else {
-        // A header is durable before anything is written behind it: a longer file was whole.
+        // A header is durable before anything is written after it: the header of a longer file was complete.
         return if filled > file::HEADER { Err(reader::corrupted(&path, 0)) } else { Ok(Found::Nothing) };
     };
     let salt = found.salt;
@@ -257,7 +259,7 @@ fn read_file(
         replay.apply(record);
         Ok(())
     })?;
-    // IMPORTANT: beside a writer, the file may have become another one while it was read, and seem to end too early.
+    // IMPORTANT: a concurrent writer may have reused the file while it was read, so that it seems to end too early.
     if header()? != Some(found) {
         return Err(reader::corrupted(&path, 0));
     }
@@ -266,15 +268,15 @@ fn read_file(
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 
-/// Cuts a torn tail, and makes what was replayed durable.
+/// Cuts a torn tail, and makes the replayed frames durable.
 fn mend(end: End) -> std::io::Result<Tail> {
     let End { mut tail, torn, unsynced } = end;
     if torn {
         tail.file.set_len(tail.end)?;
         tail.filled = tail.end;
     }
-    // IMPORTANT: what was replayed may so far be only in the operating system's memory, and about to be seen. Where an earlier
-    // sync has failed, the system may hold it for written: it is written once more, so that this sync is not an empty one.
+    // IMPORTANT: the replayed frames, which are about to become visible, may exist only in the operating system's cache. If an
+    // earlier sync failed, the system may consider them written; rewriting them makes this sync effective.
     let unsynced = if Mend::RewriteUnsynced.is_in() { unsynced } else { tail.end };
     let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
     tail.file.read_at(unsynced, &mut bytes)?;

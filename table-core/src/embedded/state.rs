@@ -1,4 +1,4 @@
-//! The state that a reader sees: one immutable value, replaced as a whole.
+//! The state that readers see: one immutable value, replaced as a whole.
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -14,21 +14,21 @@ use crate::embedded::statistics::Statistics;
 use crate::error::Result;
 use crate::row::{Row, RowView};
 
-/// Tables and rows at one moment. Each layer hides what the next ones hold of a key: recent, frozen, base.
+/// Tables and rows at one moment. For each key, the first layer with an entry counts, in the order recent, frozen, base.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,
-    /// Written since the last checkpoint began.
+    /// Rows written since the last checkpoint began.
     pub(crate) recent: Recent,
-    /// What a checkpoint is writing into the base.
+    /// Rows that a checkpoint is writing into the base.
     pub(crate) frozen: Option<Recent>,
     /// The last checkpoint; `None` in memory.
     pub(crate) base: Option<BaseView>,
-    /// For each queue's table: a place before which no message is left.
+    /// For each queue's table: a position before which no message is left.
     pub(crate) fronts: OrdMap<u32, Front>,
     /// The instant of the last decision that the state contains.
     pub(crate) decided: u64,
-    /// `true` if the engine was closed. The state then holds nothing.
+    /// `true` if the engine was closed. The state is then empty.
     pub(crate) is_closed: bool,
 }
 
@@ -38,12 +38,12 @@ impl State {
         Self { is_closed: true, ..Self::default() }
     }
 
-    /// Returns the place before which a queue's table has no message.
+    /// Returns the position before which a queue's table has no message.
     pub(crate) fn front(&self, table: u32) -> Front {
         self.fronts.get(&table).copied().unwrap_or_default()
     }
 
-    /// The row of a key.
+    /// Returns the row of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let newer = || self.recent.get(key);
         let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));
@@ -54,7 +54,7 @@ impl State {
         }
     }
 
-    /// Visits the keys of a span in order, each with its row, or with `None` where a tombstone hides it, until told to stop.
+    /// Visits the keys of a span in order, each with its row, or with `None` for a tombstone, until the visitor stops.
     pub(crate) fn scan(
         &self,
         span: &Span,
@@ -64,7 +64,7 @@ impl State {
         self.scan_over(base, span, visit)
     }
 
-    /// The same for rows that are not likely to be read again soon.
+    /// Visits the keys of a span like `scan`, for rows that are unlikely to be read again soon.
     pub(crate) fn sweep(
         &self,
         span: &Span,
@@ -74,7 +74,7 @@ impl State {
         self.scan_over(base, span, visit)
     }
 
-    /// What it holds, and what its base has done.
+    /// Adds the size of the content, and the counters of the base, to the statistics.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         statistics.tables = self.catalog.len();
         statistics.recent_rows = self.recent.len() + self.frozen.as_ref().map_or(0, Recent::len);
@@ -114,7 +114,7 @@ impl State {
     }
 }
 
-/// Two layers in key order; of one key the newer layer's entry.
+/// Two layers in key order; for equal keys, the entry of the newer layer.
 struct Overlay<A: Iterator, B: Iterator> {
     newer: Peekable<A>,
     older: Peekable<B>,

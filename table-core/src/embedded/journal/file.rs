@@ -15,18 +15,18 @@ const VERSION: u32 = 3;
 const EXACT: u32 = 2;
 const SUFFIX: &str = ".journal";
 
-/// The path of a journal file.
+/// Returns the path of a journal file.
 pub(crate) fn path(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:010}{SUFFIX}"))
 }
 
-/// The number in a journal file's name; `None` if it is none.
+/// Returns the number in a journal file's name; `None` for other names.
 pub(crate) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX)?.parse().ok()
 }
 
-/// Random numbers that the checksums of a file's frames begin with: bytes that were not written as a frame of this file, such
-/// as those inside a value, have no checksum that holds.
+/// Random seeds of the checksums of a file's frames. Bytes that were not written as a frame of this file, such as bytes of a
+/// value, have no valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     pub(crate) head: u32,
@@ -39,18 +39,18 @@ impl Salt {
             return Self { head: 0, record: 0 };
         }
         let bits = Uuid::new_v4().as_u128();
-        // Bits of a UUID's version and variant lie between these.
+        // The version and variant bits of the UUID are between these parts.
         let part = |shift: u32| u32::try_from(bits >> shift & u128::from(u32::MAX)).unwrap_or_default();
         Self { head: part(96), record: part(0) }
     }
 }
 
-/// What a journal file says of itself.
+/// The header of a journal file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
-    /// Its number, as in its name.
+    /// The number of the file, as in its name.
     pub(crate) number: u64,
-    /// No frame of it has a sequence number below this one.
+    /// A lower bound of the sequence numbers of the frames.
     pub(crate) sequence: u64,
     pub(crate) salt: Salt,
 }
@@ -68,7 +68,7 @@ impl FileHeader {
         out.into_bytes()
     }
 
-    /// Reads it; `None` if the bytes are none, or of another version.
+    /// Reads a header; `None` if the bytes are not a header of a known version.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (magic, version) = (reader.u64()?, reader.u32()?);

@@ -1,4 +1,4 @@
-//! Frames: one transaction each, with its results, so that replay needs nothing but the frame (`docs/format.md`, "Journal").
+//! Frames: one transaction each, with its results, so that replay needs only the frame (`docs/format.md`, "Journal").
 //!
 //! ```text
 //! 0   u32  bytes of the record
@@ -27,14 +27,14 @@ const WRITE: u8 = 1;
 const CREATE: u8 = 2;
 const DROP: u8 = 3;
 
-/// The result of a write on one key: its new row, or none.
+/// The result of a write to one key: its new row, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) key: Key,
     pub(crate) row: Option<Row>,
 }
 
-/// What one transaction did.
+/// The effect of one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     /// Wrote entities of one partition.
@@ -46,7 +46,7 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    /// The Timestamp it was given.
+    /// Returns the Timestamp of the transaction.
     pub(crate) fn ticks(&self) -> u64 {
         match self {
             Self::Write { ticks, .. } | Self::Drop { ticks, .. } => *ticks,
@@ -64,7 +64,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys of a transaction are of one partition: that part is written once.
+                // All keys of a transaction are in one partition, which is written once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -89,7 +89,7 @@ impl Record {
         }
     }
 
-    /// Reads a record; `None` if the bytes are none.
+    /// Reads a record; `None` if the bytes are not a record.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (kind, ticks) = (reader.u8()?, reader.u64()?);
@@ -123,7 +123,7 @@ impl Record {
     }
 }
 
-/// Bytes of a key up to and with the end of its partition.
+/// Returns the number of bytes of a key up to and including the end of its partition.
 pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)
@@ -145,7 +145,7 @@ pub(crate) fn write(record: &Record, salt: Salt, sequence: u64, durable: u64, ou
 pub(crate) struct Head {
     /// Bytes of the record.
     pub(crate) length: u32,
-    /// Of the record.
+    /// The checksum of the record.
     checksum: u32,
     pub(crate) sequence: u64,
     pub(crate) durable: u64,
@@ -162,12 +162,12 @@ impl Head {
         out.into_bytes()
     }
 
-    /// The sequence number alone, unchecked; `None` if there are too few bytes.
+    /// Returns the sequence number, unchecked; `None` if there are too few bytes.
     pub(crate) fn peek(bytes: &[u8]) -> Option<u64> {
         Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
     }
 
-    /// Reads it; `None` if it was not written so in the file of this salt.
+    /// Reads a head; `None` if it was not written in the file of this salt.
     pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (length, checksum) = (reader.u32()?, reader.u32()?);
@@ -179,7 +179,7 @@ impl Head {
         holds.then_some(head)
     }
 
-    /// Whether this is the record that was written.
+    /// Returns `true` if the record matches the checksum.
     pub(crate) fn accepts(&self, record: &[u8], salt: Salt) -> bool {
         u32::try_from(record.len()) == Ok(self.length)
             && crc32c::crc32c_append(salt.record, record) == self.checksum

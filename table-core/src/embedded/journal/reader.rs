@@ -13,19 +13,19 @@ use crate::error::{Error, Result};
 /// The end of the frames of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// The offset behind the last good frame.
+    /// The offset after the last intact frame.
     pub(crate) offset: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
     /// `true` if only zeros follow. Otherwise a write was torn there.
     pub(crate) clean: bool,
-    /// The offset from which on no sync is known to have succeeded.
+    /// The first offset not covered by a sync that is known to have succeeded.
     pub(crate) unsynced: u64,
     /// `true` if there are no frames, or the last one is a closing frame.
     pub(crate) is_closed: bool,
 }
 
-/// A file read from an offset on.
+/// A file read from an offset.
 struct From<'a> {
     file: &'a dyn DiskFile,
     offset: u64,
@@ -43,7 +43,7 @@ impl Read for From<'_> {
     }
 }
 
-/// The sequence number of the frame that a file begins with, by its head.
+/// Returns the sequence number of a file's first frame, from its head.
 pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -> Result<Option<u64>> {
     let mut head = Vec::with_capacity(HEADER);
     let from = From { file, offset: file::HEADER.min(length), length };
@@ -52,11 +52,11 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
     Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
-/// Gives every good frame's record to `apply`, in order, and finds the end.
+/// Passes the record of every intact frame to `apply`, in order, and finds the end.
 ///
 /// # Errors
-/// `Corrupted` if a frame is broken that had been durable: one is found behind it that was written later than its sync. Frames
-/// of one unsynced write may reach the disk in any order, so a good frame behind a broken one alone proves nothing.
+/// `Corrupted` if a durable frame is damaged, which an intact frame written after its sync proves. Frames of one unsynced write
+/// may reach the disk in any order, so an intact frame after a damaged one proves nothing by itself.
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,
@@ -76,14 +76,14 @@ pub(crate) fn read(
         if !rest.synced_later {
             return Ok(end);
         }
-        // IMPORTANT: a writer may have written the frame, and later ones, since it was looked for: then it is whole by now.
+        // IMPORTANT: a writer may have written this frame and later ones since the search began. The frame is then intact.
         if end.sequence == before {
             return Err(corrupted(path, end.offset));
         }
     }
 }
 
-/// Gives the good frames from an end on to `apply`, and moves the end behind them.
+/// Passes the intact frames after an end to `apply`, and moves the end past them.
 fn read_frames(
     path: &Path,
     file: &dyn DiskFile,
@@ -100,11 +100,11 @@ fn read_frames(
         if head.sequence != end.sequence || !head.accepts(&record, salt) {
             break;
         }
-        // A checksum that holds over bytes that are not a record: written by something else.
+        // The checksum matches bytes that are not a record, so another program wrote them.
         let written = Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?;
         end.is_closed = written.is_empty();
         apply(written)?;
-        // The first frame after a sync says that all before it is durable.
+        // The first frame after a sync states that all previous frames are durable.
         if head.durable == head.sequence {
             end.unsynced = end.offset;
         }
@@ -114,7 +114,7 @@ fn read_frames(
     Ok(())
 }
 
-/// The next frame's head, and its record unchecked; `None` if there is none, or it would reach beyond the file.
+/// Returns the next frame's head, and reads its record unchecked; `None` if no frame follows, or it would exceed the file.
 fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
     let mut head = Vec::with_capacity(HEADER);
     source.take(HEADER as u64).read_to_end(&mut head)?;
@@ -127,22 +127,22 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
     Ok(Some(head))
 }
 
-/// What stands behind the last good frame.
+/// The bytes after the last intact frame.
 struct Rest {
-    /// Only zeros.
+    /// `true` if they are all zeros.
     clean: bool,
-    /// A good frame that was written when the one that should stand there was durable already.
+    /// `true` if an intact frame was written after the missing frame was durable.
     synced_later: bool,
 }
 
 impl Rest {
-    /// Looks at every byte once: a record is read only behind a head whose salted checksum holds.
+    /// Examines every byte once. A record is read only after a head with a valid salted checksum.
     fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
         const BLOCK: usize = 4096;
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
         let mut rest = Self { clean: true, synced_later: false };
         let mut block = Vec::with_capacity(ZEROS.len());
-        // Each block with the heads that begin in it.
+        // Each block includes the heads that begin in it.
         for start in (end.offset..length).step_by(BLOCK) {
             let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
             block.resize(count, 0);
@@ -152,7 +152,7 @@ impl Rest {
             }
             rest.clean = false;
             for (place, bytes) in (start..).zip(block.windows(HEADER)) {
-                // Each frame takes bytes: a sequence number far ahead is not worth a checksum, nor is one of what the file held before.
+                // Each frame takes bytes, so a sequence number far ahead, or of the file's old content, needs no checksum.
                 let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
                 if Head::peek(bytes).is_some_and(is_near)
                     && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_search_behind_a_torn_frame_reads_each_byte_once_whatever_a_value_holds() {
-        // Wherever one looks: a length, a sequence number and what is durable, all likely.
+        // Every offset has a plausible length, sequence number and durable number.
         let value = 200_000_u64.to_le_bytes().into_iter().cycle().take(400_000);
         let bytes: Vec<u8> =
             std::iter::repeat_n(0, usize::try_from(file::HEADER).unwrap()).chain(value).collect();
@@ -229,7 +229,7 @@ mod tests {
         assert!(read < 2 * length, "{read} bytes of {length} were read");
     }
 
-    /// A file whose frames behind the first are written by another process right after the first look.
+    /// A file to which another process writes the frames after the first immediately after the first read.
     #[derive(Debug)]
     struct Growing {
         bytes: Vec<u8>,
@@ -276,7 +276,7 @@ mod tests {
         out.raw(&[0; 40]);
         let mut ends = Vec::new();
         for sequence in 1..=3 {
-            // Each after a sync of those before.
+            // Each frame follows a sync of the previous ones.
             let record = Record::Drop { ticks: sequence, id: 7 };
             crate::embedded::journal::frame::write(&record, salt, sequence, sequence, &mut out);
             ends.push(out.as_bytes().len());

@@ -1,12 +1,12 @@
-//! A key in two pieces, as the blocks of the base have it.
+//! A key in two pieces, as stored in the blocks of the base.
 
-/// What a key begins with, which it mostly shares with its neighbours, and the rest. Not put together before its bytes are asked for:
-/// most rows that a filter looks at are passed over without.
+/// A key as a prefix, usually shared with its neighbours, and the rest. The pieces are joined only on demand, because a filter
+/// skips most rows without their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// Whether the entry visited just before has the same front, and its row the same shape: then neither need be compared again.
+    /// `true` if the previous entry has the same prefix, and its row the same shape: neither needs to be compared again.
     pub(crate) is_alike: bool,
 }
 
@@ -15,12 +15,12 @@ impl<'k> SplitKey<'k> {
         Self { front, rest, is_alike: false }
     }
 
-    /// The same, where the entry before is like it.
+    /// Sets whether the previous entry is alike.
     pub(crate) const fn alike_if(self, is_alike: bool) -> Self {
         Self { is_alike, ..self }
     }
 
-    /// A key that is in one piece.
+    /// Creates a key in one piece.
     pub(crate) const fn whole(key: &'k [u8]) -> Self {
         Self::new(&[], key)
     }
@@ -29,12 +29,12 @@ impl<'k> SplitKey<'k> {
         self.front.len() + self.rest.len()
     }
 
-    /// Its bytes, in memory of their own.
+    /// Returns its bytes as an owned vector.
     pub(crate) fn to_vec(self) -> Vec<u8> {
         [self.front, self.rest].concat()
     }
 
-    /// Its bytes, put together in a buffer.
+    /// Returns its bytes, joined in a buffer.
     #[inline]
     pub(crate) fn join(self, buffer: &mut Vec<u8>) -> &[u8] {
         buffer.clear();
@@ -43,7 +43,7 @@ impl<'k> SplitKey<'k> {
         buffer
     }
 
-    /// The same in a buffer that has a key with the same front.
+    /// Returns its bytes, joined in a buffer that contains a key with the same prefix.
     #[inline]
     pub(crate) fn rejoin(self, buffer: &mut Vec<u8>) -> &[u8] {
         debug_assert!(buffer.starts_with(self.front), "another front");
@@ -52,7 +52,7 @@ impl<'k> SplitKey<'k> {
         buffer
     }
 
-    /// How many bytes the front has.
+    /// Returns the number of bytes of the prefix.
     pub(crate) const fn front(self) -> usize {
         self.front.len()
     }

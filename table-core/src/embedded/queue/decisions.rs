@@ -1,4 +1,4 @@
-//! The decision of each verb of a queue (QUE-10 to QUE-13).
+//! The decision of each queue operation (QUE-10 to QUE-13).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::error::{Error, Result};
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, TimeToLive};
 use crate::ticks;
 
-/// The most expired messages that one decision removes.
+/// Maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// The most traces of received messages that one decision passes. Longer stretches are passed by the caller, on its own thread.
+/// Maximum number of tombstones that one decision skips. The caller skips longer runs on its own thread.
 pub(super) const TRACES: usize = 256;
 
-/// An instant so much later, in ticks.
+/// Returns the instant after a duration, in ticks.
 fn after(now: u64, time: Duration) -> u64 {
     let more = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     now.saturating_add(more).min(ticks::MAX)
@@ -41,7 +41,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     Lease::new(message, receipt, rows::datetime(visible))
 }
 
-/// Lets a message show after a time; its new receipt and the instant.
+/// Sets the time when a message becomes visible; returns its new receipt and the instant.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
@@ -54,18 +54,18 @@ struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     rest: Rest,
-    /// A place before which no message is left, once those found and those expired are gone.
+    /// A position before which no message is left after the found and the expired messages are removed.
     front: Front,
 }
 
-/// The part of a queue that a decision did not look at.
+/// The part of a queue that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// No visible message is left.
     Nothing,
     /// More messages, visible or expired.
     Messages,
-    /// Traces of messages that were received before, and perhaps messages behind them.
+    /// Tombstones of received messages, possibly followed by messages.
     Traces,
 }
 
@@ -96,7 +96,7 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     Ok(visible)
 }
 
-/// Hides visible messages for a time and returns their leases, with what is left of the queue.
+/// Hides visible messages for a time and returns their leases, with the rest of the queue.
 pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
     let Visible { found, expired, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());
@@ -110,8 +110,8 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
     for (key, shown) in expired {
         remove(ground, key, &shown.id);
     }
-    // IMPORTANT: a message that is put or hidden later shows at `now` or after, and `now` never goes back: it lies behind the front.
-    // Without the front each receive would pass the traces of all messages that were received before.
+    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or after, and `now` never decreases: the message
+    // is after the front. Without the front each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))
 }
@@ -123,7 +123,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// The message that a receipt gives the right to.
+/// Returns the message of a receipt.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?
@@ -142,7 +142,7 @@ fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Ke
     Err(Error::of(StoredQueueFault::Gone(id.clone())))
 }
 
-/// Hides a message for another time, and gives it another text.
+/// Hides a message for a different time, and replaces its text.
 pub(super) fn update(
     ground: &mut Ground<'_>,
     lease: &Lease,

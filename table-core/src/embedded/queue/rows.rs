@@ -14,33 +14,33 @@ use crate::row::{Row, RowView, RowWriter};
 use crate::ticks;
 use crate::value::ValueRef;
 
-/// All rows of a queue are in one partition: what a message is and when it shows change in one transaction.
+/// All rows of a queue are in one partition, because one transaction changes both rows of a message.
 pub(crate) const PARTITION: &str = "";
 /// Digits of a tick count.
 const TICKS: usize = 19;
-/// Digits of a place within a transaction.
+/// Digits of an index within a transaction.
 const PLACE: usize = 2;
 
-/// The key of a message that shows from an instant on, written by a transaction at a place of it. Its digits are the receipt.
+/// Returns the key of a message by its visibility, transaction and index in the transaction. Its digits are the pop receipt.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// The key that a receipt stands for; `None` for a text that is not a receipt.
+/// Returns the key of a receipt; `None` if the text is not a receipt.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
     legal.then(|| key_of(table, &format!("v{digits}")))
 }
 
-/// The key of a message by its id; `None` for a text that is not an id.
+/// Returns the key of a message by its id; `None` if the text is not an id.
 pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     let id = Uuid::parse_str(id.as_str()).ok()?;
     Some(key_of(table, &format!("m{}", id.simple())))
 }
 
-/// A new message's id: a GUID that sorts by when it was put.
+/// Returns the id of a new message: a GUID that sorts by the time of the put.
 pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
@@ -51,7 +51,7 @@ fn key_of(table: u32, row_key: &str) -> Key {
     bytes.into()
 }
 
-/// Returns the span of the messages that show from a place on, up to and including an instant.
+/// Returns the span of the messages that are visible from a position up to and including an instant.
 pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     let Front { instant, ticks } = from;
     let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));
@@ -59,7 +59,7 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the place of a key among the messages that show.
+/// Returns the position of a key in the order of visibility.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let mut reader = key::KeyReader::default();
     let (_, row_key) = reader.read(key)?;
@@ -72,7 +72,7 @@ fn corrupted(part: &'static str) -> Error {
     Error::of(StoredQueueFault::Broken(part))
 }
 
-/// What stands beside the instant from which a message shows.
+/// The row that stores the visibility of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) id: MessageId,
@@ -101,7 +101,7 @@ impl Shown {
         writer.finish()
     }
 
-    /// Whether its time to live is over.
+    /// Returns `true` if the time to live is over.
     pub(crate) fn is_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
@@ -115,7 +115,7 @@ fn instant(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<Option<u64>
     }
 }
 
-/// What of a message does not change when it is received.
+/// The part of a message that receiving does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Body<'a> {
     pub(crate) text: &'a str,
@@ -130,7 +130,7 @@ impl<'a> Body<'a> {
         if let Some(ticks) = expires {
             writer.property("Expires", ValueRef::DateTime(ticks));
         }
-        // Not a string: 64 KiB of UTF-8 (QUE-6) are more than a string's 32,768 code units.
+        // Binary instead of a string: 64 KiB of UTF-8 (QUE-6) may exceed a string's 32,768 code units.
         writer.property("Text", ValueRef::Binary(text.as_bytes()));
         writer.finish()
     }
@@ -144,13 +144,13 @@ impl<'a> Body<'a> {
         Ok(Self { text, inserted, expires })
     }
 
-    /// Whether its time to live is over.
+    /// Returns `true` if the time to live is over.
     pub(crate) fn is_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
 }
 
-/// A whole message, put together from its two rows.
+/// Combines the two rows of a message.
 pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Message> {
     let key = message_key(table, &shown.id).ok_or_else(|| corrupted("id"))?;
     let row = state.get(&key)?.ok_or_else(|| corrupted("text"))?;
@@ -165,7 +165,7 @@ pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Messag
     ))
 }
 
-/// An instant of the engine's clock as callers see it.
+/// Converts an instant of the engine's clock for callers.
 pub(crate) fn datetime(instant: u64) -> DateTime<Utc> {
     ticks::to_datetime(instant).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
