@@ -1,12 +1,12 @@
 //! The embedded engine: tables in a folder or in memory, with the service's semantics.
 //!
-//! How to think of it:
-//! - The **journal** makes a write durable: frames in append-only files, one sync for all who wait.
-//! - **Recent** holds what was written since the last checkpoint, in a map whose clone is a snapshot; the **base** holds the
-//!   rest, in sorted runs on disk, and is fed by checkpoints and merged in slices in the background.
-//! - One thread, the committer, changes the **state**; readers load it whole and never wait.
+//! Overview:
+//! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
+//! - **Recent** contains the rows written since the last checkpoint, in a map whose clone is a snapshot. The **base** contains
+//!   the other rows, in sorted runs on disk; checkpoints add to it, and a background thread merges it in slices.
+//! - One thread, the committer, changes the **state**; readers load it as a whole and never wait.
 //!
-//! The files' formats are in `docs/format.md`.
+//! `docs/format.md` describes the file formats.
 
 mod apply;
 mod backup;

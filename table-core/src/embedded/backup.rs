@@ -1,4 +1,4 @@
-//! Backups of an engine in use, and engines restored from them.
+//! Backups of a running engine, and their restore.
 
 mod image;
 mod readable;
@@ -21,14 +21,14 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup, RowPlace};
 
 impl Engine {
-    /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or holds an earlier backup of
-    /// this engine. Of that one only what is new is copied, and what is no longer needed is removed.
+    /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier
+    /// backup of this engine. Then only new data is copied, and data that is no longer needed is removed.
     ///
-    /// It begins with a checkpoint; readers and writers go on meanwhile. All that is copied is read back and checked; what an
-    /// earlier backup copied is not read again, but when it is restored or verified. A backup that was cut short at any
-    /// moment leaves the earlier one, or the new one, whole. Copying blocks for as long as the disk takes.
+    /// The backup starts with a checkpoint; readers and writers continue meanwhile. All copied data is read back and checked;
+    /// data of an earlier backup is read again only when it is restored or verified. An interrupted backup leaves the earlier one
+    /// or the new one complete. The call blocks until the data has been copied.
     ///
-    /// A backup is not opened for writing: [`restore`](Self::restore) makes an engine's folder of it.
+    /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -44,9 +44,11 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; `FolderNotOurs` where the folder holds something else, be it an engine, a backup of another
-    /// one, or one of this engine after which an older state was restored; `FolderLocked` where another backup goes there;
-    /// `Corrupted` if a part of the base cannot be read: [`backup_readable`](Self::backup_readable) copies the rest; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
+    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder contains anything else, including an engine, a
+    /// backup of another engine, or a backup that is newer than the restored state of this engine; `FolderLocked` if another
+    /// backup is being written to it; `Corrupted` if a part of the base cannot be read:
+    /// [`backup_readable`](Self::backup_readable) copies the rest; `Io`, `DiskFull`; any error of
+    /// [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
@@ -58,25 +60,24 @@ impl Engine {
         self.inner.shared.state_to_keep()?.base.clone().ok_or_else(|| Error::of(EngineFault::InMemory))
     }
 
-    /// Makes an engine's folder of a backup, in a folder that is empty or missing. The backup is left as it is, and need not be
-    /// writable.
+    /// Restores a backup to a folder that is empty or missing. The backup is not changed, and need not be writable.
     ///
-    /// Every block is checked. A restore that was cut short, or met damage, leaves a folder that is refused: empty it first.
-    /// It blocks for as long as the disk takes.
+    /// Every block is checked. A restore that was interrupted, or found damage, leaves a folder that cannot be opened: empty it
+    /// first. The call blocks until the data has been copied.
     ///
     /// # Errors
-    /// `FolderNotOurs` where `from` holds no whole backup, or `to` holds something; `Corrupted` with the file and the place where
-    /// the backup is damaged; `FormatTooNew`, `FormatTooOld`; `Io`, `DiskFull`.
+    /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with file and offset, if the
+    /// backup is damaged; `FormatTooNew`, `FormatTooOld`; `Io`, `DiskFull`.
     pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         EngineOptions::new().restore(from, to)
     }
 }
 
 impl EngineOptions {
-    /// [`Engine::restore`] on the disk of these options.
+    /// Restores like [`Engine::restore`], on the disk of these options.
     ///
     /// # Errors
-    /// Those of [`Engine::restore`].
+    /// Any error of [`Engine::restore`].
     pub fn restore(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         let (from, to) = (&*folder::absolute(from.as_ref())?, &*folder::absolute(to.as_ref())?);
         let source = folder::hold_existing(&self.disk, from)?;
@@ -95,7 +96,7 @@ impl EngineOptions {
     }
 }
 
-/// Creates a folder to restore an engine to, holds it and locks it.
+/// Creates a folder for a restore, opens a handle to it and locks it.
 fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
     let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
         Folder::Empty => Ok(()),
@@ -110,7 +111,7 @@ fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box
     Ok((disk, lock))
 }
 
-/// Makes an engine's folder of one that has a base.
+/// Completes a restored folder that has a base.
 fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     let meta = base.meta();
     Journal::create(disk, folder, meta.journal, meta.sequence)?;

@@ -1,6 +1,6 @@
-//! Integers and runs of bytes in the engine's formats: little endian, lengths as 32 bits.
+//! Integers and byte strings in the engine's formats: little endian, with 32-bit lengths.
 
-/// Appends to a buffer.
+/// A writer that appends to a buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Writer(Vec<u8>);
 
@@ -17,18 +17,18 @@ impl Writer {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// Bytes as they are.
+    /// Appends bytes without a length.
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
-    /// A length and that many bytes. What is longer than 4 GiB has no place here: every limit is far below.
+    /// Appends a length and the bytes. Every limit is far below the maximum of 4 GiB.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         self.0.extend_from_slice(bytes);
     }
 
-    /// Overwrites bytes that were written before.
+    /// Overwrites earlier bytes.
     pub(crate) fn patch(&mut self, at: usize, bytes: &[u8]) {
         if let Some(place) = self.0.get_mut(at..at + bytes.len()) {
             place.copy_from_slice(bytes);
@@ -48,7 +48,7 @@ impl Writer {
     }
 }
 
-/// Reads from the front of a slice; `None` where it ends too early.
+/// A reader of the bytes of a slice; returns `None` if the slice ends too early.
 #[derive(Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// So many bytes as they are.
+    /// Returns the next bytes, without a length.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;

@@ -1,4 +1,4 @@
-//! The catalog: which tables there are, their ids, and which names are still being deleted.
+//! The catalog: the tables, their ids, and the names whose deletion is in progress.
 
 mod fault;
 
@@ -16,7 +16,7 @@ use fault::CatalogFault;
 /// One table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id at the front of its keys. Never given twice: a table made again has another.
+    /// The id at the front of its keys. Never reused: a recreated table has another id.
     pub(crate) id: u32,
     /// The name in the case it was created with (TBL-2).
     pub(crate) name: TableName,
@@ -31,7 +31,7 @@ pub(crate) struct Catalog {
     names: OrdMap<u32, Arc<str>>,
     /// Names whose deletion is in progress, each with the instant of its end, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The same names by the instant, so that those whose time is over are forgotten first.
+    /// The same names sorted by instant, from which expired ones are removed first.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -49,7 +49,7 @@ impl Default for Catalog {
 }
 
 impl Catalog {
-    /// A table.
+    /// Returns a table.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
@@ -70,7 +70,7 @@ impl Catalog {
         }
     }
 
-    /// The entry of a table to be created.
+    /// Returns the entry of a table to create.
     ///
     /// # Errors
     /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
@@ -83,14 +83,14 @@ impl Catalog {
     }
 
     fn new_entry(&self, name: &TableName, created: u64) -> Result<TableEntry> {
-        // The last id is never given out: the span of a table ends at the next id.
+        // The last id is never used, because the span of a table ends at the next id.
         if self.next_id == u32::MAX {
             return Err(Error::of(CatalogFault::NoIds).with_table(name.as_str()));
         }
         Ok(TableEntry { id: self.next_id, name: name.clone(), created })
     }
 
-    /// The id of a table to be dropped.
+    /// Returns the id of a table to drop.
     ///
     /// # Errors
     /// `ResourceNotFound` (OPT-3), `TableBeingDeleted` (OPT-4).
@@ -101,7 +101,7 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// The entry of a table that takes the place of one that is there, empty.
+    /// Returns the entry of an empty table that replaces an existing one.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
@@ -110,7 +110,7 @@ impl Catalog {
         self.new_entry(&name, created)
     }
 
-    /// Adds a table. One of the same name gives way to it in the same step; its id, whose rows are to go.
+    /// Adds a table. Replaces a table of the same name in the same step, and returns its id, whose rows must be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
@@ -123,12 +123,12 @@ impl Catalog {
         Some(replaced)
     }
 
-    /// Removes a table, if it is there.
+    /// Removes a table, if it exists.
     pub(crate) fn remove(&mut self, id: u32) {
         self.take(id);
     }
 
-    /// Removes a table. Its name answers `TableBeingDeleted` from `now` until an instant.
+    /// Removes a table. Requests for its name return `TableBeingDeleted` from `now` until an instant.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);
@@ -146,47 +146,47 @@ impl Catalog {
         Some(folded)
     }
 
-    /// Whether a table of this id is there.
+    /// Returns `true` if a table has this id.
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.names.contains_key(&id)
     }
 
-    /// Whether a table of an id in this range is there.
+    /// Returns `true` if a table has an id in this range.
     pub(crate) fn contains_any(&self, ids: RangeInclusive<u32>) -> bool {
         !ids.is_empty() && self.names.range(ids).next().is_some()
     }
 
-    /// How many tables there are.
+    /// Returns the number of tables.
     pub(crate) fn len(&self) -> usize {
         self.tables.len()
     }
 
-    /// The id that the next table gets.
+    /// Returns the id of the next table.
     pub(crate) fn next_id(&self) -> u32 {
         self.next_id
     }
 
-    /// Sets the id that the next table gets, if it is larger than what is known.
+    /// Raises the id of the next table, if the given one is larger.
     pub(crate) fn reserve_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
 
-    /// All tables in order of their folded names.
+    /// Returns all tables in the order of their folded names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &TableEntry> {
         self.tables.values()
     }
 
-    /// The folded names from one on, those of the engine's own tables included.
+    /// Returns the folded names starting at one, including the engine's private tables.
     pub(crate) fn from(&self, folded: &str) -> impl Iterator<Item = &str> {
         let range = (Bound::Included(folded), Bound::Unbounded);
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
     }
 
-    /// One page of names (OPT-5, PAGE-12). Prefix and position ignore case, as all comparison of table names does (TBL-2).
+    /// Returns one page of names (OPT-5, PAGE-12). Prefix and position ignore case, like every comparison of table names (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();
-        // A program's tables begin with a letter. What the engine keeps for itself begins with `$`, sorts before, and is not
-        // listed.
+        // Names of a program's tables begin with a letter. Names of the engine's private tables begin with `$`, sort before them,
+        // and are not listed.
         let from = from.map(str::to_ascii_lowercase).unwrap_or_default();
         let start = from.max(prefix.clone()).max("a".to_owned());
         let mut found = self
@@ -299,7 +299,7 @@ mod tests {
             most = most.max(catalog.leaving.len());
         }
         assert_eq!(most, 10);
-        // A name that is made again is no longer leaving.
+        // A name that is created again is no longer being deleted.
         let name = TableName::new("Log0999").unwrap();
         catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
         assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());

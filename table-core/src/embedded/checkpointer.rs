@@ -28,12 +28,12 @@ pub(crate) enum Job {
     Checkpoint(Checkpoint),
     /// Free the memory of rows and of a view.
     Discard(Option<Recent>, Option<BaseView>),
-    /// Leave a table that was dropped out of the checkpoint that waits for room. The drop is durable.
+    /// Omit a dropped table from the checkpoint that waits for disk space. The drop is durable.
     Dropped(u32),
 }
 
-/// A checkpoint: rows to write, and the metadata to record with them. `meta.dropped` are the tables dropped since the last checkpoint.
-/// `compact` asks for a compaction afterwards.
+/// A checkpoint: rows to write, and the metadata to record with them. `meta.dropped` are the tables dropped since the last
+/// checkpoint. `compact` requests a compaction afterwards.
 pub(crate) struct Checkpoint {
     pub(crate) frozen: Recent,
     pub(crate) meta: Meta,
@@ -42,13 +42,13 @@ pub(crate) struct Checkpoint {
 
 /// The result of a job or a merge.
 pub(crate) enum Done {
-    /// The base holds the frozen rows. The tail is the next journal file, if one was made from a covered file.
+    /// The base contains the frozen rows. The tail is the next journal file, if one was created from a covered file.
     Checkpointed(BaseView, Option<Tail>),
-    /// The disk has no room for the frozen rows. The thread tries again.
+    /// The disk has no space for the frozen rows. The thread tries again.
     NoRoom(Error),
-    /// The base holds the same rows in other runs.
+    /// The base contains the same rows in other runs.
     Merged(BaseView),
-    /// The compaction has ended. The error is that of a part that could not be merged.
+    /// The compaction has ended. The error is the error of a part that could not be merged.
     Compacted(Result<()>),
     /// The base cannot be written any more.
     Failed(Error),
@@ -60,7 +60,7 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// Bytes of a journal file that is used again, at most.
+    /// Maximum bytes of a reused journal file.
     pub(crate) room: u64,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,
@@ -69,7 +69,7 @@ pub(crate) struct Checkpointer {
     pub(crate) wake: Wake,
     /// `true` if the last merge failed, on a full disk for example. No merge starts before the next checkpoint.
     pub(crate) resting: bool,
-    /// `true` if the last flush found no room.
+    /// `true` if the last flush found the disk full.
     pub(crate) no_room: bool,
     /// The error of a part that the current compaction could not merge.
     pub(crate) unmerged: Option<Error>,
@@ -126,7 +126,7 @@ impl Checkpointer {
                 (None, None) => self.merge(),
             };
             self.base.remove_obsolete();
-            // Without room it is tried again after the next step.
+            // If the disk is full, the thread retries after the next step.
             let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
@@ -161,7 +161,7 @@ impl Checkpointer {
         self.wake.wake();
     }
 
-    /// Writes a checkpoint. Returns it if the disk has no room.
+    /// Writes a checkpoint. Returns it if the disk is full.
     fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<Option<Checkpoint>> {
         let Checkpoint { frozen, meta, compact } = &checkpoint;
         let span = tracing::debug_span!(
@@ -200,7 +200,7 @@ impl Checkpointer {
         Ok(None)
     }
 
-    /// Frees the room of dropped tables before the checkpoint that waits for room.
+    /// Frees the space of dropped tables before the checkpoint that waits for space.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
             // The committer releases its view, and with it the files of the tables.

@@ -1,4 +1,4 @@
-//! The committer: the one thread that changes the state. It takes requests in groups, and makes each group durable at once.
+//! The committer: the only thread that changes the state. It processes requests in groups, and makes each group durable at once.
 
 mod checkpoints;
 mod direct;
@@ -36,43 +36,43 @@ use crate::store::Committed;
 pub(crate) use checkpoints::{Checkpoints, Thresholds};
 pub(crate) use direct::Direct;
 
-/// The most requests of one group.
+/// Maximum number of requests of one group.
 const GROUP: usize = 1_024;
-/// The longest wait for writers to come again.
+/// Longest wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
-/// The most bytes of frames of one group, but for its last.
+/// Maximum bytes of frames of one group, not counting its last frame.
 const GROUP_BYTES: usize = 8 << 20;
 
-/// What the committer works with.
+/// The state and resources of the committer.
 pub(crate) struct Committer {
     requests: Receiver<Request>,
     pub(crate) shared: Arc<Shared>,
     hook: Option<Hook>,
     threads: Threads,
     limits: Limits,
-    /// Whether a group is synced before it is acknowledged.
+    /// `true` if a group is synced before it is acknowledged.
     sync: bool,
     table_delete_delay: Duration,
-    /// The latest state, ahead of the published one while a group is under way.
+    /// The latest state, ahead of the published one during a group.
     state: State,
     timestamps: Timestamps,
-    /// What leases and waits are measured by.
+    /// The clock that measures leases and waits.
     steady: Clock,
     /// Journal and base; `None` in memory.
     disk: Option<OnDisk>,
-    /// How many requests may come for the next group.
+    /// Number of requests expected for the next group.
     expected: usize,
-    /// How long the last group took to be durable.
+    /// Time that the last group took to become durable.
     commit_time: Duration,
-    /// The reason why writes that add data are refused for now.
+    /// The reason for refusing writes that add data, if they are refused now.
     refusal: Option<Error>,
-    /// Tables that the group under way drops.
+    /// Tables that the current group drops.
     dropped: Vec<u32>,
     /// Dropped tables whose rows are still in memory; used without a disk.
     reclaim: Vec<u32>,
 }
 
-/// What only an engine on disk has. Dropped in this order: the lock outlives all that it protects.
+/// Parts of an engine on disk. Fields are dropped in this order: the lock outlives the files that it protects.
 pub(crate) struct OnDisk {
     pub(crate) journal: Journal,
     pub(crate) checkpoints: Checkpoints,
@@ -81,7 +81,7 @@ pub(crate) struct OnDisk {
 }
 
 impl Committer {
-    /// A committer that goes on from a state, above a Timestamp.
+    /// Creates a committer that continues from a state, with Timestamps above the given one.
     pub(crate) fn new(
         options: &EngineOptions,
         requests: Receiver<Request>,
@@ -110,11 +110,11 @@ impl Committer {
         }
     }
 
-    /// Works until it is asked to close, or every handle is gone. Gives back who waits for the close; they are to be answered
-    /// once the committer is dropped, and the folder free.
+    /// Works until it is asked to close, or every handle is dropped. Returns the callers that wait for the close; they must be
+    /// answered after the committer is dropped and the folder is released.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic ends writing, and not answering: from then on every writer receives the reason.
+        // A panic stops writing, but not answering: from then on every writer receives the reason.
         while let Err(error) = caught(|| self.work(&mut closers)) {
             self.shared.poison(&error);
         }
@@ -130,7 +130,7 @@ impl Committer {
             }
             let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
             if self.refusal.is_some() {
-                // There may be room now.
+                // Space may have become free.
                 self.tend()?;
             }
             self.check_room();
@@ -140,7 +140,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Refuses writes that add data as long as the reserve of the disk is not whole.
+    /// Refuses writes that add data while the reserve of the disk is not whole.
     fn check_room(&mut self) {
         if let Some(disk) = &self.disk
             && self.refusal.is_none()
@@ -150,7 +150,7 @@ impl Committer {
         }
     }
 
-    /// Does a request and those that wait behind it.
+    /// Processes a request and the requests that wait behind it.
     fn group(&mut self, first: Request, closers: &mut Vec<Sender<Result<()>>>) {
         let (mut answers, mut request, mut frees) = (Vec::new(), Some(first), false);
         while let Some(next) = request.take() {
@@ -170,15 +170,15 @@ impl Committer {
         self.finish_group(&mut answers, frees);
     }
 
-    /// Makes everything durable that was accepted, and ends the journal.
+    /// Makes all accepted writes durable, and ends the journal.
     fn make_durable(&mut self) -> Result<()> {
         self.shared.check_writable()?;
         let last = self.timestamps.last();
         self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
     }
 
-    /// Waits a moment for the writers of the last group, who have just been answered and are about to come again: a sync that
-    /// all share is worth more than the moment, which is a small part of a commit at most. One writer alone is not kept waiting.
+    /// Waits a moment for the writers of the last group, which have just been answered and are likely to submit again: sharing
+    /// one sync saves more time than the wait, a small part of a commit, costs. A single writer is not delayed.
     fn gather(&self) {
         if self.disk.is_none() || self.expected <= 1 {
             return;
@@ -221,7 +221,7 @@ impl Committer {
         Ok(committed)
     }
 
-    /// Lets a decision say what it writes, by the latest state.
+    /// Runs a decision on the latest state, and applies its writes.
     fn decide(&mut self, table: &TableName, decision: &mut dyn Decision) -> Result<()> {
         let id = self.state.catalog.find(table, || self.steady.now())?.id;
         let now = self.steady.now();
@@ -243,7 +243,7 @@ impl Committer {
         self.record(&record);
         if let Record::Write { changes, .. } = record {
             for Change { key, row } in changes {
-                // A tombstone is needed only where something lies beneath.
+                // A tombstone is needed only if a lower layer may have the row.
                 if row.is_none() && self.disk.is_none() {
                     self.state.recent.remove(&key);
                 } else {
@@ -284,14 +284,14 @@ impl Committer {
         Ok(())
     }
 
-    /// Lets the rows of the tables that the group dropped leave the base, or memory step by step.
+    /// Removes the rows of the tables that the group dropped from the base, or from memory step by step.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             let Some(disk) = &mut self.disk else {
                 self.reclaim.push(id);
                 continue;
             };
-            // The base may forget the table before the journal is synced the next time.
+            // The base may forget the table before the next sync of the journal.
             if disk.checkpoints.waits_for_room() {
                 disk.journal.sync()?;
             }
@@ -300,7 +300,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Forgets the group under way, which found no room.
+    /// Discards the current group after the disk was full.
     fn take_back(&mut self) -> Result<()> {
         self.state = State::clone(&*self.shared.state()?);
         self.dropped.clear();
@@ -317,10 +317,10 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, then visible, then known to its writers. A group in which a write `frees` room may use the reserve:
-    /// the writes that add data beside it do so once, because the next ones are refused until the reserve is whole.
+    /// Makes the group durable, then visible, then acknowledges it. A group with a write that `frees` space may use the reserve.
+    /// Writes of the group that add data then use it only once, because later ones are refused until the reserve is whole.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
-        // Those who wait already, and those who are answered now.
+        // The requests that wait already, and the writers that are answered now.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
@@ -343,7 +343,7 @@ impl Committer {
     }
 
     fn commit_group(&mut self, frees: bool) -> Result<()> {
-        // IMPORTANT: durable before visible. A reader must never see what a power loss could take back.
+        // IMPORTANT: durable before visible. A reader must never see a write that a power loss could undo.
         if let Some(disk) = &mut self.disk {
             let began = self.threads.now();
             disk.journal.commit(self.sync, frees)?;
@@ -370,9 +370,9 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Answers all that is still to come: a request that is let go of answers its caller that the engine is gone.
+    /// Answers all remaining requests: a dropped request reports to its caller that the engine has stopped.
     fn drop(&mut self) {
-        // IMPORTANT: readers let go of the base before it is dropped with `self`, and the folder's lock goes last.
+        // IMPORTANT: readers release the base before it is dropped with `self`, and the folder's lock is dropped last.
         self.shared.close();
         if !Mend::AnswerAtClose.is_in() {
             return;
@@ -382,7 +382,7 @@ impl Drop for Committer {
     }
 }
 
-/// Does some work of the engine's; a panic in it is an error.
+/// Runs a part of the engine, and converts a panic into an error.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();

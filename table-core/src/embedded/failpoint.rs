@@ -1,11 +1,11 @@
-//! Failpoints: places at which tests stop the engine on its way to the disk.
+//! Failpoints: steps at which tests stop the engine before it accesses the disk.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode, Fault, Result};
 
-/// A step the engine is about to take.
+/// A step that the engine is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Step {
@@ -19,19 +19,19 @@ pub enum Step {
     Acknowledge,
     /// Create the next journal file.
     JournalCreate,
-    /// Begin a checkpoint: what is recent is frozen, the journal is rotated.
+    /// Start a checkpoint: recent rows are frozen, and the journal is rotated.
     Freeze,
     /// Write frozen rows as new runs of the base.
     CheckpointWrite,
-    /// Record the version of the base that has them.
+    /// Record the version of the base with the new runs.
     CheckpointCommit,
-    /// Publish the base with the checkpoint in it.
+    /// Publish the base with the checkpoint.
     CheckpointPublish,
     /// Delete a journal file that the base covers.
     JournalDelete,
     /// Write a slice of a merge of runs.
     MergeWrite,
-    /// Record the version of the base that has it.
+    /// Record the version of the base with the merged runs.
     MergeCommit,
     /// Delete a run that was merged, or whose tables were dropped.
     RunDelete,
@@ -56,23 +56,23 @@ impl Step {
     ];
 }
 
-/// What is to happen at a step.
+/// The action at a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
     /// Take the step.
     #[default]
     Continue,
-    /// Fail as if the disk had refused; the engine is poisoned.
+    /// Fail as if the disk had failed; the engine is poisoned.
     Fail,
 }
 
-/// Asked before every step.
+/// A hook that is called before every step.
 #[derive(Clone)]
 pub struct Hook(Arc<dyn Fn(Step) -> Action + Send + Sync>);
 
 impl Hook {
-    /// Asks this closure. It runs on the engine's threads: it must not wait for the engine.
+    /// Creates a hook from a closure. It runs on the engine's threads and must not wait for the engine.
     pub fn new(ask: impl Fn(Step) -> Action + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
     }
@@ -84,7 +84,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// The fault of a step that a test did not let the engine take.
+/// The fault of a step that a test made fail.
 #[derive(Debug, thiserror::Error)]
 #[error("failpoint at {0:?}")]
 struct Stopped(Step);
@@ -95,7 +95,7 @@ impl Fault for Stopped {
     }
 }
 
-/// Asks the hook, if there is one.
+/// Calls the hook, if any.
 pub(crate) fn reach(hook: Option<&Hook>, step: Step) -> Result<()> {
     match hook {
         Some(hook) if (hook.0)(step) == Action::Fail => Err(Error::of(Stopped(step))),

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::error::{Error, ErrorCode, Fault};
 
-/// A request that the engine does not take, or did not answer.
+/// A request that the engine refuses or did not answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed: open it again")]

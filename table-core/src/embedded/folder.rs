@@ -15,13 +15,13 @@ pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
     std::path::absolute(folder).map_err(|error| Task::OpenFolder(folder.into()).failed(error))
 }
 
-/// Returns a disk that reaches the files of a folder through a handle of the folder, if the disk has such handles.
+/// Returns a disk that accesses the files of a folder through a handle of the folder, if the disk supports such handles.
 pub(crate) fn hold(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
     let held = disk.hold(folder).map_err(|error| Task::OpenFolder(folder.into()).refused(error))?;
     Ok(held.unwrap_or_else(|| Arc::clone(disk)))
 }
 
-/// Returns a disk as [`hold`] does; the disk itself if the folder does not exist.
+/// Returns a disk like [`hold`]; the disk itself if the folder does not exist.
 pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
     match disk.hold(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Arc::clone(disk)),
@@ -32,7 +32,7 @@ pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<d
     }
 }
 
-/// Creates a folder and the folders above it, durably, also if an earlier engine created them and stopped.
+/// Creates a folder and the folders above it, durably, even if an earlier engine created them and stopped.
 pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     let mut path: Vec<PathBuf> = folder.ancestors().map(here).collect();
@@ -43,7 +43,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let make = || {
         for parent in path.iter().rev().skip(1).filter(|_| Mend::SyncParents.is_in()) {
             match disk.sync_dir(parent) {
-                // What this program may not read it has not made.
+                // This program has not created a folder that it may not read.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
                 outcome => outcome?,
             }

@@ -1,6 +1,6 @@
-//! The front of a queue: the place before which no row is left to receive.
+//! The front of a queue: the position before which no message is left.
 
-/// A place among rows that are ordered by an instant, then by the Timestamp of the transaction that put them.
+/// A position among rows that are ordered by an instant, then by the Timestamp of their transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Front {
     pub(crate) instant: u64,

@@ -1,4 +1,4 @@
-//! What fuzzing reaches of the engine's formats: each function takes any bytes, panics where a promise is broken, and says whether the
+//! Functions for fuzzing the engine's formats: each accepts any bytes, panics if a guarantee is broken, and returns `true` if the
 //! bytes were accepted. No part of the API.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ pub use base::fuzz::{block, block_of, index, version};
 
 const SALT: Salt = Salt { head: 1, record: 2 };
 
-/// A file that is these bytes.
+/// A file with these bytes.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 
@@ -46,7 +46,7 @@ impl DiskFile for Bytes {
     }
 }
 
-/// Reads a journal file. What was read once is read again from the file cut off behind it.
+/// Reads a journal file, and reads it again after cutting it at its end.
 ///
 /// # Panics
 /// If it is not.
@@ -68,7 +68,7 @@ pub fn journal(bytes: &[u8]) -> bool {
     again.is_some_and(|(_, _, records)| !records.is_empty())
 }
 
-/// Reads the record of a frame. One that is read is read back from a frame of its own.
+/// Reads the record of a frame, and reads it back from a separate frame.
 ///
 /// # Panics
 /// If it is not.
@@ -76,7 +76,7 @@ pub fn journal(bytes: &[u8]) -> bool {
 pub fn record(bytes: &[u8]) -> bool {
     let Some(record) = Record::read(bytes) else { return false };
     if let Record::Write { changes, .. } = &record {
-        // A transaction is of one partition: no other record is ever written.
+        // A transaction has one partition: no other record is ever written.
         let first: &[u8] = changes.first().map_or(&[], |change| &change.key);
         let partition = first.get(..frame::partition_bytes(first)).unwrap_or_default();
         if !changes.iter().all(|change| change.key.starts_with(partition)) {
@@ -90,7 +90,7 @@ pub fn record(bytes: &[u8]) -> bool {
     true
 }
 
-/// The bytes of a journal file with a record that puts these rows.
+/// Returns the bytes of a journal file with a record that writes these rows.
 #[must_use]
 pub fn journal_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let mut out = Writer::default();
@@ -102,7 +102,7 @@ pub fn journal_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The bytes of a record that puts these rows of one partition.
+/// Returns the bytes of a record that writes these rows of one partition.
 #[must_use]
 pub fn record_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let change =

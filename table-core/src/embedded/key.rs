@@ -1,7 +1,7 @@
 //! Keys in the engine's maps: table, partition and row as bytes in the order of the service (ORD-1).
 //!
 //! `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, both texts in the order-preserving bytes of
-//! [`order`](crate::key::order). No stored key holds a character below U+0020 (KEY-3), so the one byte 0x00 is the end of the
+//! [`order`](crate::key::order). Stored keys contain no character below U+0020 (KEY-3), so the only byte 0x00 is the end of the
 //! partition, and a partition that is a prefix of another sorts before it.
 
 mod split;
@@ -20,19 +20,19 @@ pub(crate) type Key = Arc<[u8]>;
 
 /// Bytes of the table's id at the front of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
-/// Ends the partition within a key.
+/// The end of the partition within a key.
 const END: u8 = 0;
 /// The smallest byte above [`END`]: no text of a stored key begins with it.
 const ABOVE_END: u8 = 1;
 
-/// Appends a partition's part of a key, its end included.
+/// Appends the partition's part of a key, including its end.
 fn push_partition(table: u32, partition_key: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&table.to_be_bytes());
     order::encode(partition_key, out);
     out.push(END);
 }
 
-/// The key of one entity, into a buffer that is reused.
+/// Encodes the key of one entity into a reused buffer.
 pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(TABLE_BYTES + 1 + partition_key.len() + row_key.len());
@@ -40,7 +40,7 @@ pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut V
     order::encode(row_key, out);
 }
 
-/// What makes the keys of entities of one partition, for a table whose id is put in later by [`set_table`].
+/// Returns a function that encodes the keys of entities of one partition. The table's id is added later by [`set_table`].
 pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
     push_partition(0, partition_key, &mut buffer);
@@ -52,19 +52,19 @@ pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     }
 }
 
-/// Puts the table's id into a key. A key that is shared by now is copied.
+/// Sets the table's id in a key. A shared key is copied.
 pub(crate) fn set_table(key: &mut Key, table: u32) {
     if let Some(place) = Arc::make_mut(key).get_mut(..TABLE_BYTES) {
         place.copy_from_slice(&table.to_be_bytes());
     }
 }
 
-/// The table that a key belongs to.
+/// Returns the table of a key.
 pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }
 
-/// A half-open range of keys: from `start` on, up to but without `end`.
+/// A half-open range of keys: from `start` (included) to `end` (excluded).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: Vec<u8>,
@@ -72,13 +72,14 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Every key of a table.
+    /// Returns the span of all keys of a table.
     pub(crate) fn table(table: u32) -> Self {
-        // Ids stop below the largest (`Catalog`), so the next id always has bytes.
+        // Ids end below the largest (`Catalog`), so the next id always has bytes.
         Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
     }
 
-    /// The keys of a range. Where the partitions are several, the rows are not bounded by it: they are a condition on each.
+    /// Returns the span of a key range. If the range has several partitions, the span does not bound the rows: they are a
+    /// condition on each entity.
     pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
         match keys.partition_key.single() {
             Some(partition_key) => Self::rows(table, partition_key, &keys.row_key),
@@ -95,7 +96,7 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // The row is the last part of a key: its bytes compare as its text does whatever the bound holds, U+0000 included.
+        // The row is the last part of a key: its bytes compare like its text for every bound, including U+0000.
         let start = match &rows.lower {
             Bound::Included(text) => bound(text, &[]),
             Bound::Excluded(text) => bound(text, &[0]),
@@ -122,8 +123,8 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // A bound may hold what no stored key holds. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is below t exactly
-        // if p ≤ u: so the bound is cut to u, and to one side of every key of the partition u.
+        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is
+        // below t exactly if p ≤ u. So the bound is cut to u, before or after all keys of the partition u.
         let start = match &partitions.lower {
             Bound::Included(text) => match cut(text) {
                 Some(head) => bound(head, &[ABOVE_END]),
@@ -143,7 +144,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// The same without what lies before a position; a position below the range changes nothing.
+    /// Returns the span from a position on; a position before the span changes nothing.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
@@ -153,18 +154,18 @@ impl Span {
         self
     }
 
-    /// Whether no key lies in it.
+    /// Returns `true` if the span contains no key.
     pub(crate) fn is_empty(&self) -> bool {
         self.start >= self.end
     }
 }
 
-/// What stands before the first character that no stored key may hold and that sorts below all that it may.
+/// Returns the text before the first character that stored keys cannot contain and that sorts below all valid ones.
 fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }
 
-/// Reads keys back into texts. A run of keys of one partition decodes it once.
+/// Decodes keys into texts. Consecutive keys of one partition decode it once.
 #[derive(Debug, Default)]
 pub(crate) struct KeyReader {
     prefix: Vec<u8>,
@@ -173,7 +174,7 @@ pub(crate) struct KeyReader {
 }
 
 impl KeyReader {
-    /// `(PartitionKey, RowKey)` of a key.
+    /// Returns the `(PartitionKey, RowKey)` of a key.
     pub(crate) fn read(&mut self, key: &[u8]) -> Result<(&str, &str)> {
         let (_, row_key) = self.split(key)?;
         self.row_key.clear();
@@ -182,7 +183,7 @@ impl KeyReader {
         Ok((&self.partition_key, &self.row_key))
     }
 
-    /// The `PartitionKey` of a key, and the bytes of its `RowKey` in [`order`].
+    /// Returns the `PartitionKey` of a key, and the bytes of its `RowKey` in [`order`].
     pub(crate) fn split<'k>(&mut self, key: &'k [u8]) -> Result<(&str, &'k [u8])> {
         let corrupted = || Error::of(EngineFault::StoredKey);
         let known = !self.prefix.is_empty() && key.starts_with(&self.prefix);
@@ -197,13 +198,13 @@ impl KeyReader {
         Ok(self.again(key))
     }
 
-    /// The same of a key that is known to have the `PartitionKey` of the one before.
+    /// Splits a key that is known to have the `PartitionKey` of the previous one.
     #[inline]
     pub(crate) fn again<'k>(&self, key: &'k [u8]) -> (&str, &'k [u8]) {
         (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())
     }
 
-    /// How many bytes a key has before its `RowKey`.
+    /// Returns the number of bytes of a key before its `RowKey`.
     pub(crate) fn prefix(&self) -> usize {
         self.prefix.len()
     }

@@ -12,18 +12,19 @@ use crate::embedded::failpoint::Hook;
 use crate::embedded::threads::{Scheduler, Threads};
 use crate::limits::Limits;
 
-/// When a write is acknowledged.
+/// The point at which a write is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// When it is on the disk: it survives a power loss (CON-1). Writers that wait at the same time share one sync.
+    /// The write is on the disk and survives a power loss (CON-1). Writers that wait at the same time share one sync.
     #[default]
     Durable,
-    /// When it is with the operating system: it survives the end of the process, and a power loss only once a checkpoint, a
-    /// close or the next journal file has synced it. What is lost is always the end of the history, never a part of it.
+    /// The write is in the operating system's cache. It survives the end of the process, and a power loss only after a
+    /// checkpoint, a close or the next journal file has synced it. A power loss removes the last writes, and never an earlier
+    /// write or a part of one.
     Relaxed,
 }
 
-/// Misbehaviour on request, so that callers can test that they bear it (ENG-14). The default is none.
+/// Injected misbehaviour, with which callers can test their handling of it (ENG-14). The default is none.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -35,13 +36,13 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Every n-th page is empty and has a token (PAGE-4). 1 counts as 2, so that a query comes to its end.
+    /// Every n-th page is empty and has a token (PAGE-4). 1 counts as 2, because a query must end.
     pub empty_page_every: Option<NonZeroU32>,
-    /// No page holds more entities than this, whatever `$top` is (PAGE-4).
+    /// Maximum number of entities of a page, whatever `$top` is (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
     /// A page ends with its partition (PAGE-1).
     pub partition_pages: bool,
-    /// Every n-th call is refused with `ServerBusy`, with nothing done.
+    /// Every n-th call is refused with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,
     /// Every n-th transaction is applied, and then answered with `OperationTimedOut` (CON-11).
     pub lose_answer_every: Option<NonZeroU32>,
@@ -97,50 +98,51 @@ impl Default for EngineOptions {
 }
 
 impl EngineOptions {
-    /// The defaults: the portable limits (ENG-1, ENG-16), durable writes, 256 MiB of cache.
+    /// Returns the defaults: the portable limits (ENG-1, ENG-16), durable writes, 256 MiB of cache.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The limits that users are held to. [`Limits::UNLIMITED`] stores what no service may accept: chosen openly or not at all.
+    /// Sets the limits for users. [`Limits::UNLIMITED`] stores data that no service may accept, and must be chosen explicitly.
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// When a write is acknowledged.
+    /// Sets the point at which a write is acknowledged.
     pub const fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// Memory for blocks of the base, in bytes, shared by all readers and snapshots.
+    /// Sets the memory for blocks of the base, in bytes, shared by all readers and snapshots.
     ///
-    /// A point get that finds its block takes a few microseconds, one that does not reads 8 KiB from the file, which takes several
-    /// times as long. In addition, the index and the filter of each file that was read are kept in memory: about three bytes a row, or 1.3 bytes and two keys for each block of 8 KiB. Keys of one file share their common beginning.
+    /// A point get of a cached block takes a few microseconds; otherwise it reads 8 KiB from the file, which takes several times
+    /// as long. In addition, the index and the filter of each file that was read are kept in memory: about three bytes per row,
+    /// or 1.3 bytes and two keys for each block of 8 KiB. Keys of one file share their common prefix.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// The bound on rows that are not in the base yet, in bytes, about. At the bound writers wait for a checkpoint.
+    /// Sets the approximate bound on rows that are not in the base yet, in bytes. At the bound writers wait for a checkpoint.
     pub const fn recent_bytes(mut self, bytes: usize) -> Self {
         self.recent_bytes = bytes;
         self
     }
 
-    /// How many bytes of rows, about, begin a checkpoint. Twice as much journal does so too.
+    /// Sets the approximate bytes of rows that start a checkpoint. Twice as much journal also starts one.
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bytes;
         self
     }
 
-    /// The bytes at which a run of the base ends: few of them make a checkpoint, and one is a slice of a merge.
+    /// Returns the bytes at which a run of the base ends: a checkpoint writes a few runs, and a slice of a merge one.
     pub(crate) const fn run_bytes(&self) -> u64 {
         (self.checkpoint_bytes / 3) as u64
     }
 
-    /// Returns the place of the base of a folder on a disk.
+    /// Returns the location of the base of a folder on a disk.
     pub(crate) fn place(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Place {
         Place {
             disk: Arc::clone(disk),
@@ -151,38 +153,38 @@ impl EngineOptions {
         }
     }
 
-    /// How long the name of a deleted table answers `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds as the service does.
-    /// It is forgotten when the engine is closed.
+    /// Sets the time during which the name of a deleted table returns `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on
+    /// the service. It ends when the engine is closed.
     pub const fn table_delete_delay(mut self, delay: Duration) -> Self {
         self.table_delete_delay = delay;
         self
     }
 
-    /// Misbehaviour on request (ENG-14).
+    /// Sets the injected misbehaviour (ENG-14).
     pub const fn faults(mut self, faults: Faults) -> Self {
         self.faults = faults;
         self
     }
 
-    /// The clock that Timestamps are taken from.
+    /// Sets the clock for Timestamps.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Asked before every step to the disk: for tests.
+    /// Sets a hook that is called before every step to the disk, for tests.
     pub fn failpoints(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
         self
     }
 
-    /// The disk under journal and base.
+    /// Sets the disk of the journal and the base.
     pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self
     }
 
-    /// What starts the engine's threads and decides when each goes on: for tests.
+    /// Sets the scheduler that starts the engine's threads and decides when each runs, for tests.
     pub fn scheduler(mut self, scheduler: Arc<dyn Scheduler>) -> Self {
         self.threads = Threads::scheduled(scheduler);
         self

@@ -14,28 +14,28 @@ use crate::query::{Continuation, EntityRef, Gather, Page, Position, Query, Query
 use crate::row::RowView;
 use crate::store::StoredRow;
 
-/// Rows that the size of a page is guessed from.
+/// Number of rows from which the size of a page is estimated.
 const SAMPLE: usize = 8;
-/// Comparisons that take about as long as it takes to come to an entry.
+/// Number of comparisons that take about as long as reaching an entry.
 const COMPARISONS: u64 = 16;
 
-/// Where a page ends beside `$top`: the engine's stand-in for the service's five seconds (PAGE-1, PAGE-11).
+/// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five seconds (PAGE-1, PAGE-11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageBounds {
     /// Entities returned.
     pub(crate) entities: usize,
     /// Bytes of entities returned.
     pub(crate) bytes: usize,
-    /// Entries looked at, tombstones included; with a filter of many comparisons each counts for more.
+    /// Examined entries, including tombstones; with a filter of many comparisons each counts for more.
     pub(crate) examined: u64,
-    /// Bytes of entries looked at.
+    /// Bytes of examined entries.
     pub(crate) examined_bytes: usize,
-    /// Whether a page ends with its partition.
+    /// `true` if a page ends with its partition.
     pub(crate) partition: bool,
 }
 
 impl PageBounds {
-    /// About ten milliseconds of work and 4 MiB of answer.
+    /// About ten milliseconds of work and 4 MiB of results.
     pub(crate) const DEFAULT: Self = Self {
         entities: PAGE_ENTITIES,
         bytes: 4 << 20,
@@ -45,7 +45,7 @@ impl PageBounds {
     };
 }
 
-/// One entity of a table with the properties asked for.
+/// Returns one entity of a table with the requested properties.
 pub(crate) fn get(
     state: &State,
     table: u32,
@@ -61,7 +61,7 @@ pub(crate) fn get(
     Ok(Some(StoredRow { row: select.project(row)?, etag }))
 }
 
-/// The most entities of a page of this query.
+/// Returns the maximum number of entities of a page of this query.
 ///
 /// # Errors
 /// `InvalidInput` above 1,000 (TOP-2).
@@ -73,7 +73,7 @@ pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     }
 }
 
-/// One page.
+/// Reads one page.
 pub(crate) fn read(
     state: &State,
     table: (u32, &TableName),
@@ -109,8 +109,8 @@ pub(crate) fn read(
     })
 }
 
-/// A page with nothing but a token to where it began (ENG-14); `None` where no page may have a token (PAGE-10, ENG-5) or
-/// none can name the beginning.
+/// Returns an empty page with a token for its own start (ENG-14); `None` if the page may not have a token (PAGE-10, ENG-5) or no
+/// token can name the start.
 pub(crate) fn empty_page(
     (id, name): (u32, &TableName),
     query: &Query,
@@ -133,26 +133,26 @@ fn lowest(bound: &Bound<String>) -> String {
     }
 }
 
-/// A page in the making.
+/// A page under construction.
 struct Pager<'q> {
     query: &'q Query,
     matcher: Option<Matcher>,
-    /// The rows are a condition on each entity where the partitions are several.
+    /// The rows of a range over several partitions are a condition on each entity.
     check_row_key: bool,
-    /// Whether a condition names a key.
+    /// `true` if a condition names a key.
     looks_at_keys: bool,
     top: usize,
     bounds: PageBounds,
     reader: KeyReader,
-    /// Where keys are put together.
+    /// Buffer for complete keys.
     key: Vec<u8>,
-    /// Whether all entries since the last row of the page are like it, and its partition is known from what their keys begin with.
+    /// `true` if all entries since the last row of the page are alike, and the prefix of their keys determines the partition.
     is_alike: bool,
     partition_key: Option<String>,
     rows: Gather,
     bytes: usize,
     rows_read: u64,
-    /// What looking at an entry counts for.
+    /// Weight of an examined entry.
     weight: u64,
     examined: u64,
     examined_bytes: usize,
@@ -178,7 +178,7 @@ impl<'q> Pager<'q> {
             rows: Gather::default(),
             bytes: 0,
             rows_read: 0,
-            // The published 15 comparisons (FIL-7) are looked at like one: the time of a page is bounded whatever the filter.
+            // The published 15 comparisons (FIL-7) count like one: the time of a page is bounded for every filter.
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,
@@ -204,7 +204,7 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // A full page looks on for the next match, so that the last page has no token (PAGE-5) and a token is the key of
+            // A full page continues to the next match: the last page must not have a token (PAGE-5), and a token is the key of
             // the next entity (PAGE-6).
             let bytes = row.bytes();
             let full = self.rows.len() >= self.top
@@ -212,7 +212,7 @@ impl<'q> Pager<'q> {
             if !full {
                 self.rows_read += 1;
                 if self.rows.len() == SAMPLE {
-                    // A large buffer that grows step by step is copied again and again.
+                    // A large buffer that grows in small steps would be copied repeatedly.
                     let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
                     self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
                 }
@@ -233,7 +233,8 @@ impl<'q> Pager<'q> {
         Ok(ControlFlow::Break(()))
     }
 
-    /// Whether an entity satisfies the query. Its key is made text only for a comparison that looks at it: most of a filter does not, and it
+    /// Returns `true` if an entity satisfies the query. Its key is converted to text only for a comparison that needs it: most
+    /// filters do not, and the conversion takes a quarter of their time.
     /// is a quarter of its time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {

@@ -1,11 +1,11 @@
-//! Recent rows: those that the base does not hold yet, in a map whose clone is a snapshot.
+//! Recent rows: rows that are not in the base yet, in a map whose clone is a snapshot.
 
 use imbl::OrdMap;
 
 use crate::embedded::key::{Key, Span};
 use crate::row::Row;
 
-/// What one entry costs beside its key and row: two shared allocations and its place in the map.
+/// Approximate cost of one entry in addition to its key and row: two shared allocations and its place in the map.
 const ENTRY_BYTES: usize = 96;
 
 /// Rows by key. `None` is a tombstone: it hides a row of the base. Cloning is O(1).
@@ -21,7 +21,7 @@ fn cost(key: &[u8], row: Option<&Row>) -> usize {
 }
 
 impl Recent {
-    /// Puts a row or a tombstone in.
+    /// Inserts a row or a tombstone.
     pub(crate) fn set(&mut self, key: Key, row: Option<Row>) {
         self.bytes += cost(&key, row.as_ref());
         let key_bytes = cost(&key, None);
@@ -32,7 +32,7 @@ impl Recent {
         }
     }
 
-    /// Takes a row out, with no trace of it.
+    /// Removes a row without leaving a tombstone.
     pub(crate) fn remove(&mut self, key: &[u8]) {
         if let Some(old) = self.rows.remove(key) {
             self.deletions -= usize::from(old.is_none());
@@ -40,12 +40,12 @@ impl Recent {
         }
     }
 
-    /// A row, a tombstone (`Some(None)`), or nothing known of the key.
+    /// Returns a row, a tombstone (`Some(None)`), or `None` if the key has no entry.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<Row>> {
         if self.rows.is_empty() { None } else { self.rows.get(key) }
     }
 
-    /// The entries of a span, in order.
+    /// Returns the entries of a span, in order.
     pub(crate) fn range(&self, span: &Span) -> impl Iterator<Item = (&Key, &Option<Row>)> {
         self.rows.range::<_, [u8]>((
             std::ops::Bound::Included(span.start.as_slice()),
@@ -58,12 +58,12 @@ impl Recent {
         self.deletions
     }
 
-    /// All entries, in order.
+    /// Returns all entries, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, &Option<Row>)> {
         self.rows.iter()
     }
 
-    /// Takes up to `most` entries of a span out; whether any may be left.
+    /// Removes up to `most` entries of a span. Returns `true` if any may be left.
     pub(crate) fn remove_some(&mut self, span: &Span, most: usize) -> bool {
         let keys: Vec<Key> = self.range(span).take(most).map(|(key, _)| key.clone()).collect();
         for key in &keys {
@@ -72,7 +72,7 @@ impl Recent {
         keys.len() == most
     }
 
-    /// About how much memory it holds.
+    /// Returns the approximate memory use in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -12,9 +12,9 @@ use crate::store::Committed;
 /// One request.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// Change something.
+    /// A change.
     Write(Write),
-    /// Write what is recent into the base, and perhaps compact it.
+    /// Write the recent rows into the base, and compact it if `compact`.
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
     /// Make everything durable and stop.
     Close { answer: Sender<Result<()>> },
@@ -27,7 +27,7 @@ pub(crate) enum Request {
 pub(crate) enum Write {
     /// Apply a transaction.
     Submit { table: TableName, writes: Writes, answer: Sender<Result<Committed>> },
-    /// Let a transaction decide by the latest state what it writes.
+    /// Run a decision on the latest state.
     Decide { table: TableName, decision: Box<dyn Decision> },
     /// Empty a table.
     Renew { table: TableName, answer: Sender<Result<()>> },
@@ -38,7 +38,7 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write deletes only, and so frees room in the end.
+    /// Returns `true` if the write only deletes, and so frees space eventually.
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes
@@ -51,7 +51,7 @@ impl Write {
         }
     }
 
-    /// Returns the answer of a write that is not done.
+    /// Returns the answer of a refused write.
     pub(crate) fn refuse(self, error: Error) -> Answer {
         match self {
             Self::Submit { table, answer, .. } => {
@@ -68,7 +68,7 @@ impl Write {
     }
 }
 
-/// An answer that waits for its group to be durable. Refusals wait too: they may rest on what the group has not yet made so.
+/// An answer that waits for its group to be durable. Refusals wait too, because they may depend on writes of the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),
@@ -77,7 +77,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Sends it, or the failure of the whole group instead. A caller that has gone away is not an error.
+    /// Sends the answer, or the failure of the whole group. A caller that has gone is not an error.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

@@ -1,7 +1,7 @@
-//! The reserve: room on the disk that only work which frees room may use (`docs/format.md`, "Folder").
+//! The reserve: disk space that only work which frees space may use (`docs/format.md`, "Folder").
 //!
-//! Deletions, checkpoints and merges need room before they give more back. Without a reserve, a full disk could not be made
-//! smaller from inside. The room is held by a file of zeros. A write that adds data is refused while the reserve is not whole.
+//! Deletions, checkpoints and merges need space before they free more. Without a reserve, a full disk could not be reduced by the
+//! engine. A file of zeros holds the space. A write that adds data is refused while the reserve is not whole.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -19,7 +19,7 @@ const LEAST: u64 = 2 << 20;
 pub(crate) struct Reserve {
     /// `None` if the file cannot be opened: the folder then has no reserve.
     file: Option<Arc<dyn DiskFile>>,
-    /// The largest size: room for a checkpoint and a slice of a merge.
+    /// The largest size: space for a checkpoint and a slice of a merge.
     most: u64,
     room: Mutex<Room>,
 }
@@ -32,7 +32,7 @@ struct Room {
 }
 
 impl Reserve {
-    /// Opens the reserve of a folder. It is as large as the last engine left it, within bounds.
+    /// Opens the reserve of a folder. Its size is the size left by the last engine, within bounds.
     pub(crate) fn open(disk: &dyn Disk, folder: &Path, checkpoint_bytes: usize) -> Arc<Self> {
         let path = folder.join(RESERVE);
         let file = match disk.open(&path, false) {
@@ -50,16 +50,16 @@ impl Reserve {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if no room is lent.
+    /// Returns `true` if no space is lent.
     pub(crate) fn is_whole(&self) -> bool {
         let room = self.room();
         room.held >= room.wanted
     }
 
-    /// Makes the reserve large enough for a checkpoint of a journal of so many bytes.
+    /// Makes the reserve large enough for a checkpoint of a journal of this many bytes.
     ///
     /// # Errors
-    /// A full disk.
+    /// The error of a full disk.
     pub(crate) fn keep_for(&self, journal: u64) -> io::Result<()> {
         if self.file.is_some() {
             let mut room = self.room();
@@ -68,7 +68,7 @@ impl Reserve {
         self.restore()
     }
 
-    /// Gives the room to the file system, for work that frees more. `false` if there is none to give.
+    /// Frees the space for work that frees more. Returns `false` if the reserve is empty.
     pub(crate) fn lend(&self) -> bool {
         let mut room = self.room();
         let Some(file) = self.file.as_ref().filter(|_| room.held > 0) else { return false };
@@ -80,22 +80,22 @@ impl Reserve {
         true
     }
 
-    /// Takes room that was lent back.
+    /// Reclaims lent space.
     ///
     /// # Errors
-    /// A full disk.
+    /// The error of a full disk.
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
         let Some(file) = self.file.as_ref().filter(|_| room.held < room.wanted) else { return Ok(()) };
         match file.allocate(room.held, room.wanted - room.held) {
             Ok(()) => room.held = room.wanted,
             Err(error) => {
-                // What there was room for is given back.
+                // A partially extended file is reduced again.
                 let _ = file.set_len(room.held);
                 if fault::is_full(&error) {
                     return Err(error);
                 }
-                // A file that cannot be written is not a reserve. Writing does not depend on it.
+                // A file that cannot be written is not a reserve. Writes do not depend on it.
                 room.wanted = room.held;
             }
         }

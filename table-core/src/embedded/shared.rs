@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 
 /// The published state of an engine, and the reason why writing has stopped.
 pub(crate) struct Shared {
-    /// IMPORTANT: the end of an engine is published as a state, and not as a flag. A reader that loads a state knows by the
-    /// same load if the engine was open: no reader sees the empty state of a closed engine.
+    /// IMPORTANT: the end of an engine is published as a state, not as a flag. Loading a state also determines if the engine was
+    /// open: no reader sees the empty state of a closed engine.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
@@ -57,7 +57,7 @@ impl Shared {
         if state.is_closed { Err(closed()) } else { Ok(state) }
     }
 
-    /// Publishes a state to readers. Called by the committer alone.
+    /// Publishes a state to readers. Called only by the committer.
     pub(crate) fn publish(&self, state: State) {
         self.state.store(Arc::new(state));
     }
@@ -68,7 +68,7 @@ impl Shared {
     }
 
     /// Returns the outcome of a read that began before the engine was closed. A failed read of a closed engine is `EngineClosed`:
-    /// the next engine on the folder may have removed the files that the read was to open.
+    /// the next engine on the folder may have removed the files of the read.
     pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.or_else(|error| self.check_open().and(Err(error)))
     }
@@ -78,7 +78,7 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Ends writing, for this cause. Reading goes on, because all that was published is durable.
+    /// Ends writing, with this cause. Reads continue, because all published writes are durable.
     pub(crate) fn poison(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
         tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");

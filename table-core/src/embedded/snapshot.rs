@@ -1,4 +1,4 @@
-//! Snapshots: one state, read across pages and look-ups.
+//! Snapshots: one state, read across pages and lookups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::name::TableName;
 use crate::query::{Continuation, Page, Query, Select};
 use crate::store::StoredRow;
 
-/// One state of an [`Engine`]: reads from it agree with each other, whatever is written meanwhile.
+/// One state of an [`Engine`]: its reads are consistent with each other, whatever is written meanwhile.
 ///
-/// A capability of the embedded engine alone: no service has it (CON-9, ENG-15). Its continuations are those of the engine,
-/// so a query may be begun here and gone on with there. The engine runs as long as a snapshot is kept.
+/// Only the embedded engine supports snapshots, and no service does (CON-9, ENG-15). Its continuations are the engine's, so a
+/// query may start on a snapshot and continue on the engine. The engine runs as long as a snapshot exists.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -33,15 +33,15 @@ use crate::store::StoredRow;
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    // IMPORTANT: dropped before the engine: the last engine handle waits for the base to be closed.
+    // IMPORTANT: dropped before the engine: the last engine handle waits until the base is closed.
     state: Arc<State>,
     engine: Engine,
 }
 
 impl Engine {
-    /// A state of the engine to read from as long as it is kept, across pages; an embedded-only capability (ENG-15).
+    /// Returns the current state of the engine for reads across pages; only the embedded engine supports this (ENG-15).
     ///
-    /// While it is kept, the space of rows that are deleted or replaced meanwhile is not used again.
+    /// While the snapshot exists, the space of rows that are deleted or replaced meanwhile is not reused.
     ///
     /// # Errors
     /// `EngineClosed`.
@@ -51,7 +51,7 @@ impl Engine {
 }
 
 impl Snapshot {
-    /// One entity; `None` if it is not there.
+    /// Returns one entity; `None` if it does not exist.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6), `EngineClosed`.
@@ -67,7 +67,7 @@ impl Snapshot {
             .map_err(|error| error.with_table(table.as_str()).with_key(partition_key, row_key))
     }
 
-    /// One page of a query.
+    /// Returns one page of a query.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6), `InvalidInput` (TOP-2, PAGE-9), `EngineClosed`.

@@ -1,12 +1,12 @@
-//! Figures of a running engine, as data.
+//! Statistics of a running engine.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Figures of an [`Engine`](crate::embedded::Engine): what it holds, and what it has done since it was opened.
+/// Statistics of an [`Engine`](crate::embedded::Engine): the size of its content, and counters since it was opened.
 ///
-/// Taking them reads no file and waits for no one. Bytes are those of encoded rows with what belongs to them.
+/// Taking them reads no file and does not wait. Bytes include encoded rows and their overhead.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -22,47 +22,47 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Tables.
+    /// Number of tables.
     pub tables: usize,
     /// Rows and deletions that are not in the base yet.
     pub recent_rows: usize,
-    /// The memory that these take, about.
+    /// Approximate memory use of these.
     pub recent_bytes: usize,
-    /// The time since the last checkpoint; `None` before the first one since the engine was opened.
+    /// Time since the last checkpoint; `None` before the first one since the engine was opened.
     pub checkpoint_age: Option<Duration>,
-    /// Files of the base.
+    /// Number of files of the base.
     pub runs: usize,
-    /// Bytes of these files. Files that were merged and are still read are not among them.
+    /// Bytes of these files, without merged files that are still being read.
     pub base_bytes: u64,
-    /// Ranges of keys that the base is merged by.
+    /// Ranges of keys by which the base is merged.
     pub segments: usize,
-    /// Layers of the range that has most: a look-up goes through these.
+    /// Layers of the range with most layers: the maximum that a lookup searches.
     pub layers: usize,
     /// Bytes above the oldest layer of each range: rows that will be merged with older ones.
     pub unmerged_bytes: u64,
-    /// Deletions in the base. Each one hides a row until both are merged.
+    /// Deletions in the base. Each hides a row until both are merged.
     pub deletions: u64,
-    /// Checkpoints that were written.
+    /// Number of checkpoints.
     pub flushes: u64,
-    /// Bytes that these wrote.
+    /// Bytes written by checkpoints.
     pub flushed_bytes: u64,
-    /// Slices of merges.
+    /// Number of slices of merges.
     pub merges: u64,
-    /// Bytes that these wrote.
+    /// Bytes written by merges.
     pub merged_bytes: u64,
-    /// Groups of writes that were made durable together.
+    /// Groups of writes that became durable together.
     pub groups: u64,
-    /// Writes of these groups.
+    /// Number of writes in these groups.
     pub grouped_writes: u64,
-    /// Writes of the largest group.
+    /// Number of writes in the largest group.
     pub largest_group: u64,
-    /// Blocks of the base that were found in memory.
+    /// Blocks of the base that were found in the cache.
     pub cache_hits: u64,
     /// Blocks of the base that were read from a file for a reader.
     pub cache_misses: u64,
 }
 
-/// Counts groups of writes.
+/// Counters of groups of writes.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     made: AtomicU64,
@@ -71,7 +71,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// A group of so many writes.
+    /// Adds a group with this number of writes.
     pub(crate) fn add(&self, writes: usize) {
         self.made.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(writes as u64, Ordering::Relaxed);
@@ -85,14 +85,14 @@ impl Groups {
     }
 }
 
-/// Counts what a base does.
+/// Counters of a base.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     flushes: AtomicU64,
     flushed_bytes: AtomicU64,
     merges: AtomicU64,
     merged_bytes: AtomicU64,
-    /// When the last flush was done.
+    /// The time of the last flush.
     flushed: Mutex<Option<Instant>>,
 }
 

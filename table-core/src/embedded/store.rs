@@ -19,9 +19,9 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// Whether a fault that comes every n-th time comes now.
+/// Returns `true` if a fault that occurs on every n-th call is due.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
-    // No count is kept, and no cache line shared, where there are no faults.
+    // Without faults, no counter is updated and no cache line is shared.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))
 }
 
@@ -33,7 +33,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Where a page ends under the options.
+    /// Returns the bounds of a page under the options.
     pub(crate) fn page_bounds(&self) -> PageBounds {
         let faults = &self.faults;
         let most = PageBounds::DEFAULT.entities;
@@ -44,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// The id of a table in a state.
+    /// Returns the id of a table in a state.
     pub(crate) fn table_id(&self, state: &State, table: &TableName) -> Result<u32> {
         state.catalog.find(table, || self.inner.steady.now()).map(|entry| entry.id)
     }
@@ -95,7 +95,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// What needs no state is done here, on the caller's side: limits, keys.
+    /// Work that needs no state is done here, on the caller's thread: limits and keys.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));

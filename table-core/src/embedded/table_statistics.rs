@@ -1,4 +1,4 @@
-//! Figures of one table and of its partitions, counted by reading it.
+//! Statistics of one table and of its partitions, counted by reading it.
 
 use std::ops::ControlFlow;
 
@@ -7,39 +7,39 @@ use crate::embedded::key::{KeyReader, Span};
 use crate::error::Result;
 use crate::name::TableName;
 
-/// Figures of one table. Bytes are those of keys and encoded rows, without what blocks and indexes of files add.
+/// Statistics of one table. Bytes include keys and encoded rows, without the overhead of blocks and file indexes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStatistics {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Their bytes.
+    /// Bytes of the rows.
     pub bytes: u64,
-    /// Partitions.
+    /// Number of partitions.
     pub partitions: u64,
-    /// Rows of the partition that has most.
+    /// Rows of the partition with most rows.
     pub most_rows: u64,
-    /// Bytes of the partition that has most.
+    /// Bytes of the partition with most bytes.
     pub most_bytes: u64,
 }
 
-/// Figures of one partition.
+/// Statistics of one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartitionStatistics<'a> {
-    /// Its `PartitionKey`.
+    /// The `PartitionKey`.
     pub partition_key: &'a str,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Their bytes.
+    /// Bytes of the rows.
     pub bytes: u64,
 }
 
 impl Engine {
-    /// Counts the rows and bytes of a table by reading it, as it is at the call.
+    /// Counts the rows and bytes of a table by reading its state at the call.
     ///
-    /// Writers go on meanwhile, and the cache is left to other readers. It needs the memory of a block or two, and blocks for as long
-    /// as the disk takes to read the table.
+    /// Writers continue meanwhile, and the cache is not used. The call needs the memory of a block or two, and blocks until the
+    /// table has been read from the disk.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -66,10 +66,11 @@ impl Engine {
         self.partition_statistics(table, |_| ())
     }
 
-    /// The same, and gives the figures of each partition to `each`, in the order of keys.
+    /// Counts like [`table_statistics`](Self::table_statistics), and passes the statistics of each partition to `each`, in the
+    /// order of keys.
     ///
     /// # Errors
-    /// Those of [`table_statistics`](Self::table_statistics).
+    /// Any error of [`table_statistics`](Self::table_statistics).
     pub fn partition_statistics(
         &self,
         table: &TableName,
@@ -92,10 +93,10 @@ impl Engine {
     }
 }
 
-/// Counts rows that come in key order.
+/// A counter of rows in key order.
 struct Tally<F> {
     reader: KeyReader,
-    /// The partition under way: its key, rows and bytes.
+    /// The current partition: its key, rows and bytes.
     partition: Option<(String, u64, u64)>,
     total: TableStatistics,
     each: F,

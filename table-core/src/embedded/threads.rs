@@ -1,4 +1,4 @@
-//! The engine's threads as it starts them, and all places where they wait: a seam by which a test decides which one goes on, and when.
+//! The engine's threads, and all points where they wait. A test can replace the scheduler to decide which thread runs, and when.
 
 use std::fmt::Debug;
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::embedded::fault::EngineFault;
 use crate::error::{Error, Result};
 
-/// Starts the threads of an engine and decides which of them goes on. With one that lets a single thread run at a time, and
+/// Starts the threads of an engine and decides which of them runs. With a scheduler that runs a single thread at a time and
 /// chooses it by a seed, the engine has the same history each time.
 ///
 /// ```
@@ -53,22 +53,22 @@ use crate::error::{Error, Result};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Scheduler: Debug + Send + Sync + 'static {
-    /// The present instant. It never goes back.
+    /// Returns the current instant. It never decreases.
     fn now(&self) -> Instant;
 
     /// Starts a thread.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// The system's error if the thread cannot be started.
     fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>;
 
-    /// Lets other threads go first.
+    /// Lets other threads run first.
     fn pass(&self);
 
-    /// Lets some time go by.
+    /// Sleeps for a time.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` says so, or for so long. What is waited for comes from other threads of the engine, or from its callers.
+    /// Waits until `ready` returns `true`, or at most for this time. Other threads of the engine, or its callers, make it ready.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
@@ -89,7 +89,7 @@ impl Thread {
     }
 }
 
-/// Says at the end of a thread that it has ended, however it ends.
+/// A guard that marks the end of a thread, however it ends.
 struct Ends(Arc<AtomicBool>);
 
 impl Drop for Ends {
@@ -103,7 +103,7 @@ impl Threads {
         Self(Some(scheduler))
     }
 
-    /// Whether a test decides which thread goes on.
+    /// Returns `true` if a test decides which thread runs.
     pub(crate) const fn are_scheduled(&self) -> bool {
         self.0.is_some()
     }
@@ -156,7 +156,7 @@ impl Threads {
         received.map_err(|_| RecvError)
     }
 
-    /// Waits for a message for so long.
+    /// Waits for a message, at most for this time.
     pub(crate) fn receive_within<T>(
         &self,
         queue: &mpsc::Receiver<T>,
@@ -174,7 +174,7 @@ impl Threads {
         })
     }
 
-    /// Waits for a message of callers; `None` once there can be none any more.
+    /// Waits for a message of a caller; `None` if all callers are gone.
     pub(crate) fn receive_from_callers<T>(&self, queue: &async_channel::Receiver<T>) -> Option<T> {
         let Some(scheduler) = &self.0 else { return queue.recv_blocking().ok() };
         let mut received = Err(async_channel::TryRecvError::Empty);

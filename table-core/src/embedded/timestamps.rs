@@ -10,9 +10,9 @@ use crate::ticks;
 
 const SECOND: u64 = 10_000_000;
 
-/// Gives out Timestamps: the clock's, or one tick more than the last where the clock has not moved on.
+/// A source of Timestamps: the clock's time, or one tick more than the last Timestamp if the clock has not advanced.
 ///
-/// One counter serves all tables. It outlives a table and its name, so no key ever sees a Timestamp twice (CON-12).
+/// One source serves all tables. It outlives a table and its name, so no key ever gets a Timestamp twice (CON-12).
 #[derive(Debug)]
 pub(crate) struct Timestamps {
     clock: Clock,
@@ -20,20 +20,20 @@ pub(crate) struct Timestamps {
 }
 
 impl Timestamps {
-    /// Goes on above `last`.
+    /// Creates a source that continues above `last`.
     pub(crate) fn new(clock: Clock, last: u64) -> Self {
         Self { clock, last }
     }
 
-    /// The next one.
+    /// Returns the next Timestamp.
     ///
     /// # Errors
-    /// `InternalError` where the clock says that time is over, and where the last one was given out: none is given twice.
+    /// `InternalError` if the clock or the last Timestamp is at the end of time: no Timestamp is issued twice.
     pub(crate) fn next(&mut self) -> Result<u64> {
         self.next_from(0)
     }
 
-    /// The next one that is not before an instant.
+    /// Returns the next Timestamp that is not before an instant.
     pub(crate) fn next_from(&mut self, instant: u64) -> Result<u64> {
         let next = self.clock.now().max(instant).max(self.last.saturating_add(1));
         if next >= ticks::MAX && !Mend::RefuseEndOfTime.is_in() {
@@ -47,22 +47,22 @@ impl Timestamps {
         Ok(next)
     }
 
-    /// The last one given out.
+    /// Returns the last Timestamp.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
 }
 
-/// A clock that never goes back and never stands while the other one moves on: from an instant on, or from the other's. After the
-/// other has gone back this one goes at half its speed until it is caught up with: a lease given meanwhile lasts twice its time
-/// at most, and not until the other one has come again to where it was.
+/// Returns a clock that never decreases and always advances while the other clock does: it starts at an instant, or at the other
+/// clock's time. After the other clock has gone back, this one runs at half its speed until the other one has caught up. So a
+/// lease given meanwhile lasts at most twice its time, and does not wait until the other clock has caught up.
 pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
-    // A reading that says that time is over says nothing.
+    // A reading at the end of time is ignored.
     let read = move || Some(clock.now()).filter(|reading| *reading < ticks::MAX);
     let first = read().unwrap_or_default();
-    // Timestamps run some ticks ahead of a clock that stands.
+    // Timestamps are a few ticks ahead of a stopped clock.
     let begin = if from.saturating_sub(first) > SECOND { from } else { first };
-    // The other's last reading, and the present instant of this one.
+    // The other clock's last reading, and the current instant of this one.
     let state = Mutex::new((first, begin));
     Clock::new(move || {
         let reading = read();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_steady_clock_neither_goes_back_nor_stands() {
-        // The first reading is that of its making.
+        // The first reading is taken at its creation.
         let steady = steady(clock_of([100, 100, 110, 5_110, 120, 140, u64::MAX, 4_140, 20_000]), 0);
         let seen: Vec<u64> = (0..8).map(|_| steady.now()).collect();
         assert_eq!(seen, [100, 110, 5_110, 5_110, 5_120, 5_120, 7_120, 20_000]);

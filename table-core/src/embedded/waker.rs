@@ -1,4 +1,4 @@
-//! Wakers of callers, as the engine's threads wake them: a panic of one stays with its caller.
+//! Wakers of callers on the engine's threads: a panic of one affects only its caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -7,10 +7,10 @@ use std::task::{Context, Wake, Waker};
 
 use crate::embedded::mend::Mend;
 
-/// A caller's waker. Waking it, and letting go of it, run the caller's code on a thread of the engine.
+/// A caller's waker. Waking or dropping it runs the caller's code on a thread of the engine.
 struct Contained(Option<Waker>);
 
-/// Runs a caller's code. Its panic has been reported by the panic hook, and concerns no one else.
+/// Runs a caller's code. The panic hook has reported its panic, which affects no other caller.
 fn contain(run: impl FnOnce()) {
     if !Mend::ContainWakers.is_in() {
         return run();
@@ -37,7 +37,7 @@ impl Drop for Contained {
     }
 }
 
-/// A future that shows the engine contained wakers alone.
+/// Polls a future with contained wakers, so the engine never holds a caller's waker directly.
 pub(crate) async fn contained<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     std::future::poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! Backups in other places than folders: the files to put there, and a folder made of what comes from there.
+//! Backups outside folders: their files, and a folder restored from them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::embedded::manifest;
 use crate::embedded::options::EngineOptions;
 use crate::error::Result;
 
-/// The files of an engine at one moment, for a backup in a place that is not a folder, such as a store of objects
-/// (`docs/format.md`, "Backup"). While it lives they stay readable.
+/// The files of an engine at one moment, for a backup outside a folder, such as in an object store (`docs/format.md`, "Backup").
+/// They stay readable while the image lives.
 ///
-/// Put [`manifest`](Self::manifest) there as `BACKUP` first, then each of [`files`](Self::files) that is not kept, and then [`base`](Self::base)
-/// as `BASE`, which makes the backup. Files that this backup does not have may go afterwards.
+/// First store [`manifest`](Self::manifest) as `BACKUP`, then each of [`files`](Self::files) that is not kept, and then
+/// [`base`](Self::base) as `BASE`, which completes the backup. Files that this backup does not contain may be deleted afterwards.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -36,40 +36,41 @@ impl std::fmt::Debug for BackupImage {
 }
 
 impl Engine {
-    /// The files of a backup of everything that was acknowledged before the call. It begins with a checkpoint.
+    /// Returns the files of a backup of everything that was acknowledged before the call. It starts with a checkpoint.
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; those of [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` for an engine in memory; any error of [`checkpoint`](Self::checkpoint).
     pub async fn backup_image(&self) -> Result<BackupImage> {
         self.base_to_back_up().await.map(BackupImage)
     }
 }
 
 impl BackupImage {
-    /// The bytes of the file `BACKUP`.
+    /// Returns the bytes of the file `BACKUP`.
     #[must_use]
     pub fn manifest(&self) -> Vec<u8> {
         manifest::bytes()
     }
 
-    /// The bytes of the file `BASE`.
+    /// Returns the bytes of the file `BASE`.
     #[must_use]
     pub fn base(&self) -> Vec<u8> {
         self.0.base_bytes()
     }
 
-    /// The files of rows. `earlier` is the `BASE` of the backup that is in the place now; errors name the place.
+    /// Returns the files with rows. `earlier` is the `BASE` of the existing backup at the destination; errors name `place`.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the place holds a backup of another engine, or one after which an older state was restored; `Corrupted`.
+    /// `FolderNotOurs` if the destination contains a backup of another engine, or one that is newer than the restored state of
+    /// this engine; `Corrupted`.
     pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
         self.0.files(earlier, Path::new(place))
     }
 
-    /// Reads everything of a file and checks it.
+    /// Reads a whole file and checks it.
     ///
     /// # Errors
-    /// `Corrupted` with the place; `Io`.
+    /// `Corrupted`, with file and offset; `Io`.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
         self.0.check_file(file)
     }
@@ -83,8 +84,8 @@ impl BackupImage {
     }
 }
 
-/// An engine's folder that is being made of a backup elsewhere. Until [`finish`](Self::finish) has done its
-/// work, the folder is refused by `open`.
+/// An engine's folder that is being restored from a backup outside a folder. Until [`finish`](Self::finish) has succeeded, `open`
+/// refuses the folder.
 ///
 /// ```
 /// use table_core::BlockOn;
@@ -120,10 +121,10 @@ impl std::fmt::Debug for Restoration {
 }
 
 impl EngineOptions {
-    /// Begins to restore a backup that is not in a folder, given by its `BACKUP` and its `BASE`, to one that is empty or missing.
+    /// Starts to restore a backup outside a folder, given by its `BACKUP` and its `BASE`, to a folder that is empty or missing.
     ///
     /// # Errors
-    /// `FolderNotOurs` where `to` holds something, or the backup is none; `FormatTooNew`, `FormatTooOld`; `Corrupted`; `Io`.
+    /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew`, `FormatTooOld`; `Corrupted`; `Io`.
     pub fn restoration(&self, manifest: &[u8], base: &[u8], to: impl AsRef<Path>) -> Result<Restoration> {
         let folder = folder::absolute(to.as_ref())?;
         manifest::check_backup(manifest, &folder)?;
@@ -135,13 +136,13 @@ impl EngineOptions {
 }
 
 impl Restoration {
-    /// The files to write.
+    /// Returns the files to write.
     #[must_use]
     pub fn files(&self) -> Vec<BackupFile> {
         self.base.all_files()
     }
 
-    /// Writes bytes of a file, from the beginning on.
+    /// Writes bytes of a file, starting at its beginning.
     ///
     /// # Errors
     /// `Io`, `DiskFull`; `InvalidInput` for a file of another backup.
@@ -149,10 +150,10 @@ impl Restoration {
         self.base.write_file(file, offset, bytes)
     }
 
-    /// Checks every block that was written and makes the folder an engine's.
+    /// Checks every written block and completes the engine's folder.
     ///
     /// # Errors
-    /// `Corrupted` with the file and the place; `Io`, `DiskFull`.
+    /// `Corrupted`, with file and offset; `Io`, `DiskFull`.
     pub fn finish(self) -> Result<CopyReport> {
         let report = self.base.end_fetch()?;
         end_restore(&*self.disk, &self.folder, &self.base)?;

@@ -1,4 +1,4 @@
-//! Backups of an engine whose disk is failing: all that can be read, and a list of what cannot.
+//! Backups of an engine whose disk is failing: everything readable, and a list of the rest.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use crate::error::{Error, Result};
 pub struct PartialBackup {
     /// The files that were copied.
     pub copied: CopyReport,
-    /// The rows that could not be read, by ranges of keys. Empty if the backup is whole.
+    /// The rows that could not be read, by ranges of keys. Empty if the backup is complete.
     pub lost: Vec<LostRows>,
 }
 
-/// A range of keys whose rows could not be read. In the backup, rows from `first` to `last` are missing, or have an earlier value, or
-/// are there although they were deleted.
+/// A range of keys whose rows could not be read. In the backup, rows from `first` to `last` may be missing, have an earlier
+/// value, or exist although they were deleted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LostRows {
@@ -31,11 +31,11 @@ pub struct LostRows {
     pub first: RowPlace,
     /// The last row of the range.
     pub last: RowPlace,
-    /// The cause, with the file and the place.
+    /// The cause, with file and offset.
     pub cause: Error,
 }
 
-/// The place of a row.
+/// The keys of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowPlace {
@@ -48,11 +48,11 @@ pub struct RowPlace {
 }
 
 impl Engine {
-    /// Copies everything that can be read into a folder that is empty or missing, and lists what cannot.
+    /// Copies everything readable into a folder that is empty or missing, and lists the rest.
     ///
-    /// [`backup`](Self::backup) fails if a part of the base cannot be read, so that a whole earlier backup is not replaced by a partial one.
-    /// This is for an engine that has no other backup: it begins with a checkpoint as that does, and the result is restored in the
-    /// same way.
+    /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete
+    /// earlier one. Use this function for an engine without another backup. It also starts with a checkpoint, and its result is
+    /// restored in the same way.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -65,8 +65,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder holds something; `FolderLocked` if another backup is written
-    /// there; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
+    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder is not empty; `FolderLocked` if another backup is
+    /// being written to it; `Io`, `DiskFull`; any error of [`checkpoint`](Self::checkpoint).
     pub async fn backup_readable(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
         let base = self.base_to_back_up().await?;
         let target = &*folder::absolute(folder.as_ref())?;
@@ -78,7 +78,7 @@ impl Engine {
         let _lock = lock(&*disk, target)?;
         match manifest::check(&*disk, target)? {
             Folder::Empty => manifest::write(&*disk, target, BACKUP)?,
-            // A backup that was cut short before it had anything.
+            // A backup that was interrupted before it had any content.
             Folder::Backup(version) if version.is_current() => {
                 let names =
                     disk.list(target).map_err(|error| Task::ReadFolder(target.into()).refused(error))?;

@@ -1,9 +1,9 @@
-//! The faults of the catalog: a table that is there, is not there, or is being deleted.
+//! The faults of the catalog: a table that exists already, does not exist, or is being deleted.
 
 use crate::error::{ErrorCode, Fault};
 use crate::name::TableName;
 
-/// A table that is not as a request needs it.
+/// A table in an unsuitable state for a request.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CatalogFault {
     #[error("the table does not exist: create it first")]

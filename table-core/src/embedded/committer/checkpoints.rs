@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 /// Longest delay added to one commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Recent deletions that start a checkpoint. A scan passes over each of them until a merge removes the deleted rows.
+/// Recent deletions that start a checkpoint. A scan skips each of them until a merge removes the deleted rows.
 const DELETIONS: usize = 4_096;
 
 /// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it frees at least as
@@ -121,7 +121,7 @@ impl Checkpoints {
         if self.waits_for_room() { self.send(Job::Dropped(id)) } else { Ok(()) }
     }
 
-    /// Returns `true` if a checkpoint waits for room on the disk.
+    /// Returns `true` if a checkpoint waits for disk space.
     pub(super) fn waits_for_room(&self) -> bool {
         self.disk_full.is_some()
     }
@@ -140,7 +140,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Rejects requested checkpoints because none can start. Writes continue while there is room.
+    /// Rejects requested checkpoints because none can start. Writes continue while space is left.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -149,7 +149,7 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Deletions free room by a checkpoint: on a full disk it comes sooner.
+        // Deletions free space only by a checkpoint, so on a full disk it starts earlier.
         let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
         self.requested
             || state.recent.bytes() >= most
@@ -299,7 +299,7 @@ impl Committer {
 impl OnDisk {
     /// Starts a checkpoint of all recent rows.
     fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
-        // IMPORTANT: between groups. The new journal file starts exactly behind the frozen rows.
+        // IMPORTANT: between groups. The new journal file starts exactly after the frozen rows.
         let (journal, sequence) = self.journal.rotate()?;
         let checkpoints = &mut self.checkpoints;
         let frozen = std::mem::take(&mut state.recent);

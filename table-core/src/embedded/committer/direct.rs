@@ -1,8 +1,8 @@
-//! A committer in memory, which a caller that finds it idle works with itself: no other thread has to wake for a write, and the caller's
-//! not for the answer.
+//! A committer in memory that callers run themselves if it is idle: no other thread has to wake for a write, and the caller's
+//! thread not for the answer.
 //!
-//! The holder of the lock is the committer. The thread is left for what finds it taken, for tables that come and go, and to take the rows
-//! of dropped tables out of memory.
+//! The holder of the lock is the committer. The thread remains for requests that find the lock taken, for creating and dropping
+//! tables, and for removing the rows of dropped tables from memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::embedded::request::{Request, Write};
 use crate::embedded::threads::Threads;
 use crate::error::Result;
 
-/// Rows of dropped tables that are taken out of memory at once.
+/// Number of rows of dropped tables that are removed from memory at once.
 const RECLAIM_ROWS: usize = 500;
 
 /// A committer that its thread and its callers share; `None` once it has stopped.
@@ -30,8 +30,8 @@ impl Direct {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does a request on the caller's thread and answers it, or gives it back, for the thread: where another is at work, where the
-    /// request leaves work behind, or where the committer has stopped.
+    /// Processes a request on the caller's thread and answers it. Returns the request for the thread if another caller holds the
+    /// lock, the request leaves work behind, or the committer has stopped.
     pub(crate) fn take(&self, request: Request) -> Option<Request> {
         let write = match request {
             Request::Write(write @ (Write::Submit { .. } | Write::Decide { .. })) => write,
@@ -45,23 +45,23 @@ impl Direct {
             committer.finish_group(&mut vec![answer], false);
             Ok(())
         });
-        // The caller finds out why: its answer went with the panic.
+        // The caller learns the reason because its answer was dropped by the panic.
         if let Err(error) = done {
             shared.poison(&error);
         }
         None
     }
 
-    /// The thread's work, until it is asked to close, or every handle is gone; as [`Committer::run`].
+    /// Runs the thread until it is asked to close, or every handle is dropped, like [`Committer::run`].
     pub(crate) fn run(
         &self,
         requests: &Receiver<Request>,
         threads: &Threads,
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic ends writing, and not answering: from then on every writer receives the reason.
-        // IMPORTANT: one under the lock leaves it poisoned. Callers take that for taken, also before the reason is known, so that no
-        // write is added to what was left half done.
+        // A panic stops writing, but not answering: from then on every writer receives the reason. IMPORTANT: a panic under the
+        // lock poisons it. Callers treat a poisoned lock as taken, even before the reason is known, so no write follows an
+        // incomplete one.
         while let Err(error) = caught(|| {
             self.work(requests, threads, &mut closers);
             Ok(())
@@ -85,10 +85,10 @@ impl Direct {
         }
     }
 
-    /// The next request for the thread. Rows of dropped tables are taken out of memory meanwhile.
+    /// Returns the next request for the thread. Meanwhile it removes rows of dropped tables from memory.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
-            // The callers just answered go first.
+            // The callers that have just been answered go first.
             threads.yield_now();
             let next = requests.try_recv();
             if matches!(next, Err(TryRecvError::Closed)) {
@@ -106,7 +106,7 @@ impl Direct {
 }
 
 impl Committer {
-    /// Whether rows of dropped tables are in memory. What is seen stays as it is once writing has stopped.
+    /// Returns `true` if rows of dropped tables are in memory. After writing has stopped, the visible rows remain.
     fn has_to_reclaim(&self) -> bool {
         !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
     }
@@ -177,12 +177,12 @@ mod tests {
         let direct = engine.inner.direct.clone().unwrap();
         let table = employees();
         let is_done_at_once = |number: &usize| {
-            // The thread lets go of the committer after it has answered, on a busy machine much later.
+            // The thread releases the committer after it has answered, on a busy machine much later.
             drop(direct.lock());
             let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
             match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(outcome) => outcome.map(|_| true).unwrap(),
-                // The thread may look for work just now.
+                // The thread may be looking for work at this moment.
                 Poll::Pending => block_on(written).map(|_| false).unwrap(),
             }
         };
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
     }
 
-    /// The system's threads, of which one panics where it lets others go first: as it takes out the rows of a dropped table.
+    /// The system's threads, one of which panics when it yields: while it removes the rows of a dropped table.
     #[derive(Debug)]
     struct PanicsAtPass;
 
@@ -294,7 +294,7 @@ mod tests {
         assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(dropped);
         drop(held);
-        // Behind both in the thread's queue.
+        // After both in the thread's queue.
         block_on(engine.checkpoint()).unwrap();
         block_on(written).unwrap();
         assert_eq!((is_there(&engine, "1"), is_there(&engine, "2")), (true, true));

@@ -56,8 +56,8 @@ impl Task {
         Error::of(DiskFault::Failed { task: self, source })
     }
 
-    /// Returns the error of a task that had no effect: `DiskFull` for a lack of room, `ServerBusy` for a lack of descriptors or
-    /// memory, `Io` for all other causes. Not for a sync: a sync that finds no room is a sync that failed.
+    /// Returns the error of a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` for a lack of descriptors or
+    /// memory, `Io` for all other causes. Must not be used for a sync: a sync on a full disk has failed.
     pub(crate) fn refused(self, source: io::Error) -> Error {
         if is_full(&source) {
             Error::of(DiskFault::Full { task: self, source })
@@ -69,14 +69,14 @@ impl Task {
     }
 }
 
-/// Returns `true` if the disk had no room.
+/// Returns `true` if the disk was full.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 /// Returns `true` if the process or the system had no descriptor or memory left, which passes.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
-    // `io::ErrorKind` has no kind for them that is stable.
+    // `io::ErrorKind` has no stable kind for them.
     #[cfg(unix)]
     let descriptors = {
         use rustix::io::Errno;
@@ -91,8 +91,8 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 const TOO_MANY_OPEN_FILES: i32 = 4;
 
-/// Returns `true` if an error of [`Task::refused`] names a lack of room, descriptors or memory. The task had no effect and succeeds
-/// once the lack has passed.
+/// Returns `true` if an error of [`Task::refused`] names a lack of disk space, descriptors or memory. The task had no effect and
+/// succeeds once the lack has passed.
 pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }

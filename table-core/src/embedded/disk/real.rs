@@ -73,7 +73,7 @@ impl Disk for RealDisk {
     }
 
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
-        // Windows keeps directory entries without being asked, and does not open folders as files.
+        // Windows keeps directory entries durable automatically, and does not open folders as files.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
@@ -100,13 +100,13 @@ impl DiskFile for RealFile {
         self.0.sync_data()
     }
 
-    /// Reserves blocks without writing them, where the file system can.
+    /// Reserves blocks without writing them, if the file system supports it.
     #[cfg(target_os = "linux")]
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         use rustix::fs::{FallocateFlags, fallocate};
         use rustix::io::{Errno, retry_on_intr};
         match retry_on_intr(|| fallocate(&self.0, FallocateFlags::empty(), offset, bytes)) {
-            // Zeros that are written need room on every file system.
+            // Writing zeros reserves blocks on every file system.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_zeros(offset, bytes),
             outcome => Ok(outcome?),
         }

@@ -1,10 +1,10 @@
-//! The faults of folders: one that holds something else, is in use, or has a format that is not read.
+//! The faults of folders: other content, a running user, or an unsupported format.
 
 use std::path::PathBuf;
 
 use crate::error::{ErrorCode, Fault};
 
-/// A folder that cannot be opened, or written to.
+/// A folder that cannot be opened or written to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FolderFault {
     #[error("the folder {0} holds no engine: nothing can be read")]

@@ -3,7 +3,7 @@
 use crate::error::{ErrorCode, Fault};
 use crate::queue::{MessageId, QueueName};
 
-/// A queue or message that is not as a verb needs it.
+/// A queue or message in an unsuitable state for an operation.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StoredQueueFault {
     #[error("queue `{0}` does not exist: create it first")]

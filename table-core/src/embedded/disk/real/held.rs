@@ -1,4 +1,4 @@
-//! A folder of this computer that is held open: its files are reached through its handle, whatever becomes of its path.
+//! A folder of this computer that is held open: its files are accessed through its handle, even if its path changes.
 
 use std::fs::File;
 use std::io;
@@ -11,10 +11,10 @@ use rustix::io::retry_on_intr;
 use crate::embedded::disk::real::{self, RealFile};
 use crate::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// The disk as an engine sees it that holds one folder. Paths outside of the folder are those of [`RealDisk`].
+/// The disk of an engine that holds one folder. Paths outside the folder are paths of [`RealDisk`].
 #[derive(Debug)]
 pub(super) struct HeldFolder {
-    /// The path that the folder was opened under. It names the folder in calls, also after a rename.
+    /// The path under which the folder was opened. It identifies the folder in calls, even after a rename.
     path: PathBuf,
     handle: File,
 }
@@ -24,7 +24,7 @@ impl HeldFolder {
         Ok(Self { path: path.to_owned(), handle: File::open(path)? })
     }
 
-    /// Returns the name of a file of the folder; `None` for a path outside of it.
+    /// Returns the name of a file of the folder; `None` for a path outside it.
     fn name<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.file_name().filter(|_| path.parent() == Some(&self.path)).map(Path::new)
     }
