@@ -1,6 +1,6 @@
 //! Build cost for other programs: their dependency trees contain nothing of the vendor's client.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test panics on failure")]
 
 use std::path::Path;
 use std::process::Command;

@@ -189,7 +189,7 @@ fn root(text: &str) -> Option<Element> {
 }
 
 /// Reads an optional element. The outer `None` means that the element is invalid.
-#[expect(clippy::option_option, reason = "missing is no failure")]
+#[expect(clippy::option_option, reason = "a missing element is valid")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {
         Some(element) => read(element).map(Some),
@@ -211,7 +211,7 @@ fn boolean(text: &str) -> Option<bool> {
 }
 
 /// Returns the days of an enabled retention policy. The outer `None` means that they are invalid.
-#[expect(clippy::option_option, reason = "disabled is no failure")]
+#[expect(clippy::option_option, reason = "a disabled policy is valid")]
 fn days(element: &Element) -> Option<Option<u32>> {
     let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };
     if !flag(policy, "Enabled")? {

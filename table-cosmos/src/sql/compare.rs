@@ -172,7 +172,7 @@ fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
             Some((sign(operator), (*number).into()))
         }
         Value::Int64(number) => {
-            #[expect(clippy::cast_precision_loss, reason = "the comparison is widened by what is lost")]
+            #[expect(clippy::cast_precision_loss, reason = "the comparison is widened by the rounding error")]
             let rounded = *number as f64;
             match operator {
                 Comparison::Eq => Some(("=", rounded.into())),

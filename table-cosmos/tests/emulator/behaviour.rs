@@ -43,7 +43,7 @@ fn run<F: Future<Output = ()>>(name: &str, on: On, scenario: impl FnOnce(&'stati
     match (ran, deviation) {
         (Ok(()), None) | (Err(_), Some(_)) => {}
         (Ok(()), Some((_, rules, why))) => {
-            panic!("{name} holds by now, in spite of {rules}: {why}: strike it")
+            panic!("{name} passes despite {rules} ({why}); remove it from the deviations")
         }
         (Err(panic), None) => std::panic::resume_unwind(panic),
     }

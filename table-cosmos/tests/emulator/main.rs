@@ -2,7 +2,7 @@
 //! splits
 //! and merges, throttling.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test panics on failure")]
 
 mod behaviour;
 mod catalogue;

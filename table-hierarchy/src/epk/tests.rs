@@ -138,7 +138,7 @@ fn epk_1_numbers_are_doubles_and_nothing_that_is_none() {
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!(Component::number(number), None);
     }
-    #[expect(clippy::cast_precision_loss, reason = "what is lost is what is shown")]
+    #[expect(clippy::cast_precision_loss, reason = "the test shows the loss")]
     let wide = 9_007_199_254_740_993_i64 as f64;
     assert_eq!(Epk::of(&[n(wide)]), Epk::of(&[n(9_007_199_254_740_992.0)]));
 }
