@@ -60,10 +60,8 @@ impl Report {
     /// Returns the physical partitions of a container of this design, if the workload continues at its rates.
     ///
     /// Every write is assumed to add an entity that stays. Sizes are computed as in the rest of the report, with two bytes a character.
-    /// JSON
-    /// of plain ASCII takes half of that, and the index of the service adds to it. Reads and writes cost request units at the published
-    /// prices. A
-    /// query over several partition keys adds the same load to each of them.
+    /// JSON of plain ASCII takes half of that, and the index of the service adds to it. Reads and writes cost request units at the
+    /// published prices. A query over several partition keys adds the same load to each of them.
     ///
     /// # Errors
     /// `InvalidInput` if a key lies in no partition, which does not happen.

@@ -1,12 +1,11 @@
 //! Advice on the layout of keys before deployment: a workload is replayed without a service and reports heat, throttling and cost.
 //!
 //! # Context
-//! The layout of the keys decides which partition a write goes to and how many requests a query takes. It is chosen before the first
-//! user arrives, and is expensive to change later. A log that appends to one partition, for example, is hot from its first day (PAT-LOG-5).
-//! A
+//! The layout of the keys decides which partition a write goes to and how many requests a query takes. It is chosen before the first user
+//! arrives, and is expensive to change later. A log that appends to one partition, for example, is hot from its first day (PAT-LOG-5). A
 //! [`Workload`] describes the requests of the users: in code on the real entities, in a small file for keys that do not exist yet
-//! ([`WorkloadFile`]), or as a recording of a running program ([`Meter::recording`](meter::Meter::recording)). A run returns a
-//! [`Report`] with a text, a picture, and assertions for a test.
+//! ([`WorkloadFile`]), or as a recording of a running program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`]
+//! with a text, a picture, and assertions for a test.
 //!
 //! | module | content |
 //! |---|---|

@@ -30,9 +30,8 @@ impl Step {
     /// Creates an insert of an entity with its index rows, at the highest cost that the module `index` of `table-patterns` documents.
     ///
     /// Index rows of the same partition are in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. For index
-    /// rows
-    /// elsewhere, the transaction contains an additional record. Each such index then takes three reads, a write, and the removal of the
-    /// record.
+    /// rows elsewhere, the transaction contains an additional record. Each such index then takes three reads, a write, and the removal of
+    /// the record.
     ///
     /// ```
     /// use table_core::Entity;

@@ -102,8 +102,7 @@ impl AzureBlobs {
     }
 
     /// Deletes a container with all its blobs. Returns `false` if it does not exist, also if an earlier attempt of this call deleted it and
-    /// its
-    /// response was lost.
+    /// its response was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` for a name that violates BLB-1.

@@ -28,8 +28,7 @@ use crate::testing::Mutant;
 ///
 /// # Reads
 /// Reads go to the primary, so decisions are based on the stored state. [`secondary_reads`](Self::secondary_reads) returns a separate
-/// handle,
-/// which cannot write.
+/// handle, which cannot write.
 ///
 /// ```no_run
 /// use table_azure::AzureTables;

@@ -78,8 +78,7 @@ impl Endpoint {
     }
 
     /// Returns `true` for an emulator: on this machine, below `localhost`, or with the emulator's account in its path (ACC-2). No account
-    /// of
-    /// the service has that name.
+    /// of the service has that name.
     pub(crate) fn is_emulator(&self) -> bool {
         let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)

@@ -1,8 +1,7 @@
 //! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
 //! [`AzureTables`] implements [`TableStore`](table_core::TableStore) and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore)
-//! over
-//! the REST protocol of the services. A program written for the embedded engine runs on an account without changes.
+//! over the REST protocol of the services. A program written for the embedded engine runs on an account without changes.
 //!
 //! | purpose | items |
 //! | --- | --- |
@@ -18,8 +17,7 @@
 //! | `identity` | bearer tokens from the credentials of the crate `azure_identity` |
 //!
 //! Requests run on the tokio runtime of the caller, or on a runtime of the client if the caller has none. `docs/azure.md` describes
-//! endpoints
-//! and credentials, `docs/parity.md` compares the package with the vendor's clients.
+//! endpoints and credentials, `docs/parity.md` compares the package with the vendor's clients.
 //!
 //! ```no_run
 //! use table_azure::AzureTables;

@@ -41,14 +41,12 @@ impl Options {
     }
 
     /// Stores an identifier of each write in its entities, as the property `OperationId`. The outcome of a write with a lost response can
-    /// then
-    /// usually be determined (CON-11). Otherwise the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
+    /// then usually be determined (CON-11). Otherwise the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
     ///
     /// - An identifier costs 46 bytes and one of the 252 properties of an entity. After a lost response, each entity of the write is read.
     /// - Reads omit the property. An entity that already has a property with that name is rejected.
     /// - Every program that writes the table must enable the option or replace whole entities. A merge by another program keeps the
-    ///   identifier
-    ///   of the previous write, which then seems to be the last one.
+    ///   identifier of the previous write, which then seems to be the last one.
     ///
     /// ```
     /// use table_azure::{AzureTables, Options};

@@ -13,12 +13,10 @@ use crate::testing::{self, Mutant};
 
 impl AzureTables {
     /// Reads the outcome of a write whose error [is ambiguous](Error::is_ambiguous), for example when the network is back. Returns the
-    /// `ETag`s
-    /// if the write was applied, or `None` if the outcome is unknown.
+    /// `ETag`s if the write was applied, or `None` if the outcome is unknown.
     ///
     /// The outcome is determined by the identifiers of [`Options::operation_ids`](crate::Options::operation_ids). Writes without them have
-    /// no
-    /// known outcome. `None` does not mean that the write was not applied: it may have been applied and replaced since.
+    /// no known outcome. `None` does not mean that the write was not applied: it may have been applied and replaced since.
     ///
     /// ```no_run
     /// # async fn run(tables: table_azure::AzureTables, error: table_core::Error) -> table_core::Result<()> {
@@ -73,8 +71,7 @@ impl AzureTables {
     }
 
     /// Returns the ETags of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). Any
-    /// other
-    /// state is inconclusive: the identifier of another write does not show which write it replaced.
+    /// other state is inconclusive: the identifier of another write does not show which write it replaced.
     async fn evidence(
         &self,
         table: &TableName,

@@ -36,8 +36,8 @@ pub struct RetryPolicy {
     /// The time limit of the whole operation: attempts, delays, and the lookup of an unknown outcome.
     pub total: Duration,
     /// The retries that all calls of a client may use while almost all requests fail. Ten successes add one retry. With the budget
-    /// exhausted, as
-    /// in an outage, requests are sent only once. `tracing` reports the start and end of this state (target `table_azure::circuit`).
+    /// exhausted, as in an outage, requests are sent only once. `tracing` reports the start and end of this state (target
+    /// `table_azure::circuit`).
     pub budget: u32,
     /// The time for which `create_table` waits while a table of that name is being deleted (RTY-6). With zero it fails immediately with
     /// `TableBeingDeleted`.

@@ -50,8 +50,7 @@ struct Inner {
 
 impl CosmosTables {
     /// Opens a database with an account key, which also permits creating and deleting tables. `region` is the region of the program, as
-    /// spelled
-    /// in the portal.
+    /// spelled in the portal.
     ///
     /// # Errors
     /// `InvalidInput` for an invalid endpoint. Any error of the account.

@@ -269,8 +269,7 @@ impl Emulator {
     }
 
     /// Starts a split of a physical partition at an effective partition key. For the time `locked`, requests to the partition return 410
-    /// with
-    /// sub-status 1007.
+    /// with sub-status 1007.
     ///
     /// # Errors
     /// `InvalidInput` for a key that the emulator cannot parse.

@@ -28,8 +28,7 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
 }
 
 /// Returns `true` if the item, or the container of a name, does not exist. A 404 with a sub-status has another meaning. For example, 1002
-/// is a
-/// replica that has not caught up with the session.
+/// is a replica that has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0)
 }
@@ -68,8 +67,7 @@ const fn is_refusal(status: u16) -> bool {
 }
 
 /// Returns `true` if the vendor's client sent a request again after a response was lost. The last response may then belong to a duplicate
-/// of
-/// a request that had taken effect.
+/// of a request that had taken effect.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();

@@ -74,8 +74,7 @@ pub(crate) fn row_key(id: &str) -> &str {
 /// Rejects a RowKey whose id would address another item.
 ///
 /// An id is a path segment of a URL. The vendor's client removes `..` together with the previous segment, and a delete would then address
-/// the
-/// container itself.
+/// the container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
         "is a path segment with a special meaning"

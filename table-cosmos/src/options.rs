@@ -86,11 +86,9 @@ impl Options {
     /// Enables or disables exact writes. They are enabled by default.
     ///
     /// An exact write takes effect at most once, even if the network delivers it twice. An unconditional replace, delete or
-    /// insert-or-replace
-    /// reads the entity first and is conditional on its ETag. That costs a point read for one operation, and one query for all operations
-    /// of a
-    /// transaction. Without exact writes, these operations are sent without a condition. After a lost response, the error is ambiguous more
-    /// often, and a duplicate delivery can undo a later change of another writer.
+    /// insert-or-replace reads the entity first and is conditional on its ETag. That costs a point read for one operation, and one query
+    /// for all operations of a transaction. Without exact writes, these operations are sent without a condition. After a lost response, the
+    /// error is ambiguous more often, and a duplicate delivery can undo a later change of another writer.
     ///
     /// Merges and writes that name an ETag are always exact.
     #[must_use]

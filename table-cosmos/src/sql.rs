@@ -34,8 +34,7 @@ impl Sql {
     /// Returns the superset query in a scope of a container with `depth` levels.
     ///
     /// The levels are part of the text, because without them the service reads whole physical partitions (RT-13). A page of one partition
-    /// key
-    /// starts after the last id of the previous page, so concurrent writes do not shift pages.
+    /// key starts after the last id of the previous page, so concurrent writes do not shift pages.
     pub(crate) fn of(query: &Query, scope: &Scope, depth: usize, after: Option<&str>) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(scope.levels());

@@ -1,9 +1,8 @@
 //! Writes: one operation is one request, several are a transactional batch of one partition key.
 //!
 //! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write except an insert
-//! therefore
-//! reads the entity first and is conditional on the ETag read, which no other version of an item has. The vendor's client is configured not
-//! to retry a write without a response; [`settle`](CosmosTables::settle) decides instead.
+//! therefore reads the entity first and is conditional on the ETag read, which no other version of an item has. The vendor's client is
+//! configured not to retry a write without a response; [`settle`](CosmosTables::settle) decides instead.
 
 mod evidence;
 mod planned;
@@ -84,8 +83,7 @@ impl CosmosTables {
     /// Sends a plan until its outcome is known.
     ///
     /// A request without a response is sent again only while the entities prove that it had no effect, and only if a second delivery would
-    /// be
-    /// rejected (CON-11).
+    /// be rejected (CON-11).
     async fn settle(
         &self,
         target: &Target<'_>,

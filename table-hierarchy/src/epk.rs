@@ -42,8 +42,7 @@ impl Epk {
     pub const END: Self = Self(Bytes::End);
 
     /// Returns the effective partition key of these levels, with one hash for each level (EPK-11). Without levels it is
-    /// [`START`](Self::START)
-    /// (EPK-12).
+    /// [`START`](Self::START) (EPK-12).
     #[must_use]
     pub fn of(levels: &[Component<'_>]) -> Self {
         let mut bytes = Vec::with_capacity(WIDTH * levels.len());

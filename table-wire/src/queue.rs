@@ -30,8 +30,7 @@ pub fn write_text(text: &str) -> String {
 /// Reads the text of a request that puts or updates a message.
 ///
 /// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Characters that are illegal in XML
-/// are
-/// rejected too, because every response with the message would be unreadable.
+/// are rejected too, because every response with the message would be unreadable.
 ///
 /// ```
 /// use table_wire::queue;

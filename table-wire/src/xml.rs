@@ -28,8 +28,7 @@ impl Element {
     /// Parses a document. Name prefixes, attributes and comments are dropped.
     ///
     /// Returns `None` if the text is not well-formed XML 1.0, or contains an illegal character, a document type, or an entity other than
-    /// the
-    /// five predefined ones.
+    /// the five predefined ones.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}');

@@ -42,8 +42,7 @@ struct LastQuery {
 
 impl State {
     /// Returns `true` if this query turns the last one into a fan-out: it is the same query of a later partition, and the last one was no
-    /// fan-out
-    /// yet.
+    /// fan-out yet.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;

@@ -9,8 +9,7 @@ impl Credential {
     /// Checks an endpoint before the first request. `plain` is `true` if the options allow plain HTTP.
     ///
     /// Signatures with the emulator's public key may be sent unencrypted. An emulator in a neighbouring container has neither a certificate
-    /// nor a
-    /// loopback address.
+    /// nor a loopback address.
     ///
     /// # Errors
     /// `InvalidInput` if the credential must not be sent to the endpoint.

@@ -94,8 +94,7 @@ impl AzureQueues {
     }
 
     /// Creates a client of an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP apply.
-    /// A secondary is never used, because
-    /// its messages can be seen but not received.
+    /// A secondary is never used, because its messages can be seen but not received.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.

@@ -18,8 +18,7 @@ use crate::Options;
 
 thread_local! {
     /// The blocking task that holds the clock of this thread, which runs both client and server. A test that pauses its clock has one
-    /// attempt
-    /// in progress at a time.
+    /// attempt in progress at a time.
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
 

@@ -86,8 +86,7 @@ impl Lossy {
 /// Returns `true` if a second delivery of a request cannot take effect.
 ///
 /// A duplicate insert after a deletion of its entity would insert it again. HTTP/1.1 never delivers a request twice; the test duplicates
-/// only
-/// requests with a condition, which any network may do.
+/// only requests with a condition, which any network may do.
 fn is_conditional(request: &Request) -> bool {
     request.header("if-match").is_some() || String::from_utf8_lossy(&request.body).contains("\"ifMatch\"")
 }

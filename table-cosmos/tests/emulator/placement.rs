@@ -1,6 +1,5 @@
 //! Placement of keys in a container, taken from its responses: the items of each feed range, and the partition named by each point read.
-//! The
-//! same check runs on the emulator and on an account.
+//! The same check runs on the emulator and on an account.
 
 use std::collections::{BTreeMap, BTreeSet};
 

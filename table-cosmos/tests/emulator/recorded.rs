@@ -80,10 +80,8 @@ fn hpk_17_a_whole_key_that_is_full_is_told_with_the_way_out() {
 }
 
 /// "Troubleshoot bad request exceptions in Azure Cosmos DB": a key in the header that is not the item's returns 400 with sub-status 1001,
-/// and
-/// so does a prefix in a point read, for which the emulator returns 404. This client never sends either, and never treats a 400 as a
-/// missing
-/// item.
+/// and so does a prefix in a point read, for which the emulator returns 404. This client never sends either, and never treats a 400 as a
+/// missing item.
 #[test]
 fn wire_5_a_key_that_does_not_fit_is_an_error_and_never_nothing() {
     runtime().block_on(async {
@@ -104,8 +102,7 @@ fn wire_5_a_key_that_does_not_fit_is_an_error_and_never_nothing() {
 }
 
 /// "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 means that a replica has not caught up with the session.
-/// It
-/// says nothing about the item.
+/// It says nothing about the item.
 #[test]
 fn con_2_a_replica_that_is_behind_is_an_error_and_never_nothing() {
     runtime().block_on(async {

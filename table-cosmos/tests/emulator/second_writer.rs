@@ -1,8 +1,7 @@
 //! A write with a lost response, while another writer sees its effect and changes the entity again (CON-11).
 //!
 //! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does next,
-//! the
-//! acknowledged change of the other writer must remain.
+//! the acknowledged change of the other writer must remain.
 
 use std::fmt;
 use std::sync::Arc;
@@ -168,8 +167,7 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
 }
 
 /// The request did not arrive and another writer changed the entity. The outcome must be a rejection, an ambiguity, or exactly one
-/// application
-/// of the write after the other writer's change.
+/// application of the write after the other writer's change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     runtime().block_on(async {

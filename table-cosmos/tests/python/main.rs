@@ -1,10 +1,8 @@
 //! Test with the vendor's Python client, pinned, on the same emulator: it reads items of this library, writes items that this library
-//! reads,
-//! and computes hash ranges that must equal the model.
+//! reads, and computes hash ranges that must equal the model.
 //!
 //! The first run installs the client below the target folder. Without `python3` or a registry the suite is skipped with a message. If `CI`
-//! is
-//! `true`, it fails instead.
+//! is `true`, it fails instead.
 
 mod bridge;
 

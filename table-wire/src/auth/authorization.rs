@@ -59,8 +59,7 @@ impl<'a> Authorization<'a> {
     }
 
     /// Verifies the signature with any of the account's keys. `service` is the long form of the service's scheme; a header in the short
-    /// form
-    /// is verified with the corresponding short form.
+    /// form is verified with the corresponding short form.
     ///
     /// # Errors
     /// `AuthenticationFailed` if the signature does not match this request and one of the keys, if the request has no date, or if its date

@@ -35,8 +35,7 @@ impl Lifetime {
     }
 
     /// Creates a lifetime of this duration from `now`. Its start is [`SKEW`](Self::SKEW) earlier. An end beyond the calendar becomes the
-    /// last
-    /// instant.
+    /// last instant.
     #[must_use]
     pub fn lasting(now: DateTime<Utc>, time: Duration) -> Self {
         let end = TimeDelta::from_std(time).ok().and_then(|time| now.checked_add_signed(time));

@@ -26,8 +26,7 @@ pub struct Scoped<S> {
 
 impl Authority {
     /// Returns a view of a store that executes the permitted operations of a token, and rejects all others with the codes of the service.
-    /// The
-    /// token is verified on each call, so expiry and revocation take effect immediately.
+    /// The token is verified on each call, so expiry and revocation take effect immediately.
     ///
     /// ```
     /// # pollster::block_on(async {

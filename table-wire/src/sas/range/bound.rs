@@ -5,8 +5,7 @@ use std::ops::Bound;
 use table_core::key::text::is_legal;
 
 /// Returns the first key inside a lower bound. No key contains a character smaller than the space (KEY-3), so appending a space gives the
-/// next
-/// key.
+/// next key.
 pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
