@@ -33,7 +33,7 @@ impl<S: TableStore + Clone + 'static> FeedRecorder<S> {
 
 impl<S> FeedRecorder<S> {
     /// Adds the record of a change.
-    #[expect(clippy::unused_self, reason = "records are added where a recorder is")]
+    #[expect(clippy::unused_self, reason = "records are added only where a recorder exists")]
     pub(crate) fn record(&self, source: &RowKey, kind: &'static str, out: &mut Contribution) {
         out.records.push(ChangeRecord::plain(source.clone(), kind));
     }

@@ -5,7 +5,7 @@ use table_core::Entity;
 
 #[expect(
     clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_core)]

@@ -86,7 +86,7 @@ impl LogStamp {
     pub(super) fn between(after: Self, before: Self) -> Option<Self> {
         let (low, high) = (after.number(), before.number());
         let middle = low + (high.checked_sub(low)? / 2);
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves of the number are taken apart")]
+        #[expect(clippy::cast_possible_truncation, reason = "the number is split into its two halves")]
         let stamp = Self { ticks: (middle >> 64) as u64, tie: middle as u64 };
         (stamp > after && stamp < before).then_some(stamp)
     }

@@ -57,7 +57,7 @@ struct At {
     guarded: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 const fn is_zero(version: &u32) -> bool {
     *version == 0
 }

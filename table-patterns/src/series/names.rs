@@ -15,7 +15,7 @@ pub const fn digits(last: usize) -> usize {
 /// Returns the texts of consecutive names.
 #[doc(hidden)]
 #[must_use]
-#[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
+#[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
 #[expect(clippy::cast_possible_truncation, reason = "a digit fits a byte")]
 pub const fn texts<const WIDTH: usize, const COUNT: usize>(
     prefix: &str,
@@ -43,7 +43,7 @@ pub const fn texts<const WIDTH: usize, const COUNT: usize>(
 /// Returns the texts as names.
 #[doc(hidden)]
 #[must_use]
-#[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
+#[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
 pub const fn names<const WIDTH: usize, const COUNT: usize>(
     texts: &'static [[u8; WIDTH]; COUNT],
 ) -> [&'static str; COUNT] {

@@ -27,7 +27,7 @@ use crate::outbox::{Message, Outbox, Step};
 use crate::participant::{Changes, Participant, WithParticipants};
 use crate::unit::Unit;
 
-#[expect(clippy::duplicated_attributes, reason = "each index has words of its own")]
+#[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]

@@ -48,7 +48,7 @@ pub fn stub<T>() -> T {
 
 /// Returns the names of a part: the names of its properties and slots.
 #[must_use]
-#[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
+#[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
 pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str; COUNT] {
     let mut names = [""; COUNT];
     let (mut run, mut at) = (0, 0);

@@ -64,7 +64,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     /// Sets a property. An invalid value is reported by [`send`](Self::send).
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "as a patch of one entity takes it: values, not references"
+        reason = "consistent with patches of entities, which take values"
     )]
     pub fn set<T: Property>(mut self, property: WideProperty<W, T>, value: impl Into<T>) -> Self {
         let (name, value) = (property.name(), value.into());

@@ -53,7 +53,10 @@ fn act() -> impl Strategy<Value = Act> {
 struct Model {
     names: BTreeMap<u32, String>,
     /// The department, if it exists, with its manager, if any.
-    #[expect(clippy::option_option, reason = "the department, and in it the manager")]
+    #[expect(
+        clippy::option_option,
+        reason = "the outer option is the department, the inner one its manager"
+    )]
     manager: Option<Option<u32>>,
     projects: BTreeMap<u16, (Option<u32>, Option<u32>)>,
 }

@@ -69,7 +69,7 @@ fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
 fn pat_inter_what_a_settled_insert_stores() {
     #[expect(
         clippy::duplicated_attributes,
-        reason = "each index has words of its own, which clippy takes for repetitions"
+        reason = "each index has separate attributes, which clippy mistakes for duplicates"
     )]
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Employee", crate = table_core)]

@@ -23,7 +23,7 @@ use crate::index::{ListBlobs, RemoteChange};
 /// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 if its lists are in blobs.
 #[expect(
     clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_core)]
