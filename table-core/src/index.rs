@@ -54,7 +54,8 @@ pub trait Index: Sized + 'static {
     type Entity: Entity;
     /// Its schema.
     const SCHEMA: &'static IndexSchema;
-    /// Whether it changes in the same transaction as its entities, as a type. [`IndexSchema::is_same_partition`] is the same fact as a value.
+    /// The consistency with its entities, as a type: strict if both change in the same transaction.
+    /// [`IndexSchema::is_same_partition`] is the same fact as a value.
     type Consistency: Consistency;
 
     /// Appends the texts of the entity's key in the index. Returns `false` if the entity is not indexed; part of the texts may have been appended.

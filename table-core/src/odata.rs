@@ -1,6 +1,6 @@
 //! Entities as the service's JSON (OData): written at three metadata levels, read leniently (JSON, TYPE, PROP rules).
 //!
-//! The writer takes encoded rows and the reader makes them; no property passes through a map.
+//! The writer reads encoded rows and the reader produces them, without a map of properties in between.
 
 mod fault;
 mod level;

@@ -219,7 +219,7 @@ pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// Returns the current time in tick precision, so that it is read back unchanged from a key.
+/// Returns the current time in tick precision. A key returns it unchanged.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())

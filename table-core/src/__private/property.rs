@@ -125,7 +125,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Body of trait methods in an expansion with mistakes, so that only these are reported.
+/// Body of trait methods in the expansion of an invalid declaration, so rustc reports only the errors of the declaration.
 ///
 /// # Errors
 /// Always. Such a program does not compile.

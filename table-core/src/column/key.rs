@@ -43,7 +43,7 @@ pub struct KeyColumn<E, T> {
 }
 
 impl<E, T> KeyColumn<E, T> {
-    /// Returns 0, since there is no property. For generated code.
+    /// Returns 0, because the column has no property. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The kind of an error, named like the service's code if there is one (ERR-3).
+/// The kind of an error, named like the service's code if the service has one (ERR-3).
 ///
 /// ```
 /// use table_core::ErrorCode;

@@ -223,7 +223,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec of texts. It can write a `str` and works character by character, so that the text of a prefix is a prefix of the text.
+/// A codec of texts. It can write a `str` and works character by character: the text of a prefix is a prefix of the text.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

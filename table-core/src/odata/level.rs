@@ -12,13 +12,13 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetadataLevel {
-    /// Properties alone: a reader cannot tell `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and gets no `ETag` from
-    /// a query (JSON-4).
+    /// Properties only: a reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and a query returns
+    /// no `ETag`s (JSON-4).
     None,
     /// With `ETag`s and the types that a reader needs.
     #[default]
     Minimal,
-    /// With links besides.
+    /// With links as well.
     Full,
 }
 
@@ -33,8 +33,8 @@ impl MetadataLevel {
         }
     }
 
-    /// The level that one media type asks for, read leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or a
-    /// level that the service does not have.
+    /// Returns the level of one media type, read leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or has an
+    /// unknown level.
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-/// `Table(PartitionKey='…',RowKey='…')`, quotes doubled, everything but letters, digits and `-._~` percent-encoded (REQ-5).
+/// Returns `Table(PartitionKey='…',RowKey='…')` with doubled quotes; all characters except letters, digits and `-._~` are
+/// percent-encoded (REQ-5).
 ///
 /// ```
 /// use table_core::odata::entity_link;

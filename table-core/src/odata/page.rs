@@ -1,4 +1,4 @@
-//! Reads the pages of a service's answers (JSON-7).
+//! Reads the pages of a service's responses (JSON-7).
 
 use serde::Deserialize;
 
@@ -8,10 +8,10 @@ use crate::odata::quick;
 use crate::odata::reader::{EntityBody, Sender, from_json};
 use crate::query::Rows;
 
-/// Reads a page of a service's answer to a query (JSON-7).
+/// Reads a page of a service's response to a query (JSON-7).
 ///
 /// # Errors
-/// As [`read_entity`](crate::odata::read_entity).
+/// Any error of [`read_entity`](crate::odata::read_entity).
 ///
 /// ```
 /// let json = br#"{"odata.metadata":"x","value":[{"RowKey":"00001"},{"RowKey":"00002"}]}"#;
@@ -28,13 +28,13 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     page.value.into_iter().map(|members| members.read(Sender::Service)).collect()
 }
 
-/// Reads a page, each of whose entities has a key, into the form that a store answers with.
+/// Reads a page, each of whose entities has a key, into the form that stores return.
 ///
-/// A page as the service and Azurite write it costs a few allocations, not some for each entity; any other is read as
-/// [`read_page`] reads it.
+/// A page in the form of the service and Azurite costs a few allocations instead of several for each entity; [`read_page`] reads
+/// any other form.
 ///
 /// # Errors
-/// As [`read_entity`](crate::odata::read_entity), and those of [`EntityBody::key`].
+/// Any error of [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`].
 ///
 /// ```
 /// let json = br#"{"value":[{"PartitionKey":"Sales","RowKey":"00001","Age":34}]}"#;
@@ -46,12 +46,12 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
     quick::rows(json).map_or_else(|| slow_rows(json), Ok)
 }
 
-/// The way of any page, which says what is wrong with one.
+/// Reads a page in any form, and reports its errors.
 pub(super) fn slow_rows(json: &[u8]) -> Result<Rows> {
     let mut rows = Rows::default();
     for mut body in read_page(json)? {
         let key = body.take_key()?;
-        // Most are the Timestamp again (ETAG-2), and need no place of their own.
+        // Most `ETag`s repeat the Timestamp (ETAG-2), and are not stored separately.
         let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
         rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
     }

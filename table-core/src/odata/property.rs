@@ -1,4 +1,4 @@
-//! One property as JSON members: its annotation where the reader needs one, then its value (TYPE-1).
+//! One property as JSON members: its annotation if the reader needs one, then its value (TYPE-1).
 
 use std::fmt::Display;
 
@@ -10,14 +10,14 @@ use crate::row::RowView;
 use crate::ticks;
 use crate::value::ValueRef;
 
-/// Which properties get an `@odata.type` (JSON-3).
+/// The properties that get an `@odata.type` (JSON-3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Annotate {
     /// None.
     Never,
     /// Properties whose JSON does not imply their type.
     Ambiguous,
-    /// The same and integral `Double`s: there are servers that drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// These, and integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 
@@ -45,7 +45,7 @@ impl<T: Display> Serialize for Text<T> {
     }
 }
 
-/// An instant in ticks as the service prints it (TYPE-5).
+/// An instant in ticks in the form of the service (TYPE-5).
 pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {

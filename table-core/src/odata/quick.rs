@@ -1,7 +1,7 @@
-//! Fast path for pages in the spelling of the service and of Azurite.
+//! Fast path for pages in the form of the service and of Azurite.
 //!
-//! A type stands right before its property there, names have no escapes, and nothing is wrong. Whatever is otherwise ends this
-//! way, and the page is read by the other from its beginning: it finds what is meant, or says what is wrong.
+//! In this form, a type directly precedes its property, names have no escapes, and the page has no errors. Any deviation ends the
+//! fast path, and the general reader reads the page from its beginning: it handles other forms and reports errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,9 +18,9 @@ use crate::query::Rows;
 use crate::row::{Names, RowWriter};
 use crate::value::{EdmType, ValueRef};
 
-/// The entities of a page; `None` if it is not as expected.
+/// Returns the entities of a page; `None` if its form is unexpected.
 pub(super) fn rows(json: &[u8]) -> Option<Rows> {
-    // All together, and not text by text: most texts are a few bytes long.
+    // The whole document at once, because most texts are a few bytes long.
     let text = std::str::from_utf8(json).ok()?;
     let mut page = Page { rows: Rows::default(), writer: RowWriter::new(), properties: 0, bytes: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -33,7 +33,7 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The properties of the entity before: the next one has mostly as many.
+    /// The number of properties of the previous entity: the next one usually has as many.
     properties: usize,
     /// The buffer for decoded bytes.
     bytes: Vec<u8>,
@@ -62,12 +62,12 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     }
 }
 
-/// An error that is not shown.
+/// Returns an error that is never shown.
 fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
 
-/// The list of them.
+/// The list of entities.
 struct Entities<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entities<'_> {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Entities<'_> {
     }
 }
 
-/// One of them.
+/// One entity of the list.
 struct Entity<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entity<'_> {
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // The names of nulls are not at hand any more.
+        // The names of null properties are no longer available.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {
@@ -169,7 +169,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
     }
 }
 
-/// Whether a member says something about a property or the document.
+/// Returns `true` if a member is control information of a property or the document.
 fn is_control(name: &str) -> bool {
     const ABOUT: &str = "@odata.";
     name.starts_with("odata.") || name.len() > ABOUT.len() && name.contains(ABOUT)
@@ -182,7 +182,7 @@ fn key(token: Token<'_>, declared: Option<EdmType>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A type that is known.
+/// A known type.
 struct Type(EdmType);
 
 impl<'de> Deserialize<'de> for Type {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An `ETag`, read where it stands: its quotes have escapes in each document.
+/// An `ETag`, unescaped: its quotes have escapes in each document.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

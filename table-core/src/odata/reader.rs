@@ -85,9 +85,9 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// sign. A byte order mark before the document is skipped.
 ///
 /// # Errors
-/// `InvalidInput` for what is not a JSON object, a value that is not of its type (TYPE-8), an array or object (TYPE-9), an unknown
-/// type (ENG-10); `OutOfRangeInput` for an instant (TYPE-6); `DuplicatePropertiesSpecified` (PROP-6); from a client also
-/// `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property (ENT-3).
+/// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object
+/// (TYPE-9), or a type is unknown (ENG-10); `OutOfRangeInput` for an instant (TYPE-6); `DuplicatePropertiesSpecified` (PROP-6);
+/// from a client also `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property (ENT-3).
 ///
 /// ```
 /// use table_core::ValueRef;

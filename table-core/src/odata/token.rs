@@ -19,7 +19,7 @@ pub(crate) enum Token<'a> {
     Null,
     Boolean(bool),
     Integer(i64),
-    /// A number with a fraction or an exponent, one beyond 64 bits, or `-0`.
+    /// A number with a fraction or an exponent, beyond 64 bits, or `-0`.
     Number(f64),
     Text(Cow<'a, str>),
     /// An array or an object.
@@ -99,7 +99,7 @@ impl<'de> Visitor<'de> for TokenVisitor {
 impl Token<'_> {
     /// Returns the value of a property; `None` for `null`. Bytes are decoded into `buffer`.
     ///
-    /// Every declared type may be given as text, as clients send values that they keep as text.
+    /// Every declared type may be text, because clients send values that they store as text.
     ///
     /// # Errors
     /// `InvalidInput` if the value is not of its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` for an instant before 1601 (TYPE-6).

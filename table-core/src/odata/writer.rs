@@ -12,7 +12,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// The context of an answer's metadata (JSON-5, JSON-6).
+/// The context of a response's metadata (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
@@ -25,7 +25,7 @@ pub struct Context<'a> {
     pub select: &'a Select,
 }
 
-/// Writes one entity: the answer to an insert or a point read (INS-2, GET-1).
+/// Writes one entity: the response to an insert or a point read (INS-2, GET-1).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -51,7 +51,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
     to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
-/// Writes a page of a query's answer (JSON-7). Where the next page begins is in headers, not here.
+/// Writes a page of a query's response (JSON-7). Headers, not the page, contain the start of the next page.
 ///
 /// # Errors
 /// `Corrupted` if the bytes of an entity are not a row.
@@ -69,8 +69,8 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes what a client sends: properties with all the types that any server needs (ENG-11, AZ-4), and the key, which an
-/// insert needs (KEY-1) and every other write has in its URL (UPD-5).
+/// Writes a request body: properties with all the types that any server needs (ENG-11, AZ-4), and the key, which an insert needs
+/// (KEY-1) and every other write has in its URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -88,14 +88,15 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // The quotes, the colon and the comma of a member are about as long as its entries in the row: there is mostly room for all.
+    // The quotes, the colon and the comma of a member are about as long as its entries in the row, so this capacity is usually
+    // enough.
     to_json(&Body { key, row }, 2 * row.bytes())
 }
 
 fn to_json(document: &impl Serialize, bytes: usize) -> Result<String> {
     let broken = |why: &dyn Display| Error::of(ODataFault::Write(why.to_string()));
     let mut json = Vec::with_capacity(bytes);
-    // Memory takes everything: only a broken row can be the reason.
+    // Writing to memory cannot fail, so the row must be damaged.
     serde_json::to_writer(&mut json, document).map_err(|error| broken(&error))?;
     String::from_utf8(json).map_err(|error| broken(&error))
 }
@@ -152,7 +153,7 @@ struct EntityAnswer<'a> {
     entity: EntityRef<'a>,
     level: MetadataLevel,
     context: &'a Context<'a>,
-    /// Whether it is the whole document, not one of a page.
+    /// `true` for a whole document, `false` for an entity of a page.
     alone: bool,
 }
 
@@ -170,7 +171,7 @@ impl Serialize for EntityAnswer<'_> {
 }
 
 impl EntityAnswer<'_> {
-    /// The control information of the level (JSON-3, JSON-5, JSON-6).
+    /// Writes the control information of the level (JSON-3, JSON-5, JSON-6).
     fn control<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Context { base, account, table, .. } = self.context;
         let full = self.level == MetadataLevel::Full;
@@ -191,7 +192,7 @@ impl EntityAnswer<'_> {
         Ok(())
     }
 
-    /// Keys and Timestamp first (PROP-7), each only if asked for (SEL-2).
+    /// Writes keys and Timestamp first (PROP-7), each only if requested (SEL-2).
     fn system<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let select = self.context.select;
         if select.contains("PartitionKey") {
@@ -209,7 +210,7 @@ impl EntityAnswer<'_> {
         Ok(())
     }
 
-    /// `null` for each property that was asked for and is not there (SEL-3).
+    /// Writes `null` for each requested property that is missing (SEL-3).
     fn missing<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Select::Names(names) = self.context.select else { return Ok(()) };
         for (index, name) in names.iter().enumerate() {
@@ -225,7 +226,7 @@ impl EntityAnswer<'_> {
 }
 
 impl Context<'_> {
-    /// The URL of the metadata: of the table, of the `kind` of part, of the selection (JSON-5).
+    /// Returns the URL of the metadata: of the table, of the `kind` of part, of the selection (JSON-5).
     fn metadata(&self, kind: &str) -> String {
         let mut url = format!("{}/$metadata#{}{kind}", self.base, self.table);
         if let Select::Names(names) = self.select {

@@ -27,7 +27,7 @@ pub trait Holds<T> {
 
 macro_rules! refused {
     ($($type:ty)*) => {$(
-        // With a lifetime, so that the bound is checked where the type is used.
+        // With a lifetime, because the bound must be checked where the type is used.
         impl Property for $type
         where
             for<'a> Int64: Holds<$type>,

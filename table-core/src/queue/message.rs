@@ -61,12 +61,12 @@ impl PopReceipt {
     }
 }
 
-/// How long a message lives (QUE-7).
+/// The lifetime of a message (QUE-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeToLive {
-    /// This long, in whole seconds, at least one.
+    /// A duration in whole seconds, at least one.
     For(Duration),
-    /// Until it is deleted.
+    /// The message lives until it is deleted.
     Never,
 }
 
@@ -91,9 +91,9 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// At most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// How long it is hidden at first: 0 to 7 days, in whole seconds, less than it lives (QUE-8).
+    /// The time for which it is hidden at first: 0 to 7 days, in whole seconds, less than its time to live (QUE-8).
     pub hidden: Duration,
-    /// How long it lives.
+    /// Its time to live.
     pub time_to_live: TimeToLive,
 }
 

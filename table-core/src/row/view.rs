@@ -207,7 +207,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Returns `true` if there are no properties.
+    /// Returns `true` if the row has no properties.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0

@@ -8,7 +8,7 @@ use crate::transaction::Transaction;
 
 /// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, and the last response (CON-11).
 ///
-/// A backend that can lose responses makes it the source of such errors. The caller can then read the entities and compare them with what was sent,
+/// A backend that can lose responses makes it the source of such errors. The caller can then read the entities and compare them with the request,
 /// or leave that to a background worker. A write that may have been applied is never reverted without reading.
 ///
 /// ```

@@ -119,7 +119,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ) -> Result<Vec<Option<Versioned<E>>>> {
         // Collected first, because the future must be `Send` even if the iterator is not.
         let keys: Vec<_> = keys.into_iter().collect();
-        // Boxed, so that the code that drives many futures is compiled once for each entity and not for each kind of key.
+        // Boxed, because the code that drives many futures is then compiled once for each entity and not for each kind of key.
         let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key).boxed()).collect();
         stream::iter(reads).buffered(CONCURRENCY).try_collect().await
     }

@@ -9,7 +9,7 @@ use crate::selection::{PointKey, Primary};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
-// The bound is on each method, so that the message for an entity with derived rows names the right handle.
+// The bound is on each method, because the message for an entity with derived rows can then name the right handle.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
     ///

@@ -1,4 +1,4 @@
-//! Levels of a partition key: the codec that writes a value so that a following `!` terminates it.
+//! Levels of a partition key: a codec whose texts a following `!` can terminate.
 
 use crate::key::codec::{
     CodePoint, Date, Desc, Digits, Escaped, Flag, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,

@@ -44,7 +44,7 @@ impl Gather {
         is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: each key must start with a character boundary, so that two invalid keys cannot form valid text together.
+        // IMPORTANT: each key must start with a character boundary, because two invalid keys must not form valid text together.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }

@@ -87,7 +87,8 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if a transaction refused an operation for what it holds already, not for the operation itself.
+/// Returns `true` if a transaction refused an operation because of its size or content so far, not because of the operation
+/// itself.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

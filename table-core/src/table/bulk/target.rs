@@ -60,13 +60,13 @@ pub trait BulkTarget: Sync {
     /// Encodes the write of an entity.
     ///
     /// # Errors
-    /// Those of encoding it.
+    /// Any error of encoding it.
     fn item(&self, verb: BulkVerb, entity: &Self::Entity) -> Result<Self::Item>;
 
     /// Encodes a delete.
     ///
     /// # Errors
-    /// Those of the handle.
+    /// Any error of the handle.
     fn deletion(&self, key: EntityKey) -> Result<Self::Item>;
 
     /// The partition of a write.
@@ -96,7 +96,7 @@ pub trait BulkTarget: Sync {
     /// Commits a batch as one transaction.
     ///
     /// # Errors
-    /// Those of the store. The [operation](Error::operation) is the position in the batch.
+    /// Any error of the store. The [operation](Error::operation) is the position in the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
     /// `true` if a batch of several writes was refused for its size.
@@ -107,7 +107,7 @@ pub trait BulkTarget: Sync {
     /// Splits a batch into two halves; the first one has half of the writes, rounded down.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// Any error of [`push`](Self::push).
     fn split(&self, batch: Self::Batch) -> Result<(Self::Batch, Self::Batch)>;
 
     /// Adds the table to an error.

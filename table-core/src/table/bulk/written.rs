@@ -33,7 +33,7 @@ impl WrittenPositions {
         self.ranges.iter().map(Range::len).sum()
     }
 
-    /// Returns `true` if there are no positions.
+    /// Returns `true` if the list is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ranges.is_empty()

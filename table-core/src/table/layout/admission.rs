@@ -46,7 +46,7 @@ impl<S: TableStore> Admission<S> {
     /// Checks that the entities may be written at an instant, in ticks.
     ///
     /// # Errors
-    /// `LayoutMismatch` if a program with a newer schema has opened the table, and this program would not maintain what it declares; the errors of
+    /// `LayoutMismatch` if a program with a newer schema has opened the table, and this program would not maintain its declarations; any error of
     /// the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {

@@ -10,7 +10,7 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{StoredLayout, read};
 
-/// How long a handle writes before it queries the stored schema again.
+/// Time for which a handle writes before it reads the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
