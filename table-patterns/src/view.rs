@@ -13,6 +13,7 @@
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; what one source entity has in this partition |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it has ever had something in |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; how far the partition's feed is applied |
+//! | a partition of the source | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
 //!
 //! The digits are the first 128 bits of the SHA-256 of PartitionKey and RowKey of the source, a U+0000 behind each. Typed reads leave these rows out.
@@ -123,6 +124,7 @@ mod projection;
 mod rebuild;
 mod record;
 mod recount;
+mod sighting;
 mod standing;
 mod table;
 #[cfg(test)]

@@ -110,6 +110,9 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Adds the record of an intent to the transaction of its change.
     ///
+    /// [`submit`](Self::submit) seals the record. A transaction that is submitted to the store itself must be [sealed](Self::seal) first: workers
+    /// take no step of a record without a seal.
+    ///
     /// # Errors
     /// Those of [`operation`](Self::operation) and of [`Transaction::push`]; `InvalidInput` if another intent of the transaction has a guarded step of
     /// the same entity for the same target: both are of one version, and one would be passed over.

@@ -182,7 +182,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 Some((known, since, times)) if known == *etag => (since.min(now), times + 1),
                 _ => (now, 1),
             };
-            if now - since < ticks_of(self.lease) && times < LEASE_POLLS {
+            let is_kept = now - since < ticks_of(self.lease) && times < LEASE_POLLS;
+            if is_kept && (following.has_called() || !self.is_sighted_long(partition_key, etag).await?) {
                 let lease = Some((etag.clone(), since, times));
                 following.set(partition_key, Found { cursor: cursor.clone(), lease, ..Found::default() });
                 return Ok(None);

@@ -1,7 +1,7 @@
 //! The memory of a follower between its calls.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use table_core::etag::ETag;
@@ -42,6 +42,11 @@ pub(super) struct Found {
 }
 
 impl Following {
+    /// `true` after the first call. Until then the follower remembers no lease.
+    pub(super) fn has_called(&self) -> bool {
+        self.turn.load(Ordering::Relaxed) > 1
+    }
+
     /// Returns a partition as the last call left it.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);

@@ -52,6 +52,11 @@ pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
 
+/// Returns the key of the row about the lease that followers saw last.
+pub(super) fn sighting_key(partition_key: &PartitionKey) -> Result<EntityKey> {
+    EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}sighting"))
+}
+
 /// Where the places of a source entity stand.
 pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     let row_key = [OF, source.row_key.as_str()].concat();

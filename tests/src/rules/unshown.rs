@@ -43,7 +43,7 @@ pub const UNSHOWN: &[Unshown] = &[
     Unshown { family: "COS", numbers: &[5, 14, 15, 16], reason: COSMOS },
     Unshown { family: "ENG", numbers: &[6], reason: SERVER },
     Unshown { family: "HPK", numbers: &[1, 28, 29, 30, 33, 40, 41, 44, 45], reason: NOSQL },
-    Unshown { family: "HPK", numbers: &[3, 6, 7, 10, 11, 18, 20, 21, 22, 23, 27], reason: ADVICE },
+    Unshown { family: "HPK", numbers: &[3, 6, 7, 10, 18, 20, 21, 22, 23, 27], reason: ADVICE },
     Unshown {
         family: "EPK",
         numbers: &[8, 13],

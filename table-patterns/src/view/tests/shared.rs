@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
 use table_core::Entity;
-use table_core::embedded::{Clock, Engine};
+use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
@@ -100,7 +100,10 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let engine = Engine::in_memory();
+        Self::over(Engine::in_memory())
+    }
+
+    fn over(engine: Engine) -> Self {
         let members = block_on(engine.entities::<Member>().create_if_missing()).unwrap();
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
     }
@@ -278,6 +281,30 @@ fn imp_6_a_follower_that_died_is_replaced_whatever_the_clock_says() {
         assert_eq!(members(&next, "A").0, 50);
         assert_eq!(calls == 4, clock == "passes", "{clock}: {calls}");
     }
+}
+
+#[test]
+fn imp_6_programs_that_call_once_replace_a_follower_that_died() {
+    let store_time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+    let clock = Arc::clone(&store_time);
+    let options = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
+    let world = World::over(options.in_memory());
+    let (dead, store) = world.follower::<ByDepartment>();
+    block_on(dead.rebuild().run()).unwrap();
+    (0..50).for_each(|id| world.hire("A", id, 30));
+    let mut writes = 0;
+    store.script(move |call, _| {
+        writes += usize::from(call == crate::faults::Call::Submit);
+        if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
+    });
+    block_on(dead.catch_up(100)).unwrap_err();
+    // Each program remembers nothing of the calls before it, and its own clock stands.
+    let once = || block_on(world.follower::<ByDepartment>().0.catch_up(100)).unwrap();
+    for seconds in [0, 29, 2] {
+        store_time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+        assert_eq!(once().busy, 1, "{seconds}");
+    }
+    assert_eq!((once().changes, members(&world.follower::<ByDepartment>().0, "A").0), (50, 50));
 }
 
 #[test]

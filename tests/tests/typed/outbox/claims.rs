@@ -33,7 +33,7 @@ impl Message for Named {
     const VERSION: u32 = 1;
 }
 
-/// Records calls of `job`, each in a transaction of its own, without a word to the workers.
+/// Records calls of `job`, one in each transaction, without a message to the workers.
 pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
     let outbox = company.outbox(&Control::default());
     block_on(outbox.register(&employees(), &sales())).unwrap();
@@ -41,7 +41,8 @@ pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) 
         let mut transaction = Transaction::new(sales(), outbox.store().capabilities().limits).unwrap();
         let intent = Intent::of(RowKey::new(job.as_str()).unwrap()).step(Step::call(&Named(job)).unwrap());
         outbox.record(&mut transaction, &intent).unwrap();
-        block_on(outbox.store().submit(&employees(), transaction)).unwrap();
+        let sealed = block_on(outbox.seal(&employees(), transaction)).unwrap();
+        block_on(outbox.store().submit(&employees(), sealed)).unwrap();
     }
 }
 

@@ -13,7 +13,7 @@ use table_core::{
     EntityKey, IfMatch, Operation, OperationKind, PartitionKey, QueueName, Result, Row, RowKey, TableName,
     TableStore, Transaction, ValueRef,
 };
-use table_patterns::outbox::{Intent, Outbox, Step};
+use table_patterns::outbox::{Intent, Outbox, REGISTRY, Step};
 use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 
@@ -135,6 +135,20 @@ impl Company {
             if from.is_none() {
                 return all;
             }
+        }
+    }
+
+    /// Deletes the registered partitions from the registry, which keeps the keys of seals.
+    pub(crate) fn forget_partitions(&self) {
+        let registry = TableName::new(REGISTRY).unwrap();
+        for (key, _) in
+            self.all(&registry).into_iter().filter(|(key, _)| key.partition_key.as_str() != "keys")
+        {
+            let limits = self.engine.capabilities().limits;
+            let mut transaction = Transaction::new(key.partition_key, limits).unwrap();
+            let kind = OperationKind::Delete(IfMatch::Any);
+            transaction.push(Operation { row_key: key.row_key, kind }).unwrap();
+            block_on(self.engine.submit(&registry, transaction)).unwrap();
         }
     }
 

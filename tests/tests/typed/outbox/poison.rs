@@ -296,7 +296,9 @@ fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
         company.pass(Duration::from_secs(700));
     }
     let outbox = company.outbox(&Control::default());
-    assert_eq!((worker.metrics().failures, block_on(outbox.poison(32)).unwrap().len()), (2, 0));
+    // A worker of an older program passes the row over: no attempt is counted.
+    let poison = block_on(outbox.poison(32)).unwrap().len();
+    assert_eq!((worker.metrics().failures, poison, company.pending()), (0, 0, 1));
     record_step(&company, Step::call(&Hello("old".into())).unwrap());
     let taken = Arc::new(AtomicU32::new(0));
     let next = company.worker(&Control::default()).handler(Next(Arc::clone(&taken)));

@@ -73,7 +73,7 @@ fn pat_ec_8_a_table_scan_finds_what_was_never_registered_and_dq_5_is_bounded() {
     let outbox = company.outbox(&Control::default());
     block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
     lose_messages(&outbox);
-    block_on(company.engine.delete_table(&table_core::TableName::new(REGISTRY).unwrap())).unwrap();
+    company.forget_partitions();
     company.pass(Duration::from_mins(6));
     assert_eq!(sweep(&company).partitions, 0);
 

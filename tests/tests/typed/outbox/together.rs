@@ -81,7 +81,8 @@ fn pat_ec_1_intents_of_one_source_are_worked_on_in_the_order_of_their_changes() 
         let source = RowKey::new(if job % 3 == 0 { "bob" } else { "ada" }).unwrap();
         let intent = Intent::of(source).step(Step::call(&Named(job.to_string())).unwrap());
         outbox.record(&mut transaction, &intent).unwrap();
-        block_on(outbox.store().submit(&employees(), transaction)).unwrap();
+        let sealed = block_on(outbox.seal(&employees(), transaction)).unwrap();
+        block_on(outbox.store().submit(&employees(), sealed)).unwrap();
     }
     let diary = Diary::default();
     let worker = worker(&company, &Control::default(), WorkerOptions::default()).handler(diary.clone());

@@ -1,0 +1,69 @@
+//! Sightings of leases, for followers that call once and remember nothing: they measure a lease by the clock of the store alone.
+
+use table_core::error::Result;
+use table_core::etag::ETag;
+use table_core::key::PartitionKey;
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::runtime::ticks_of;
+use table_core::store::TableStore;
+use table_core::value::ValueRef;
+
+use crate::converge::{self, upsert};
+use crate::view::View;
+use crate::view::record;
+use crate::view::table::ViewTable;
+
+/// The first and the last instant at which followers saw a lease, by the clock of the store.
+struct Sighting {
+    first: u64,
+    last: u64,
+}
+
+impl Sighting {
+    /// Reads the sighting of a lease; `None` if the row is about another lease.
+    fn read(row: RowView<'_>, lease: &ETag) -> Result<Option<Self>> {
+        if row.find("Lease", &mut 0)? != Some(ValueRef::String(&lease.to_string())) {
+            return Ok(None);
+        }
+        let last = row.timestamp();
+        let first = match row.find("First", &mut 0)? {
+            Some(ValueRef::Int64(first)) => u64::try_from(first).unwrap_or(last),
+            _ => last,
+        };
+        Ok(Some(Self { first, last }))
+    }
+
+    /// Returns the row that notes a sighting now. Its Timestamp is the instant.
+    fn row(lease: &ETag, first: Option<u64>) -> Row {
+        let mut writer = RowWriter::with_capacity(2);
+        writer.property("Lease", ValueRef::String(&lease.to_string()));
+        if let Some(first) = first.and_then(|first| i64::try_from(first).ok()) {
+            writer.property("First", ValueRef::Int64(first));
+        }
+        writer.finish()
+    }
+}
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// Notes that the lease of a partition was seen; returns `true` if earlier calls saw it for as long as a lease lasts.
+    pub(super) async fn is_sighted_long(&self, partition_key: &PartitionKey, lease: &ETag) -> Result<bool> {
+        let key = record::sighting_key(partition_key)?;
+        let found = self.get(&key).await?;
+        let sighting = match &found {
+            Some(found) => Sighting::read(found.row.view(), lease)?,
+            None => None,
+        };
+        if sighting.as_ref().is_some_and(|seen| seen.last.saturating_sub(seen.first) >= ticks_of(self.lease))
+        {
+            return Ok(true);
+        }
+        let write =
+            upsert(Sighting::row(lease, sighting.map(|seen| seen.first)), found.map(|found| found.etag));
+        let (store, table) = (self.rows.store(), self.rows.name()?);
+        match converge::submit(store, table, &key.partition_key, [(key.row_key, write)]).await {
+            // Another follower has noted it.
+            Err(error) if error.is_conflict() => Ok(false),
+            noted => noted.map(|_| false),
+        }
+    }
+}
