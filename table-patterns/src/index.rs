@@ -1,83 +1,85 @@
 //! Secondary indexes: an entity and its index rows, written together (PAT-INTRA, PAT-INTER, PAT-IX).
 //!
 //! # Context
-//! The service has one index, on the two keys (DQ-9). Every other look-up is an entity more: a copy under another key, or a list of
-//! keys under a value. `#[index(…)]` and `#[index_entity(…)]` declare them; an [`Entities`](crate::Entities) keeps them right through every
-//! insert, replace, merge, patch, upsert, delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and
-//! [bulk load](crate::Entities::bulk).
+//! The service has one index, on the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys
+//! under a value. `#[index(…)]` and `#[index_entity(…)]` declare them. [`Entities`](crate::Entities) maintains them in every insert,
+//! replace, merge, patch, upsert, delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk
+//! load](crate::Entities::bulk).
 //!
 //! # Key layout
 //! | where | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | copy, same partition | `Sales` | `email_jonesj@contoso.com` | `EmployeeId`, and all that is kept |
+//! | copy, same partition | `Sales` | `email_jonesj@contoso.com` | `EmployeeId`, and the included properties |
 //! | copy, other partition | `email_Sales` | `jonesj@contoso.com` | the same |
 //! | copy, other table | as declared | as declared | the same |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
-//! | list elsewhere | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
-//! | guard of a copy or list elsewhere | the same | `U+FFFC guard_` and its `RowKey` | the newest change of each entity that was settled there: see [`guard`](crate::outbox::guard) |
+//! | list, other partition | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
+//! | guard of a remote copy or list | the same | `U+FFFC guard_` and its `RowKey` | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | the same | the same | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is not a row. A blob
-//! holds the pairs, sorted, a line each: `["Sales","000152"]` under a line with the version and one with the key of the list. Its
-//! name is that key, legal everywhere and different for any two values, `indexes/lists/lastnames/=4Aones/all/…`, and new with each
-//! change: a blob never changes, so that every store will do, also one that cannot write on a condition. The published layout has `Sales` / `Jones`; here a literal stands before the value, because `Jones` and an entity's `000152` in one
-//! partition could not be told apart (T066), and a value that may hold anything is `escaped` (PAT-IX-7).
+//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob
+//! contains the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and one with the key of the list. The name
+//! of the blob encodes that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes
+//! a new blob, and blobs never change: any object store works, even without conditional writes. The published layout has `Sales` / `Jones`.
+//! Here a literal precedes the value, because `Jones` and an entity's `000152` in one partition could not be distinguished (T066). A value
+//! that may contain any character is `escaped` (PAT-IX-7).
 //!
 //! # Guarantee
-//! - In its partition, an index changes in the entity group transaction of its entity: never one without the other (PAT-INTRA-4),
-//!   whichever process dies when. Entities read before are conditions by their `ETag`s; what others wrote meanwhile is read again, with
-//!   growing waits and a bound ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
-//! - A value of a `unique` index in the partition belongs to one entity; the second gets a
+//! - In its partition, an index changes in the entity group transaction of its entity: never one without the other (PAT-INTRA-4), whichever
+//!   process dies at any point. The versions of entities that were read are conditions. Rows that others changed in the meantime are read
+//!   again, with growing delays and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//! - A value of a `unique` index in the partition belongs to one entity. A second entity gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
-//! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by a [`StepRecorder`](crate::entities::StepRecorder), and each
-//!   record ends in [`settle`](crate::Entities::settle), which asks the entity what is true now: late, twice and in any order. What is written is what the recorded change left, under a
-//!   guard that knows the newest change settled there: a worker that slept, or read an old answer, is refused (`docs/convergence.md`). Reads say
-//!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
-//!   value are found when the second is settled, and its record becomes poison for a person to decide.
-//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the promise of its entity, which names the blob: in the partition it is in
-//!   step, elsewhere it is behind. The new blob is whole before the entity names it on the condition of its `ETag`; what is not
-//!   named, from before a change or after a crash, is [collected](crate::Entities::collect_orphaned_lists) a grace period later. A
-//!   reader that was overtaken by that begins again.
-//! - An index answers only when it is whole: [`IndexState`]. A new one over old rows is *building* until its
-//!   [backfill](crate::Entities::backfill) is done. [`check`](crate::Entities::check) finds what another tool broke.
-//! - A backfill and a repair write together what entities of a partition lack, each entity under the version that it was found at.
-//!   Where a live writer was faster with one of them, that transaction is refused whole, and they are looked at one by one.
-//! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will find it.
+//! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the
+//!   transaction. Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and
+//!   in any order. The entry of the recorded change is written under a guard that contains the newest change settled there: a worker that
+//!   was suspended or got a stale read is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference
+//!   and can be [verified](Eventual::verify) (PAT-INTER-5). Two entities with the same unique value are detected when the second is
+//!   settled. Its record becomes poison, which a person must resolve.
+//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which names the blob: consistent within the
+//!   partition, eventually consistent elsewhere. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs
+//!   without a name, from before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period.
+//!   A reader that was overtaken by a collection starts again.
+//! - An index is used only when it is complete: [`IndexState`]. A new index over old rows is *building* until its
+//!   [backfill](crate::Entities::backfill) completes. [`check`](crate::Entities::check) finds damage by other tools.
+//! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was
+//!   read. If a concurrent writer changed one of them, the transaction is refused as a whole, and its entities are processed one by one.
+//! - All writers must declare the index with the same schema. A writer that does not leaves the index stale, which only a check detects.
 //!
 //! # Cost
 //! | verb | requests | operations of the transaction |
 //! |---|---|---|
-//! | insert | 1; a get for each list in the partition | 1, 1 a copy, 1 a list, 1 for the record of what is elsewhere |
-//! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 a copy that changes, the same for lists |
+//! | insert | 1; a get for each list in the partition | 1, 1 per copy, 1 per list, 1 for the record of remote changes |
+//! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 per copy that changes, the same for lists |
 //! | update of an entity read before | 1, and a get for each list that changes | the same |
 //! | get through an index | 1 | |
-//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](crate::Entities::get_page_by_index) of them at a time if wanted; 1 for its blob | |
-//! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
-//! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for those of one partition | for each key 1 for the guard, 1 for the entry if it changes |
+//! | lookup through a list | 1 and 1 for each member (PAT-IX-3), optionally [by pages](crate::Entities::get_page_by_index); 1 for its blob | |
+//! | change of a list in a blob | 1 get and 1 put of the blob in addition | the same |
+//! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for the keys of each partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
-//! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 an entity, 1 a copy, 1 a list |
-//! | the same elsewhere | a settling an entity that lacks its row, 16 at a time | |
+//! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 per entity, 1 per copy, 1 per list |
+//! | backfill and repair of a remote index | one settling per entity without its row, 16 at a time | |
 //!
-//! A copy has the bytes of what it keeps; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes all of it.
-//! Measured beside a plain insert of 16 writers: two copies in the same transaction cost about 1.8 times as much.
-//! A backfill of 20,000 rows with their copies in the partition went at 42 thousand a second with each transaction synced, at 67
-//! thousand with none.
+//! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes the whole
+//! list. Measured with 16 writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000
+//! rows with copies in the partition processed 42 thousand rows per second with each transaction synced, and 67 thousand with none.
 //!
 //! # Bounds
 //! - Copies, lists and records count against the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
-//! - A list holds `at_most` keys, and what one entity holds: 1 MiB. Beyond that
-//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or, with [`ListBlobs`], a blob (PAT-IX-4); nothing is ever cut. Its rate of
-//!   change is that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the one before until it is collected.
+//! - A list holds `at_most` keys, and as many as one entity can hold: 1 MiB. Above that the result is
+//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. The rate of
+//!   changes of a list is limited to that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob
+//!   until it is collected.
 //! - A backfill and a repair write the entities that they index, whose `ETag`s change; conditions on older ones fail.
 //! - A guard stays when its entry goes, and a `RowKey` elsewhere has at most 505 UTF-16 code units: [`collect_guards`](crate::outbox::guard::collect_guards) deletes
 //!   those that nothing has touched for days.
 //! - Rows of an earlier layout of an index, under keys that the present one cannot make, are not found and stay.
 //!
 //! # When not to
-//! - Where the value is in the key already: a range or a prefix needs no index.
-//! - A list where a value has thousands of entities, or many writers at once: declare copies, whose keys end in the entity's own.
-//!   A blob makes room for such a list, but each change still writes all of it.
-//! - Copies in the partition where it is hot already: they multiply its load; put them elsewhere and accept the delay.
+//! - If the value is already in the key: a range or a prefix needs no index.
+//! - A list, if a value has thousands of entities or many concurrent writers: declare copies, whose keys end with the entity's key. A blob
+//!   has room for such a list, but each change still writes the whole list.
+//! - Copies in a partition that is already hot: they multiply its load. Put them into another partition and accept the delay.
 
 mod backfill;
 mod changes;

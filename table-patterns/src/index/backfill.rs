@@ -1,4 +1,4 @@
-//! The backfill of an index that is new over old rows: online, resumable, at a rate; and what else changes an index's state.
+//! The backfill of a new index over old rows: online, resumable, rate-limited; and other changes of an index's state.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -20,31 +20,31 @@ use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
 use crate::index::sweep::{Phase, Place, Sweep};
 
-/// Findings that the report of a backfill lists.
+/// The largest number of findings in the report of a backfill.
 const LISTED: usize = 1_000;
 
-/// How far a backfill has come, reported after each page.
+/// The progress of a backfill, reported after each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackfillProgress {
-    /// What it goes over.
+    /// The phase of the current pass.
     pub phase: Phase,
-    /// Entities and rows gone over by this run.
+    /// Entities and rows processed by this run.
     pub looked_at: u64,
     /// Rows written by this run.
     pub written: u64,
 }
 
-/// A backfill of one index under construction.
+/// A builder of the backfill of one index.
 ///
-/// - Online: writers write on, and maintain the index already while it is built. Each entity that lacks its row gets it in one
-///   transaction with the entity, whose `ETag` changes thereby: together with others of its partition, as many as fit in 100
-///   operations and 4 MiB, and sixteen transactions at a time, so that they share what it costs to make them last. A program of an older design stops
-///   writing within [five seconds](table_core::table::LEASE) after the new one was first opened: where that is not over, the backfill waits for it, unless it
-///   [need not](Self::without_older_programs). Writers that never opened their table are to be stopped before.
-/// - Resumable: after each page its place is noted beside the stored design; the next run, of any process, goes on there.
-/// - When it is through, the index is *ready*. Two entities of one value in a unique index leave it *building*: the error names
-///   them, and a later run goes over all again.
+/// - Online: writers continue, and already maintain the index while it is built. An entity without its row gets it in one transaction with
+///   the entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4
+///   MiB. Sixteen transactions run concurrently and share the cost of durable writes. A program with an older schema stops writing within
+///   [five seconds](table_core::table::LEASE) after the new schema was first opened. The backfill waits for that time to pass, unless it
+///   [need not](Self::without_older_programs). Writers that never opened their table must be stopped before.
+/// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
+/// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error
+///   names them, and a later run starts again.
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};
@@ -99,16 +99,16 @@ impl<E, S: std::fmt::Debug, O: std::fmt::Debug> std::fmt::Debug for Backfill<'_,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Begins the backfill of an index; on one that is ready it does nothing.
+    /// Creates the backfill of an index. It does nothing if the index is ready.
     pub fn backfill<I: Index<Entity = E>>(&self) -> Backfill<'_, E, S, O> {
         Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, waits: true, progress: None }
     }
 
-    /// Stops an index from answering. It is maintained on; to be rid of it, take it out of the design. Handles of other processes
-    /// that know it to be ready answer until they are opened anew, or ask for [`states`](Self::states).
+    /// Disables reads through an index. It is still maintained; to remove it, remove it from the schema. Handles of other processes that
+    /// know it as ready still use it until they are opened again or call [`states`](Self::states).
     ///
     /// # Errors
-    /// Those of [`Table::note_layout`](table_core::Table::note_layout).
+    /// Any error of [`Table::note_layout`](table_core::Table::note_layout).
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -118,10 +118,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .await
     }
 
-    /// Takes an index back into use: it is *building* until a [`backfill`](Self::backfill) has gone over all of it.
+    /// Enables an index again: it is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
-    /// Those of [`Table::note_layout`](table_core::Table::note_layout).
+    /// Any error of [`Table::note_layout`](table_core::Table::note_layout).
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -134,12 +134,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .await
     }
 
-    /// Waits until no handle of an older design writes any more.
+    /// Waits until no handle with an older schema can write.
     async fn wait_for_older_programs(&self, layout: &StoredLayout) {
         let pace = self.retry.runtime();
         let Some(since) = layout.since else { return };
         let passed = Duration::from_micros(pace.now().saturating_sub(since) / 10);
-        // Twice: once for what they know, once for the requests that are under way.
+        // Twice: once for their cached state, once for requests in flight.
         if let Some(left) = (LEASE * 2).checked_sub(passed) {
             pace.sleep(left).await;
         }
@@ -153,27 +153,29 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
-    /// At most so many entities a second, on the average of a run, and no more than a second's worth at once.
+    /// Limits the rate to an average number of entities per second of a run, and to the entities of one second at once.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Entities of a page, after each of which the place is noted; by default 1,000. What is written together is of one page.
+    /// Sets the number of entities per page, after which the position is recorded; by default 1,000. Only entities of one page are written
+    /// together.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }
 
-    /// Does not wait for running programs of an older design: there are none, as where one process has the store, and has not opened it by another.
+    /// Skips the wait for programs with an older schema: for example, if a single process uses the store and has not opened it with another
+    /// schema.
     pub fn without_older_programs(self) -> Self {
         Self { waits: false, ..self }
     }
 
-    /// Receives the progress after each page.
+    /// Sets a function that receives the progress after each page.
     pub fn on_progress(self, progress: impl FnMut(BackfillProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Builds the index, or goes on with that.
+    /// Builds the index, or continues to build it.
     ///
     /// # Errors
     /// `UniqueViolation` once all has been gone over, if entities share a value of a unique index: the index stays *building*;
@@ -237,7 +239,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     }
 }
 
-/// The place of a pass as words: `rows` or `entities`, the range, and where in it.
+/// Formats the position of a pass: `rows` or `entities`, the range, and the position in it.
 fn words(phase: Phase, place: &Place) -> String {
     let phase = if phase == Phase::Rows { "rows" } else { "entities" };
     let from = place.from.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -12,22 +12,22 @@ use crate::index::finding::Finding;
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Place, Sweep};
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexReport {
-    /// How many entities and rows of indexes were looked at, each once an index.
+    /// The number of processed entities and index rows, counted once per index.
     pub looked_at: u64,
-    /// The findings, at most as many as were asked for.
+    /// The findings, up to the requested number.
     pub findings: Vec<Finding>,
-    /// How many there were in all.
+    /// The total number of findings.
     pub found: u64,
-    /// How many were made good.
+    /// The number of repaired findings.
     pub repaired: u64,
 }
 
 impl IndexReport {
-    /// Whether nothing was wrong.
+    /// Returns `true` if there are no findings.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.found == 0
@@ -44,12 +44,11 @@ impl IndexReport {
     }
 }
 
-/// A check of the indexes of a table under construction.
+/// A builder of a check of the indexes of a table.
 ///
-/// It reads every entity and every row of the indexes, a few requests each and sixteen at a time, and holds one page at a time. Beside live writers it
-/// reports nothing that a writer is about to set right in one transaction, and its repair undoes no other write. An index in
-/// another partition or table that is merely behind is reported, too: let the outbox run dry first, or repair, which only does
-/// earlier what it would do.
+/// It reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time.
+/// While others write, it reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A
+/// remote index that merely lags behind is reported, too: first let the workers finish, or repair, which does their work earlier.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -66,7 +65,7 @@ impl IndexReport {
 /// let employees = store.entities::<Employee>().create_if_missing().await?;
 /// employees.insert(&Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() }).await?;
 ///
-/// // The copy is deleted with another tool.
+/// // The copy is deleted by another tool.
 /// let copy = table_core::EntityKey::new("Sales", "email_ada@contoso.com")?;
 /// store.untyped("Company")?.delete(&copy, IfMatch::Any).await?;
 ///
@@ -88,34 +87,34 @@ pub struct IndexCheck<'a, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Begins a check of all indexes. It changes nothing unless [`repair`](IndexCheck::repair) is asked for.
+    /// Creates a check of all indexes. It changes nothing unless [`repair`](IndexCheck::repair) is called.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
         IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
     }
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
-    /// Only the index of this name.
+    /// Checks only the index with this name.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }
     }
 
-    /// Makes good what is found, all but duplicates.
+    /// Repairs all findings except duplicates.
     pub fn repair(self) -> Self {
         Self { repair: true, ..self }
     }
 
-    /// At most so many entities and rows a second, on the average, and no more than a second's worth at once.
+    /// Limits the rate to an average number of entities and rows per second, and to those of one second at once.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }
 
-    /// Lists at most so many findings, 1,000 by default; all are counted.
+    /// Sets the largest number of listed findings, 1,000 by default; all are counted.
     pub fn list_at_most(self, findings: usize) -> Self {
         Self { most: findings, ..self }
     }
 
-    /// Goes over the indexes.
+    /// Runs the check.
     ///
     /// # Errors
     /// Those of the store; `EntityMismatch` for an entity that is not an `E`.

@@ -1,4 +1,4 @@
-//! Indexes as contributors: the rows of a change in the partition, and the steps of a change elsewhere.
+//! Indexes as contributors: they add the rows of changes in the partition, and the steps of remote changes.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::index::relay;
 use crate::index::remote::{Derived, Left, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
 
-/// The declared indexes of a handle: their states, and the store of blobs for long lists.
+/// The declared indexes of a handle: their states, and the blob store for long lists.
 pub(crate) struct Indexes {
     pub(crate) states: Arc<States>,
     pub(crate) blobs: Option<ListBlobs>,
@@ -85,7 +85,7 @@ impl Indexes {
             owner_of: owner_of::<E>,
             before: is_there.then(|| owner.clone()),
             after: row.map(|row| (owner, row)),
-            // An index that may be incomplete may lack the row of an existing entity.
+            // An incomplete index may lack the row of an existing entity.
             is_trusted: !is_there || self.states.is_ready::<E>(index),
         };
         out.derive(index.name, key.row_key, Arc::new(copy));
@@ -93,7 +93,7 @@ impl Indexes {
     }
 }
 
-/// Adds a change in another partition or table. The changes of one index are one record, which names all keys.
+/// Adds a remote change. The changes of one index are combined into one record with all keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {
@@ -113,23 +113,23 @@ fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// The states of the indexes that the handle knows.
+    /// Returns the states of the indexes that the handle knows.
     pub(crate) fn index_states(&self) -> &States {
         self.contributor::<Indexes>().map_or(&NO_STATES, |indexes| &*indexes.states)
     }
 
-    /// The store of blobs for long lists, if one was given.
+    /// Returns the blob store for long lists, if configured.
     pub(crate) fn list_blobs(&self) -> Option<&ListBlobs> {
         self.contributor::<Indexes>().and_then(|indexes| indexes.blobs.as_ref())
     }
 
-    /// The lists of one table.
+    /// Returns the lists of one table.
     pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
         let limits = self.table.store().capabilities().limits;
         Lists { table, blobs: self.list_blobs(), pace: self.retry.runtime(), limits }
     }
 
-    /// The table that an index lies in.
+    /// Returns the table of an index.
     pub(crate) fn table_of(&self, index: &IndexSchema) -> Result<TableName> {
         match index.table {
             Some(table) => TableName::new(table),
@@ -139,8 +139,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
-    /// Creates the table and those of its indexes if they are missing, compares the schema with the stored one, and reads
-    /// the states of the indexes. A new index on a table with rows is *building*.
+    /// Creates the table and those of its indexes if they do not exist, compares the schema with the stored one, and reads the states of
+    /// the indexes. A new index on a table with rows is *building*.
     ///
     /// # Errors
     /// Those of [`Table::create_if_missing`](table_core::Table::create_if_missing).
@@ -170,7 +170,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
 #[cfg(feature = "blobs")]
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Sets the store of blobs for lists that no entity can hold (PAT-IX-4). Workers that settle its indexes need it, too.
+    /// Sets the blob store for lists that no entity can hold (PAT-IX-4). Workers that settle the indexes need it, too.
     #[must_use]
     pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));

@@ -1,22 +1,22 @@
-//! The faults of indexes: refused writes, indexes that are not ready, and changes that cannot be read or recorded.
+//! Errors of indexes: refused writes, indexes that are not ready, and invalid records of changes.
 
 use table_core::error::{ErrorCode, Fault};
 use table_core::key::EntityKey;
 
-/// The source of an error of the code [`UniqueViolation`](ErrorCode::UniqueViolation).
+/// The source of an error with the code [`UniqueViolation`](ErrorCode::UniqueViolation).
 ///
 /// ```
 /// use std::error::Error;
 /// use table_core::key::EntityKey;
 /// use table_patterns::index::UniqueViolation;
 ///
-/// /// The entity that has the value, to be shown to the user.
+/// /// Returns the entity that has the value, for the user.
 /// fn owner(error: &table_core::Error) -> Option<&EntityKey> {
 ///     Some(&error.source()?.downcast_ref::<UniqueViolation>()?.owner)
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the value in the unique index `{index}` is that of {owner}")]
+#[error("the value in unique index `{index}` belongs to {owner}")]
 pub struct UniqueViolation {
     /// The name of the index.
     pub index: &'static str,
@@ -24,47 +24,49 @@ pub struct UniqueViolation {
     pub owner: EntityKey,
 }
 
-/// A write, a query or a change of indexed entities that is refused.
+/// A refused write, query or change of indexed entities.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexFault {
-    #[error("another entity has the value: choose another value, or change that entity first")]
+    #[error(
+        "unique index violation: another entity already has this value; choose another value or change that entity first"
+    )]
     Taken(#[source] UniqueViolation),
     #[error(
-        "the index `{index}` is unique, and {owner} has a value that another entity has: change one of them, then run the backfill \
+        "backfill of unique index `{index}` failed: {owner} has the same value as another entity; change one of them and run the backfill \
          again"
     )]
     Shared { index: &'static str, owner: String },
     #[error(
-        "no design is stored for the table, so that it is not known whether its indexes are whole: open it first, with \
+        "the table has no stored schema, so the state of its indexes is unknown; open it first with \
          `create_if_missing`"
     )]
     NoDesign,
     #[error(
-        "the index `{0}` is not known to be whole: open the table with `create_if_missing`, and once a backfill is done ask for its \
+        "index `{0}` is not known to be complete; open the table with `create_if_missing`, and after a backfill call \
          `states`"
     )]
     NotKnown(String),
-    #[error("the index `{0}` is disabled: enable it, which builds it anew")]
+    #[error("index `{0}` is disabled; enable it and run its backfill")]
     Disabled(String),
-    #[error("the index `{0}` is being built and would miss entities: finish its backfill first")]
+    #[error("index `{0}` is still building; queries would miss entities until its backfill completes")]
     Building(String),
     #[error(
-        "the record is of a change in another partition or table; it was not written by a program of this outbox"
+        "the record describes a change in another partition or table, and was not written by a program of this outbox"
     )]
     OtherSource,
-    #[error("`{text}` is not a change of an index of `{entity}`")]
+    #[error("`{text}` is not a valid index change record for `{entity}`")]
     NotAChange { text: String, entity: &'static str },
     #[error(
-        "the change is of an index that this program does not know: open `{0}`, or leave it to the program that does"
+        "the change belongs to an index that this program does not know; open `{0}`, or leave the change to a program that knows it"
     )]
     UnknownIndex(&'static str),
     #[error(
-        "the store gave the entity as it was before a change that is to be settled, and no later change is known: give workers a \
+        "stale read: the store returned a version of the entity from before the recorded change; give workers a \
          store that reads from the primary"
     )]
     Behind,
     #[error(
-        "`{0}` declares no relation, and this change leaves copies to be settled: a program of another version recorded it"
+        "`{0}` declares no relation, but the change requires settling copies; it was recorded by another version of the program"
     )]
     NoRelation(&'static str),
     #[error("a page of a list has at least one key: `top` is 0")]

@@ -1,8 +1,8 @@
-//! Findings of a check: what is wrong with an index, and where.
+//! Findings of a check: the kind and the location of damage in an index.
 
 use table_core::key::EntityKey;
 
-/// What can be wrong with an index.
+/// The kinds of damage in an index.
 ///
 /// ```
 /// use table_patterns::index::FindingKind;
@@ -15,11 +15,11 @@ use table_core::key::EntityKey;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FindingKind {
-    /// An entity is not in the index.
+    /// An entity has no entry in the index.
     Missing,
-    /// The copy of an entity does not hold what it should.
+    /// The copy of an entity differs from the entity.
     Stale,
-    /// A copy, or a member of a list, is of an entity that is gone or has another value.
+    /// A copy or a list member belongs to an entity that does not exist or has another value.
     Dangling,
     /// Two entities have one value of a unique index; the copy is the other's. Only a person can say whose it is.
     Duplicate,
@@ -27,12 +27,12 @@ pub enum FindingKind {
     Unreadable,
 }
 
-/// One thing that is wrong with an index, confirmed by reading again.
+/// Damage in an index, confirmed by a second read.
 ///
 /// ```
 /// use table_patterns::index::Finding;
 ///
-/// /// The line of a report.
+/// /// Formats a line of a report.
 /// fn line(finding: &Finding) -> String {
 ///     let done = if finding.repaired { "repaired" } else { "left as it is" };
 ///     format!("{}: {:?} at {}, {done}", finding.index, finding.kind, finding.at)

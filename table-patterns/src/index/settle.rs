@@ -1,4 +1,4 @@
-//! The entries of an index elsewhere as what is derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
+//! The entries of a remote index as rows derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,7 +26,7 @@ use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Settles the change of an index that this generation of the entity left, once for each.
+    /// Settles the change of an index by this generation of the entity, once per generation.
     pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
@@ -56,7 +56,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         converge::settle(&entries, change.keys.iter().cloned(), (&self.retry, limits)).await?.all()
     }
 
-    /// Whether an entity has its entry at this key now.
+    /// Returns `true` if an entity currently has its entry at this key.
     pub(crate) async fn has_entry(
         &self,
         index: &IndexOf<E>,
@@ -70,51 +70,51 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// Answers that are older than the change before a settling gives up and comes again.
+/// The number of stale reads after which a settling fails and is repeated later.
 const LOOKS: usize = 3;
 
-/// What a change of an entity left to be brought in line in an index.
+/// The entries of an index that a change of an entity affects.
 struct Entries<'a, E: Entity, S, O> {
     handle: &'a Entities<E, S, O>,
     index: &'static IndexOf<E>,
     table: TableName,
     change: &'a RemoteChange,
     generation: Option<Generation>,
-    /// `false` if a foreign writer of the partition recorded the change: then nothing but entries of the entity itself is written.
+    /// `false` if a foreign writer of the partition recorded the change: then only entries of the entity are written.
     is_genuine: bool,
-    /// Looks that found the entity as it was before the change.
+    /// The number of reads that returned the entity from before the change.
     looks: AtomicUsize,
 }
 
-/// Which change of the entity is settled: later ones have larger versions.
+/// The settled change of the entity: later changes have larger versions.
 struct Generation {
     origin: Origin,
     version: u64,
 }
 
-/// What becomes of a key.
+/// The decision about a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// The entry is written, with its guard.
+    /// The entry is written with its guard.
     Write,
-    /// This change or a later one has been there, or a later one will be.
+    /// This change or a later one has been settled, or a later one will be.
     Settled,
-    /// The answer is too old.
+    /// The read is stale.
     Behind,
 }
 
-/// What is at a key of an index elsewhere.
+/// The stored rows at a key of a remote index.
 pub(crate) struct Target {
     key: EntityKey,
     guard: Option<(Guard, ETag)>,
     row: Option<StoredRow>,
 }
 
-/// The same with what is to be there.
+/// The stored rows at a key, with the desired row.
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
-    /// The version of the entity that this follows from.
+    /// The version of the entity on which the desired row is based.
     entity: Option<ETag>,
 }
 
@@ -187,7 +187,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             done = converge::is_won(submitted.await);
         }
         if !is_sent || matches!(done, Ok(false)) {
-            // No list names them. What failed in another way may have been done: there only the collector can find out.
+            // No list names them. After another error they may be named: only the collector can decide.
             for upload in &uploads {
                 lists.discard(upload).await;
             }
@@ -201,11 +201,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// What becomes of one key.
+    /// Decides about one key.
     ///
-    /// IMPORTANT: what the entity has there is written only if the change left the same there. Else either the answer is old, or a later change
-    /// made it so: that is known if the entity was written later, or the guard or a record knows of a later change of this key. Each of
-    /// these is true for good, so that none of these answers can be too old.
+    /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. Otherwise either the read
+    /// is stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a
+    /// record contains a later change of this key. Each of these facts is permanent, so a stale read cannot falsify them.
     async fn verdict(&self, target: &Target, now: &Left, written: Option<u64>) -> Result<Verdict> {
         let Some(generation) = &self.generation else { return Ok(Verdict::Write) };
         if target.guard.as_ref().is_some_and(|(guard, _)| guard.knows(&generation.origin)) {
@@ -221,7 +221,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(if is_known { Verdict::Settled } else { Verdict::Behind })
     }
 
-    /// What is at a key of an index elsewhere. The guard is read first: whatever changes the entry afterwards changes the guard.
+    /// Reads the stored rows at a key of a remote index. The guard is read first: any later change of the entry changes the guard.
     async fn target(&self, key: &EntityKey) -> Result<Target> {
         let store = self.handle.table.store();
         let found = store.get(&self.table, &guard_key(key)?, &Select::All).await?;
@@ -233,7 +233,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(Target { key: key.clone(), guard, row })
     }
 
-    /// Adds the writes of a guard, and of its entry if that is not right; `false` if another writer got between.
+    /// Adds the writes of a guard, and of its entry if that differs; `false` if another writer was faster.
     async fn operations(
         &self,
         entry: &Entry,
@@ -242,8 +242,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<bool> {
         let Entry { target: Target { key, guard, row }, wanted, entity } = entry;
         let step = match self.step(key, wanted.as_ref(), row.as_ref()).await {
-            // The entity may have given the value up since it was read, and the other taken it: only while it stays as it
-            // was have both had it.
+            // The entity may have given the value up since it was read, and the other taken it. Both had it at the same time only if the
+            // entity is unchanged.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
                 let now = store.get(table, &self.change.owner, &Select::All).await?;
@@ -267,7 +267,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(true)
     }
 
-    /// The write that makes what is at a key what it should be; `None` if it is.
+    /// Returns the write that corrects the row at a key; `None` if it is correct.
     async fn step(
         &self,
         key: &EntityKey,
@@ -305,7 +305,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
                 {
                     return Err(violation(self.index.schema(), key, &holder));
                 }
-                // What its owner left behind, and would remove in its time.
+                // An obsolete entry, which its owner would remove later.
                 Some(OperationKind::Replace(row.clone(), if_match))
             }
             None if is_ours => Some(OperationKind::Delete(if_match)),
@@ -334,7 +334,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     }
 }
 
-/// Whether two rows have the same properties, in whatever order.
+/// Returns `true` if two rows have the same properties, in any order.
 pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     if one.len() != other.len() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! State of an index: building, ready or disabled, recorded beside the stored design.
+//! The state of an index: building, ready or disabled, recorded next to the stored schema.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,12 +11,12 @@ use table_core::table::{StoredLayout, Table};
 
 use crate::index::fault::IndexFault;
 
-/// Where an index is in its life. It is maintained in every state; the state says whether it answers.
+/// The state of an index. It is maintained in every state, and used for reads only if it is ready.
 ///
 /// ```
 /// use table_patterns::index::IndexState;
 ///
-/// /// What an operator does about an index.
+/// /// Returns the action of an operator for an index.
 /// fn remedy(state: IndexState) -> &'static str {
 ///     match state {
 ///         IndexState::Building => "run its backfill to the end",
@@ -28,11 +28,11 @@ use crate::index::fault::IndexFault;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
-    /// It was declared over rows that were there already, and not all of them are in it yet.
+    /// The index was declared over existing rows, and not all of them have entries yet.
     Building,
-    /// It is whole and answers.
+    /// The index is complete and used for reads.
     Ready,
-    /// It answers nothing, because it was disabled.
+    /// The index was disabled and is not used for reads.
     Disabled,
 }
 
@@ -46,12 +46,12 @@ impl fmt::Display for IndexState {
     }
 }
 
-/// What the notes beside a design call an index.
+/// Returns the name of an index in the notes next to a schema.
 pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// The state of an index by the notes beside the design.
+/// Returns the state of an index according to the notes next to the schema.
 pub(crate) fn noted(layout: &StoredLayout, index: &str) -> IndexState {
     let note = note(index);
     if layout.disabled.contains(&note) {
@@ -63,8 +63,8 @@ pub(crate) fn noted(layout: &StoredLayout, index: &str) -> IndexState {
     }
 }
 
-/// The states that a handle knows, by the place of the index in the design. *Ready* is kept until it is asked for anew; what
-/// is not ready is looked up again each time.
+/// The states that a handle knows, by the position of the index in the schema. *Ready* is kept until the states are read again; any other
+/// state is read each time.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicU8>);
 
@@ -100,10 +100,10 @@ impl States {
     }
 }
 
-/// Looks the states up.
+/// Reads the states.
 ///
 /// # Errors
-/// `IndexNotReady` if no design is stored: it is not known what is in the indexes.
+/// `IndexNotReady` if no schema is stored: the content of the indexes is then unknown.
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,
@@ -115,12 +115,12 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// The error of a query of an index that the handle does not know to be whole. A query sends nothing while it is put together.
+/// Returns the error of a query of an index that the handle does not know as complete. Creating a query sends no request.
 pub(crate) fn not_known(index: &str) -> Error {
     Error::of(IndexFault::NotKnown(index.to_owned()))
 }
 
-/// The error of a question to an index that does not answer.
+/// Returns the error of a read through an index that is not ready.
 pub(crate) fn not_ready(index: &str, state: IndexState) -> Error {
     Error::of(match state {
         IndexState::Disabled => IndexFault::Disabled(index.to_owned()),

@@ -1,5 +1,5 @@
-//! One pass over an index: from its rows to their entities, then from the entities to their rows; each finding confirmed, and
-//! made good if that is wanted. Safe beside live writers.
+//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired
+//! if requested. Safe while others write.
 
 mod entities;
 mod packs;
@@ -27,12 +27,12 @@ use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::pace::Pacer;
 
-/// What a pass goes over first, and what then. Rows first: rows without an owner are out of the way before others take its place.
+/// The phases of a pass. Rows come first: rows without an owner are removed before other rows take their place.
 ///
 /// ```
 /// use table_patterns::index::Phase;
 ///
-/// /// The line of a progress bar.
+/// /// Formats the line of a progress bar.
 /// fn title(phase: Phase) -> &'static str {
 ///     match phase {
 ///         Phase::Rows => "rows of the index",
@@ -43,31 +43,31 @@ use crate::index::pace::Pacer;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The rows of the index, each compared with the entity that it belongs to.
+    /// The rows of the index, each compared with its owner.
     Rows,
     /// The entities, each compared with its rows.
     Entities,
 }
 
-/// Where a page of a phase begins: which of its ranges of keys, and where in that.
+/// The position of a page in a phase: the range of keys, and the position in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Place {
     pub(crate) range: usize,
     pub(crate) from: Option<Continuation>,
 }
 
-/// One page of a pass.
+/// The result of one page of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct Swept {
-    /// What was gone over.
+    /// The number of processed items.
     pub(crate) items: u64,
-    /// What was found, confirmed; whether it was made good stands in each. In the order of the keys that were gone over.
+    /// The confirmed findings, in the order of the processed keys. Each records whether it was repaired.
     pub(crate) findings: Vec<Finding>,
-    /// Where the next page begins; `None` at the end of the phase.
+    /// The position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Place>,
 }
 
-/// What a pass goes over: an entity, or a row of the index, as the page has it.
+/// A processed item: an entity or an index row from the page.
 struct Item {
     key: EntityKey,
     found: StoredRow,
@@ -82,7 +82,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// One page of a phase. All that is to be written for it has been written when it returns.
+    /// Processes one page of a phase. All its writes are done when it returns.
     pub(crate) async fn page(&self, phase: Phase, place: &Place, pacer: &mut Pacer) -> Result<Swept> {
         let (table, ranges) = match phase {
             Phase::Rows => (self.table.table_of(self.schema())?, vec![rows_of::<E>(self.schema())]),
@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Finding { index: self.schema().name, kind, at: at.clone(), owner: owner.cloned(), repaired: false }
     }
 
-    /// The members of a list; `None` if it is not to be read.
+    /// Returns the members of a list; `None` if it cannot be read.
     async fn members(&self, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Option<Members>> {
         let table = self.table.table_of(self.schema())?;
         match self.table.lists(&table).read::<E>(form, key, Some(row)).await {
@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the write that gives an entity its entry. The entity is touched, so its version is the condition and changes.
+    /// Plans the write that gives an entity its entry. The entity is touched: its version is the condition, and changes.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {
@@ -156,7 +156,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(out.into_plan(key, touch(IfMatch::ETag(etag))))
     }
 
-    /// As [`joining`](Self::joining), for an entity as it was found.
+    /// Plans the write for an entity from a page, like [`joining`](Self::joining).
     fn joining_item(&self, item: &Item, entry: IndexEntry) -> Result<EntityPlan> {
         self.joining(item.key.clone(), item.found.etag.clone(), entry)
     }
@@ -186,7 +186,7 @@ fn begin(pieces: &[KeyPiece]) -> TextRange {
     }
 }
 
-/// The keys that the rows of an index have, and perhaps others.
+/// Returns a range that contains the keys of the rows of an index, and possibly others.
 fn rows_of<E: Entity>(index: &IndexSchema) -> KeyRange {
     KeyRange {
         partition_key: begin(index.partition_key.unwrap_or(E::SCHEMA.partition_key)),

@@ -1,4 +1,4 @@
-//! Indexed tables as a whole: against a model, beside other writers, through faults, and the layouts they leave.
+//! Indexed tables: compared with a model, with concurrent writers and faults, and their layouts.
 
 mod backfill;
 mod backfill_faults;

@@ -103,19 +103,23 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Makes the view right for one entity as it is now, or is not. Called again it does no harm.
+    /// Applies the current state of one entity to the view, even if it does not exist. Idempotent.
     ///
-    /// [`catch_up`](Self::catch_up) does so for each entity that changed; a program does where another tool wrote one.
+    /// [`catch_up`](Self::catch_up) does so for each changed entity. Call it after another tool wrote an entity.
     ///
     /// # Errors
-    /// Those of [`View::project`]; `OutOfRangeInput` if a sum does not fit; `InvalidInput` (EGT-2) if the entity has more in one partition of the view than
-    /// a transaction takes; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts. The other partitions are written then.
+    /// - `OutOfRangeInput` if a sum overflows.
+    /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than a transaction takes.
+    /// - `UpdateConditionNotSatisfied` if others changed the same rows during every attempt.
+    /// - Any error of [`View::project`].
+    ///
+    /// The other partitions are written in each of these cases.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         let failed = self.apply_all([source.clone().into()]).await?;
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Makes the view right for several entities, in shared transactions; returns those that cannot be applied, and why.
+    /// Applies several entities to the view, in shared transactions. Returns those that cannot be applied, with their errors.
     pub(super) async fn apply_all(
         &self,
         entities: impl IntoIterator<Item = Applied> + Send,

@@ -1,4 +1,4 @@
-//! What entities have in one partition of a view: their records, rows and sums, written together.
+//! The records, rows and sums of entities in one partition of a view, written together.
 
 use std::collections::BTreeMap;
 

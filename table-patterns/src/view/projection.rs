@@ -1,4 +1,4 @@
-//! Part of one entity in a view: rows of its own, and its contribution to sums.
+//! The projection of one entity: its rows, and its contribution to sums.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,13 +13,13 @@ use table_core::selection::{Point, Selection};
 
 use crate::view::fault::ViewFault;
 
-/// Collects what one entity has in a view of rows `R`.
+/// A collector of the rows and amounts of one entity in a view of rows `R`.
 pub struct Projection<R> {
     pub(super) places: BTreeMap<PartitionKey, Contribution>,
     of: PhantomData<fn() -> R>,
 }
 
-/// What one entity has in one partition of the view.
+/// The rows and amounts of one entity in one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Contribution {
     pub(super) rows: BTreeMap<RowKey, Row>,
@@ -31,10 +31,10 @@ impl<R: PlainEntity> Projection<R> {
         Self { places: BTreeMap::new(), of: PhantomData }
     }
 
-    /// Puts a row that belongs to this entity alone.
+    /// Puts a row that belongs only to this entity.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is put twice, or summed as well; those of encoding it.
+    /// `InvalidInput` if the row is put twice, or also summed; any error of encoding it.
     pub fn put(&mut self, row: &R) -> Result<()> {
         let key = row.key_of()?;
         let place = self.places.entry(key.partition_key.clone()).or_default();
@@ -45,14 +45,14 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds to a number of a row that many entities add to. The row is there once anything but 0 was added, with 0 in its other
-    /// `i64` columns; it has no other properties.
+    /// Adds to a number of a row to which many entities add. The row exists once anything except 0 was added, with 0 in its other `i64`
+    /// columns. It has no other properties.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is put as well; `OutOfRangeInput` if the entity adds more than an `i64` in all.
+    /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the total of the entity exceeds an `i64`.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
-        // Texts are copied for the first sum of a row alone: an entity often adds to several of one.
+        // Texts are copied only for the first sum of a row: an entity often adds to several sums of one row.
         let place = match self.places.get_mut(&key.partition_key) {
             Some(place) => place,
             None => self.places.entry(key.partition_key.clone()).or_default(),

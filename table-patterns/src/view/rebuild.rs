@@ -1,4 +1,4 @@
-//! Building a view from the rows of its source, beside live writers: resumable, page by page.
+//! Building a view from the rows of its source, while others write: resumable, page by page.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,13 +23,13 @@ use crate::view::record::{BY, OF};
 use crate::view::standing::Standing;
 use crate::view::table::ViewTable;
 
-/// A rebuild under way: of [`ViewTable::rebuild`].
+/// A rebuild in progress. Created by [`ViewTable::rebuild`].
 ///
 /// ```
 /// use table_patterns::view::{Rebuild, RebuildPosition, View};
 /// use table_patterns::{Result, TableStore};
 ///
-/// /// One step, and where it ended: to be stored, so that another process goes on from there.
+/// /// Runs one step, and returns the position, which another process can resume.
 /// async fn step<V: View, S: TableStore>(rebuild: Rebuild<'_, V, S>, stored: RebuildPosition) -> Result<RebuildPosition> {
 ///     let mut rebuild = rebuild.resume(stored);
 ///     rebuild.step().await?;
@@ -41,11 +41,11 @@ pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,
     position: RebuildPosition,
     page: usize,
-    /// Whether the position is known to be of this view.
+    /// `true` if the position is known to belong to this view.
     is_begun: bool,
 }
 
-/// How far a rebuild has come. It can be stored, as JSON for example, and resumed by another process.
+/// The position of a rebuild. It can be stored, for example as JSON, and resumed by another process.
 ///
 /// ```
 /// use table_patterns::view::RebuildPosition;
@@ -59,54 +59,54 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
-    /// The partition of the view whose sums were counted last: its records may go on in the next page.
+    /// The partition of the view whose sums were counted last: its records may continue on the next page.
     #[serde(default)]
     counted: Option<String>,
-    /// The view that it is of; none before the first step.
+    /// The view of the position; `None` before the first step.
     #[serde(default)]
     view: Option<String>,
-    /// The ends of the feeds when it began.
+    /// The ends of the feeds at the start.
     #[serde(default)]
     ends: Ends,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
-    /// Every row of the source is applied.
+    /// Applies every row of the source.
     #[default]
     Sources,
-    /// Entities with something in the view that are not rows of the source are taken out.
+    /// Removes entities from the view that are not rows of the source.
     Gone,
-    /// The sums are counted again.
+    /// Counts the sums again.
     Sums,
-    /// The feeds are followed from where they ended when the rebuild began.
+    /// Follows the feeds from their ends at the start of the rebuild.
     Feeds,
     Done,
 }
 
-/// What a rebuild has done.
+/// The progress of a rebuild.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RebuildProgress {
-    /// Rows of the source that were applied.
+    /// Applied rows of the source.
     pub applied: u64,
-    /// Entities that were taken out, because they are no more.
+    /// Removed entities, because they no longer exist.
     pub removed: u64,
-    /// Rows of sums that were not right.
+    /// Corrected rows of sums.
     pub corrected: u64,
-    /// Entities that cannot be applied, and were set aside: see [`ViewTable::poison`].
+    /// Entities that cannot be applied and were set aside: see [`ViewTable::poison`].
     #[serde(default)]
     pub failed: u64,
 }
 
 impl RebuildPosition {
-    /// What has been done.
+    /// Returns the progress.
     #[must_use]
     pub const fn progress(&self) -> RebuildProgress {
         self.progress
     }
 
-    /// Whether nothing is left.
+    /// Returns `true` if the rebuild is complete.
     #[must_use]
     pub const fn is_done(&self) -> bool {
         matches!(self.phase, Phase::Done)
@@ -114,7 +114,7 @@ impl RebuildPosition {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Makes the view anew from the rows of its source, in place: readers and writers go on meanwhile. At its end the view is
+    /// Creates a rebuild of the view from the rows of its source, in place, while others read and write. At its end the view is
     /// [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
@@ -122,37 +122,37 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> Rebuild<'_, V, S> {
-    /// Goes on where another was.
+    /// Continues from the position of another rebuild.
     pub fn resume(self, position: RebuildPosition) -> Self {
         Self { position, is_begun: false, ..self }
     }
 
-    /// So many rows a step, at most a page; 1,000 without it.
+    /// Sets the number of rows per step, at most a page; 1,000 by default.
     pub const fn page(mut self, rows: usize) -> Self {
         self.page = rows;
         self
     }
 
-    /// How far it has come.
+    /// Returns the position.
     #[must_use]
     pub const fn position(&self) -> &RebuildPosition {
         &self.position
     }
 
-    /// Steps to the end.
+    /// Runs all steps.
     ///
     /// # Errors
-    /// Those of [`step`](Self::step).
+    /// Any error of [`step`](Self::step).
     pub async fn run(mut self) -> Result<RebuildProgress> {
         while self.step().await? {}
         Ok(self.position.progress)
     }
 
-    /// Works on one page; `false` once nothing is left.
+    /// Processes one page; `false` when the rebuild is complete.
     ///
     /// # Errors
-    /// `LayoutMismatch` (IMP-6) if the position is of a view that was deleted since: what it passed over is not in the new
-    /// one, so begin again. Those of [`ViewTable::apply`] and of the store; the position stays, and the step may be made again.
+    /// - `LayoutMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the earlier rows, so start again.
+    /// - Any error of [`ViewTable::apply`] or of the store. The position does not change, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
         if !self.is_begun {
@@ -171,7 +171,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                             projection.places.into_keys().map(PartitionKey::into_string).collect()
                         }
                         Ok(None) => continue,
-                        // An entity that cannot be projected is set aside where it is applied.
+                        // An entity that cannot be projected is set aside when it is applied.
                         Err(_) => BTreeSet::new(),
                     };
                     found.push(Applied { source, places });
@@ -207,7 +207,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (None, Phase::Done)
             }
             Phase::Done => {
-                // Another that ended at the same time is looked at by one more step.
+                // Another rebuild may complete at the same time: one more step checks the state.
                 let (standing, etag) = self.stand(&mut position).await?;
                 return Ok(!standing.ready && !self.view.set_ready(standing, etag).await?);
             }
@@ -220,14 +220,14 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(true)
     }
 
-    /// What is stored of the view, which must be the one that the position is of. Asked at the beginning and at the end: in between, what is
-    /// written into another view is right there, too.
+    /// Reads the state of the view, which must be the view of the position. Called at the start and at the end. Rows that are written into
+    /// another view in between are correct there, too.
     async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
         let (standing, etag) = self.view.standing().await?;
         let id = standing.id.simple().to_string();
         if *position == RebuildPosition::default() {
             position.view = Some(id.clone());
-            // IMPORTANT: before the first row is read. What changes from here on is behind these ends.
+            // IMPORTANT: before the first row is read. All later changes are after these ends.
             position.ends = self.view.ends().await?;
         }
         if position.view.as_ref() != Some(&id) {
@@ -236,7 +236,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((standing, etag))
     }
 
-    /// Applies entities; returns how many were set aside.
+    /// Applies entities. Returns the number of those that were set aside.
     async fn apply(&self, entities: Vec<Applied>) -> Result<u64> {
         let failed = self.view.apply_all(entities).await?;
         for (applied, error) in &failed {
@@ -245,7 +245,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(u64::try_from(failed.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the entities that are no longer there.
+    /// Returns the entities that no longer exist.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
@@ -261,7 +261,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 }
 
-/// The rows that can be the source's, of all that may lie in its table.
+/// Returns a range that contains the rows of the source, among others of its table.
 fn sources<E: Entity>() -> KeyRange {
     let row_key = match E::SCHEMA.row_key {
         [KeyPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -274,7 +274,7 @@ fn keys_only() -> Select {
     Select::names(["PartitionKey", "RowKey"])
 }
 
-/// Rows of all partitions whose keys begin so.
+/// Returns the range of the rows of all partitions whose keys begin with a prefix.
 fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }

@@ -27,7 +27,7 @@ type Amounts = BTreeMap<String, i64>;
 struct Records {
     /// Sums by row.
     sums: BTreeMap<String, Amounts>,
-    /// Rows that one entity has put: they are not sums.
+    /// Rows that one entity has put, which are not sums.
     put: BTreeSet<String>,
 }
 

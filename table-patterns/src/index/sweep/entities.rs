@@ -1,4 +1,4 @@
-//! From the entities to their rows: what an entity lacks in the index is found, and written.
+//! From the entities to their rows: missing index entries of entities are found and written.
 
 use std::collections::BTreeMap;
 
@@ -22,18 +22,18 @@ use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Sweep};
 use crate::requests::CONCURRENCY;
 
-/// What is wrong where an entity has its entry.
+/// The damage at the key of an entity's entry.
 struct Wrong {
     kind: FindingKind,
-    /// What should be there.
+    /// The desired entry.
     entry: IndexEntry,
-    /// Whether nothing is in the way of it.
+    /// `true` if the key is free for it.
     is_free: bool,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Entities: has each what it should have in the index? Those that merely lack it are written together; the others, and
-    /// those that a live writer was faster with, one by one.
+    /// Checks the entries of entities. Missing entries are written together. Other damage, and entities that a concurrent writer changed,
+    /// are processed one by one.
     pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             match items.get(position) {
@@ -67,7 +67,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_values().collect())
     }
 
-    /// Entities one by one; several at a time, but in their order where they have one key in the index.
+    /// Processes entities one by one: several concurrently, but in order if they share a key in the index.
     async fn alone(
         &self,
         items: &[Item],
@@ -87,7 +87,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// What is wrong with an entity as it was found.
+    /// Returns the damage of an entity's entry, for the entity from the page.
     async fn look(&self, table: &TableName, item: &Item) -> Result<Option<Wrong>> {
         let entity: E = read_as(&item.key, &item.found.row).map_err(|error| {
             error
@@ -97,15 +97,15 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.judge(&entity, &item.key).await
     }
 
-    /// One entity, by itself: what is wrong is confirmed, and made good.
+    /// Processes one entity: the damage is confirmed and repaired.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let mut repaired = None;
         let mut race = self.table.retry.race(RACE);
         loop {
-            // The page does not count any more: the entity before, its row, the entity after.
+            // The page is outdated: read the entity, its row, and the entity again.
             let Some(current) = self.table.current(key).await? else { return Ok(None) };
             let Some(wrong) = self.judge(&current.entity, key).await? else {
-                // Made good, here or by a live writer.
+                // Repaired here or by a concurrent writer.
                 return Ok(repaired);
             };
             let again = self.table.current(key).await?;
@@ -161,8 +161,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes what an entity has in the index. In its partition that is one transaction with the entity, whose version is the
-    /// condition and changes: so no writer with another value in mind gets between.
+    /// Writes the entry of an entity. Within its partition this is one transaction with the entity, whose version is the condition and
+    /// changes: no writer with another value can interfere.
     async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
@@ -171,7 +171,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             return self.table.settle_index(schema, &change, (None, true)).await.map(drop);
         }
         if kind != FindingKind::Stale {
-            // The row in the way has no owner.
+            // The row at this key has no owner.
             self.clear(&entry.key, key).await?;
         }
         let batch = Batch::of(self.joining(key.clone(), current.etag, entry)?)?;
@@ -181,7 +181,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Removes what lies where an entity has its copy and has no owner: of an entity that has no such entry, or unreadable.
+    /// Removes the row at the key of an entity's copy if it has no owner: it is unreadable, or its entity has no such entry.
     async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
         let table = self.table.table_of(self.schema())?;
         let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! From the rows of an index to their entities: rows without an owner are found, and taken out.
+//! From the rows of an index to their entities: rows without an owner are found and removed.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -18,7 +18,7 @@ use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Rows of the index, several at a time: has each an owner?
+    /// Checks several rows of the index concurrently for an owner.
     pub(super) async fn rows(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let rows = (0..items.len()).map(|position| async move {
             match items.get(position) {
@@ -30,7 +30,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// One row of the index: has it an owner?
+    /// Checks one row of the index for an owner.
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
         let mut race = self.table.retry.race(RACE);
         let at = |error: Error| {
@@ -38,7 +38,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         };
         loop {
             let Some(astray) = self.astray(key, &found.row).await? else { return Ok(Vec::new()) };
-            // IMPORTANT: the row was read before its owners. An owner that came to it since has written it, and so changed its version.
+            // IMPORTANT: the row was read before its owners. A new owner has written the row since, and changed its version.
             let again = self.store().get(table, key, &Select::All).await?;
             let Some(again) = again else { return Ok(Vec::new()) };
             if again.etag != found.etag {
@@ -64,7 +64,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// What a row holds for entities that do not have it; `None` if all is well.
+    /// Returns the findings of a row's entries without an owner; `None` if all have owners.
     async fn astray(&self, key: &EntityKey, row: &Row) -> Result<Option<Vec<Finding>>> {
         let schema = self.schema();
         let mut astray = Vec::new();
@@ -98,7 +98,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         astray: &[Finding],
     ) -> Result<()> {
         if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
-            // A settling that found the row in line wrote nothing: only one that looks at the entity afterwards is safe beside it.
+            // A settling that found the row correct wrote nothing: only a settling that reads the entity afterwards is safe next to it.
             for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
                 let change = RemoteChange::of_index(self.schema(), owner, vec![key.clone()]);
                 self.table.settle_index(self.schema(), &change, (None, true)).await?;

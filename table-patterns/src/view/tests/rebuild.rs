@@ -1,4 +1,4 @@
-//! Rebuilding: what it mends, what it leaves to the feeds, what another process goes on with.
+//! Rebuilds: corrected damage, changes left to the feeds, and resumption by another process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ fn shares_are_looked_up_of_entities_that_have_some() {
         block_on(company.view.apply_all([Applied { source, places }])).unwrap();
         company.store.calls().into_iter().filter(|call| matches!(call, Call::Get)).count()
     };
-    // Its places, the entity, and the sums of London and of Sales; then what it has in both instead of those.
+    // Its places, the entity, and the sums of London and of Sales; then the records in both instead of the sums.
     assert_eq!((gets(), gets()), (4, 4));
 }
 
@@ -48,7 +48,7 @@ fn a_rebuild_asks_for_many_entities_at_once() {
     block_on(company.view.rebuild().run()).unwrap();
     let calls = company.store.calls();
     let is = |wanted| calls.iter().filter(|call| **call == wanted).count();
-    // Each transaction looks at the sums that it writes.
+    // Each transaction reads the sums that it writes.
     assert!(
         is(Call::Get) < 40 && is(Call::Query) < 20,
         "{} gets, {} queries",
@@ -68,7 +68,7 @@ fn a_rebuild_asks_for_many_entities_at_once() {
 #[test]
 fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
     let company = Company::new();
-    // From before there was a feed.
+    // Rows from before the feed existed.
     let table = company.engine.table::<Employee>();
     for id in 0..25 {
         let old =
@@ -85,7 +85,7 @@ fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
     let error = block_on(company.view.rows()).unwrap_err();
     assert_eq!((error.code(), error.table()), (ErrorCode::IndexNotReady, Some("Headcounts")));
 
-    // A step a process, each of which knows what the one before has stored.
+    // One step per process. Each process knows only the stored position.
     let (mut stored, mut steps) = (serde_json::to_string(&RebuildPosition::default()).unwrap(), 0);
     loop {
         let other = company.again();
@@ -112,7 +112,7 @@ fn imp_6_a_rebuild_mends_what_others_left_wrong() {
         company.hire("Sales", id, "Ada", "London", 36);
     }
     company.catch_up();
-    // A sum set by hand, entities that came and went without an entry, and one whose change was trimmed.
+    // A sum set by hand, entities inserted and deleted without a feed entry, and one whose change was trimmed.
     block_on(
         company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
     )
@@ -180,7 +180,7 @@ fn imp_6_a_rebuild_counts_each_partition_once_and_empties_what_no_record_explain
     assert_eq!(company.stored().len(), 60);
 }
 
-/// Pages through the names of one city, and does something after the first page.
+/// Reads the names of one city by pages, and runs a function after the first page.
 fn names_around(company: &Company, between: impl FnOnce()) -> Vec<String> {
     let rows = block_on(company.view.rows()).unwrap();
     let page = |from: Option<&_>| {
@@ -266,7 +266,7 @@ fn imp_6_what_changes_while_a_rebuild_reads_is_followed_after_it() {
     let mut rebuild = company.view.rebuild().page(4);
     let (mut changes, mut steps) = (0, 0);
     while block_on(rebuild.step()).unwrap() {
-        // One that was read, one that is gone, one that is new, and a partition that had no feed when it began.
+        // An entity that was read, one that is deleted, one that is new, and a partition without a feed at the start.
         company.change("Sales", 1, |ada| ada.age += 1);
         company.hire("Marketing", steps, "Cy", "Paris", 30);
         (changes, steps) = (changes + 2, steps + 1);
