@@ -1,8 +1,8 @@
-//! Materialised views: a read model kept from a change feed, with sums that count each entity once (IMP-6).
+//! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees has each department, where does one fly from an airport, and how often? Asked of the rows it is a scan for each
-//! question. A view is another table, laid out for the question, which follows the rows: the reading side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? On the rows of the entities each question is a scan.
+//! A view is another table, laid out for the question, that follows the rows: the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -16,24 +16,28 @@
 //! | a partition of the source | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
 //!
-//! The digits are the first 128 bits of the SHA-256 of PartitionKey and RowKey of the source, a U+0000 behind each. Typed reads leave these rows out.
+//! The digits are the first 128 bits of the SHA-256 of PartitionKey and RowKey of the source, each followed by U+0000. Typed reads skip
+//! these rows.
 //!
-//! A [`View`] says, by a pure function, what one source entity has in the view; a [`ViewTable`] keeps that so. The feed says *which* entities changed, the
-//! entity itself says what is true now.
+//! A [`View`] computes, by a pure function, the rows and amounts of one source entity. A [`ViewTable`] maintains them. The feed names the
+//! changed entities, whose current state is then read.
 //!
 //! # Guarantee
-//! - In each partition of the view, what an entity has there, the sums included, changes in one transaction with the record of it. An entity
-//!   counts once, whatever is delivered twice: what is added is the difference to what the record says.
-//! - Once the feeds are applied, the view is what the projection of the source's rows is. Changes may come late, twice, in any order, to several
-//!   processes at one time, and any of them may die at any request: records are read before the entity, and written, also where nothing changes, under their
-//!   `ETag`s. So a slow worker never writes last. What an entity no longer has leaves an empty record, for the same reason.
-//! - A partition's changes are applied in order, each at least once; the [cursor](crate::feed::Cursor) is moved after them, and never back. Between partitions there is no
-//!   order, and no isolation: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
-//! - A new view is [building](ViewState::Building), and does not answer, until it is [built](ViewTable::rebuild). A rebuild is the same work done for each row,
-//!   beside live writers and readers, resumable; what the feeds brought before it began is not applied again. It mends what a trimmed feed, another projection or another tool left wrong, sums included: a row that no entity
-//!   explains ends with 0 in its sums.
-//! - Continuations of reads hold keys, and go on behind them after a rebuild. A view whose table was deleted and made anew is building again: handles
-//!   that knew it as ready ask every ten seconds and then refuse with `IndexNotReady`, and a stored position of an earlier rebuild is refused.
+//! - In each partition of the view, the rows and sums of an entity change in one transaction with their record. An entity counts once even
+//!   if its changes are delivered twice: only the difference to the record is added.
+//! - After the feeds are applied, the view equals the projection of the source's rows. Changes may be delivered late, twice, in any order,
+//!   and to several processes concurrently, any of which may die at any request. Records are read before the entity, and written under
+//!   their `ETag`s even if nothing changes. A slow worker therefore never writes last. For the same reason, an entity without rows in a
+//!   partition leaves an empty record.
+//! - The changes of a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) moves after them, and never
+//!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another
+//!   (PAT-EC-6).
+//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work
+//!   for each row, while others read and write, and is resumable. Changes from before its start are not applied again. It corrects damage
+//!   by a trimmed feed, another projection or another tool, including sums: a row that no entity explains ends with 0 in its sums.
+//! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again is building.
+//!   Handles that knew it as ready check every ten seconds and then fail with `IndexNotReady`. A stored position of an earlier rebuild is
+//!   refused.
 //!
 //! # Cost
 //! | verb | requests |
@@ -58,8 +62,8 @@
 //!   others of their table.
 //!
 //! # When not to
-//! For another key of the same entity: an [index](crate::index). For properties of one entity in another: [`denormal`](crate::denormal). Where the sum may be
-//! counted at leisure: read the partition.
+//! For another key of the same entity: use an [index](crate::index). For properties of one entity in another: use
+//! [`denormal`](crate::denormal). If a sum is needed rarely: read the partition.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -78,7 +82,7 @@
 //! #[row_key("headcount")]
 //! struct Headcount { department: String, employees: i64, years: i64 }
 //!
-//! /// Employees a department, and their ages together.
+//! /// The number of employees in a department, and the sum of their ages.
 //! struct Headcounts;
 //!
 //! impl View for Headcounts {
@@ -140,27 +144,27 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// What each entity of a table has in a view of it.
+/// The rows and amounts of each entity of a table in a view.
 pub trait View: 'static {
-    /// The entity that the view is made from.
+    /// The entity from which the view is built.
     type Source: Entity + Send + Sync;
-    /// The rows of the view, in a table of their own.
+    /// The rows of the view, in a separate table.
     type Row: PlainEntity + Send + Sync;
 
-    /// Version of the projection. A program with a higher version builds its rows in another table, beside the old ones. Once they are
-    /// [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it.
+    /// The version of the projection. A program with a higher version builds its rows in another table while the old one is in use. Once
+    /// they are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it.
     const VERSION: u32 = 1;
 
-    /// Returns the name of the view in the store. Rows belong to one view: another with the same table is refused when it is opened. The default is the
-    /// path of the type; override it to keep the name when the type moves.
+    /// Returns the name of the view in the store. Rows belong to one view: another one with the same table is refused when it is opened.
+    /// The default is the path of the type; override it to keep the name when the type moves.
     #[must_use]
     fn name() -> &'static str {
         std::any::type_name::<Self>()
     }
 
-    /// What one entity has in the view, and nothing of what it had before. Pure: of the entity alone, the same each time.
+    /// Adds the rows and amounts of one entity to the view. Must be pure: the result may depend only on the entity.
     ///
     /// # Errors
-    /// Those of [`Projection`], and the view's own; the change is then tried again with the next call.
+    /// Any error of [`Projection`], or of the view itself; the change is then tried again by the next call.
     fn project(source: &Self::Source, view: &mut Projection<Self::Row>) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Recording of intents by writers.
+//! The outbox as seen by writers: recording of intents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -63,13 +63,13 @@ struct Inner<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// An outbox whose workers listen to a queue; with the default [`Runtime`].
+    /// Creates an outbox whose workers listen to a queue, with the default [`Runtime`].
     #[must_use]
     pub fn new(store: S, queues: Q, queue: QueueName) -> Self {
         Self::with_runtime(store, queues, queue, Runtime::new())
     }
 
-    /// An outbox with a clock and a way to wait of its own.
+    /// Creates an outbox with another clock and sleep function.
     #[must_use]
     pub fn with_runtime(store: S, queues: Q, queue: QueueName, pace: Runtime) -> Self {
         Self(Arc::new(Inner {
@@ -82,25 +82,27 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }))
     }
 
-    /// Creates the queue and the one for poison, if they are not there.
+    /// Creates the work queue and the poison queue if they do not exist.
     ///
     /// # Errors
-    /// Those of the queue store; `OutOfRangeInput` if the queue's name is too long for `-poison` (QUE-20).
+    /// `OutOfRangeInput` if the name of the queue is too long for the suffix `-poison` (QUE-20); any error of the queue store.
     pub async fn create_queues(&self) -> Result<()> {
         self.queues().create_queue(self.queue()).await?;
         self.queues().create_queue(&self.queue().poison()?).await?;
         Ok(())
     }
 
-    /// The operation that records an intent, for programs that put a transaction together themselves: it belongs in the
-    /// transaction of the change, in the partition of the change.
+    /// Returns the operation that records an intent, for programs that build their own transactions. Add it to the transaction of the
+    /// change, in the same partition.
     ///
-    /// Asked again for another attempt at the transaction, so that each attempt has a row of its own.
+    /// Call it again for another attempt at the transaction: each attempt needs a separate row.
     ///
     /// # Errors
-    /// `InvalidInput` for an intent without steps, or with two guarded steps for one target; `EntityTooLarge` for one that does
-    /// not fit a row; `PropertyValueTooLarge` for a guarded target whose RowKey is too long; `Unsupported` for guarded steps without a
-    /// [version](Intent::version) where [Timestamps](table_core::store::Capabilities::timestamp_step) give changes no order.
+    /// - `InvalidInput` for an intent without steps, or with two guarded steps for the same target.
+    /// - `EntityTooLarge` if the intent does not fit into a row.
+    /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long.
+    /// - `Unsupported` for guarded steps without a [version](Intent::version) if the store's
+    ///   [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
         if intent.is_guarded() && intent.given_version().is_none() {
             order::require(self.store())?;
@@ -114,8 +116,9 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// take no step of a record without a seal.
     ///
     /// # Errors
-    /// Those of [`operation`](Self::operation) and of [`Transaction::push`]; `InvalidInput` if another intent of the transaction has a guarded step of
-    /// the same entity for the same target: both are of one version, and one would be passed over.
+    /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target: both have the same
+    ///   version, and one would be skipped.
+    /// - Any error of [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
             if other.source() == intent.source() {
@@ -125,45 +128,46 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         transaction.push(self.operation(intent)?)
     }
 
-    /// Makes sure that sweeps look into a partition. To be called before a transaction with a record is submitted; at most
-    /// once an hour and partition it sends an upsert.
+    /// Registers a partition for sweeps. Call it before a transaction with a record is submitted. It sends at most one upsert per hour and
+    /// partition.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let Inner { store, registered, pace, .. } = &*self.0;
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Tells the workers that a partition has intents. That the message is lost costs time, not work: sweeps find the rows.
+    /// Notifies workers that a partition has intents. A lost message delays the work but does not lose it: sweeps find the rows.
     ///
     /// # Errors
-    /// Those of the queue store.
+    /// Any error of the queue store.
     pub async fn prompt(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         self.send(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
     }
 
-    /// Submits a transaction with records: registers the partition, submits, and prompts the workers.
+    /// Submits a transaction with records: registers the partition, submits the transaction, and notifies the workers.
     ///
-    /// A prompt that fails is not the transaction's failure, and is left to the sweep.
+    /// If the notification fails, the call succeeds: a sweep finds the rows.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let partition_key = transaction.partition_key().clone();
         self.register(table, &partition_key).await?;
         let transaction = self.seal(table, transaction).await?;
         let committed = self.store().submit(table, transaction).await?;
-        // The change is made, and its record with it: a lost message is the sweep's to mend.
+        // The change and its record are stored: if the message is lost, a sweep finds the record.
         let _ = self.prompt(table, &partition_key).await;
         Ok(committed)
     }
 
-    /// Puts an intent on the queue by itself, for work that is triggered by no write of a table (PAT-EC-1). Its guarded
-    /// steps need a [version](Intent::version) of their own.
+    /// Puts an intent directly on the queue, for work that is not triggered by a write (PAT-EC-1). Its guarded steps need an explicit
+    /// [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON: record it as a row instead.
+    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON: record such an intent as a
+    /// row.
     pub async fn enqueue(
         &self,
         table: &TableName,
@@ -198,10 +202,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// How many messages wait in the queue, hidden ones included, and in the one for poison, about.
+    /// Returns the approximate numbers of messages in the work queue, including hidden ones, and in the poison queue.
     ///
     /// # Errors
-    /// Those of the queue store.
+    /// Any error of the queue store.
     pub async fn depth(&self) -> Result<BacklogCounts> {
         let poison = match self.queues().approximate_count(&self.queue().poison()?).await {
             Err(error) if error.code() == ErrorCode::QueueNotFound => 0,
@@ -212,25 +216,25 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 }
 
 impl<S, Q> Outbox<S, Q> {
-    /// The tables.
+    /// Returns the table store.
     #[must_use]
     pub fn store(&self) -> &S {
         &self.0.store
     }
 
-    /// The queues.
+    /// Returns the queue store.
     #[must_use]
     pub fn queues(&self) -> &Q {
         &self.0.queues
     }
 
-    /// The queue that workers listen to.
+    /// Returns the name of the work queue.
     #[must_use]
     pub fn queue(&self) -> &QueueName {
         &self.0.queue
     }
 
-    /// The clock, the way to wait, and the source of random numbers.
+    /// Returns the clock, the sleep function and the source of random numbers.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.0.pace
@@ -241,7 +245,7 @@ impl<S, Q> Outbox<S, Q> {
     }
 }
 
-/// Number of pending and poisoned messages.
+/// The number of pending and poisoned messages.
 ///
 /// ```
 /// use table_patterns::outbox::BacklogCounts;
@@ -254,9 +258,9 @@ impl<S, Q> Outbox<S, Q> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BacklogCounts {
-    /// Messages in the queue, hidden ones included.
+    /// Messages in the work queue, including hidden ones.
     pub waiting: u64,
-    /// Messages in the queue for poison.
+    /// Messages in the poison queue.
     pub poison: u64,
 }
 

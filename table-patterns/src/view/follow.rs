@@ -21,10 +21,10 @@ use crate::view::poison::Aside;
 use crate::view::record::{self, Position};
 use crate::view::table::ViewTable;
 
-/// Pause of a call that found nothing but partitions that other followers apply.
+/// The pause of a call that found only partitions that other followers apply.
 const BUSY: Duration = Duration::from_millis(50);
 
-/// Calls that find the same lease before it counts as that of a dead follower, whatever the clock says.
+/// The number of calls that find the same lease after which its follower is considered dead, whatever the clock says.
 const LEASE_POLLS: u32 = 600;
 
 /// The result of a call of [`ViewTable::catch_up`].
@@ -49,7 +49,7 @@ pub struct CaughtUp {
 pub struct Freshness {
     /// Changes that are not applied.
     pub pending: u64,
-    /// Timestamp of the oldest of them, in [ticks](table_core::ticks).
+    /// The Timestamp of the oldest of them, in [ticks](table_core::ticks).
     pub oldest: Option<u64>,
 }
 
@@ -63,14 +63,18 @@ impl Freshness {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Applies at most `most` changes of all partitions of the source. An entity that cannot be applied is [set aside](Self::poison), and stops no other.
+    /// Applies at most `most` changes of all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and
+    /// does not stop the others.
     ///
-    /// Followers share the work: each partition is applied by one of them at a time. The lease of one that died ends after [a while](Self::with_lease), which
-    /// the others measure by themselves.
+    /// Followers share the work: each partition is applied by one of them at a time. The lease of a dead follower expires after [a
+    /// while](Self::with_lease), which the others measure themselves.
     ///
     /// # Errors
-    /// `LayoutMismatch` once a later version of the view is ready; `InvalidInput` if more entities are set aside than the
-    /// [limit](Self::with_poison_limit); an outage of the store, after the other partitions were applied. What was applied before the error stays applied.
+    /// - `LayoutMismatch` once a later version of the view is ready.
+    /// - `InvalidInput` if more entities are set aside than the [limit](Self::with_poison_limit).
+    /// - An outage of the store, after the other partitions were applied.
+    ///
+    /// Changes that were applied before the error remain applied.
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
         let mut partitions = self.feed.listed(self.source.name()?).await?;
@@ -109,16 +113,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         if all.changes == 0 && all.busy > 0 {
-            // A caller that loops does not ask without pause what another follower is at work on.
+            // The pause prevents a caller in a loop from polling continuously while another follower works.
             self.retry.runtime().sleep(BUSY).await;
         }
         outage.map_or(Ok(all), Err)
     }
 
-    /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor behind them.
+    /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor after them.
     ///
     /// # Errors
-    /// Those of [`catch_up`](Self::catch_up); `Corrupted` if the head of the feed cannot be read.
+    /// `Corrupted` if the head of the feed cannot be read; any error of [`catch_up`](Self::catch_up).
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
         let mut aside = self.aside().await?;
@@ -158,7 +162,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
-        // A feed with changes in two calls in a row would soon lose the mark.
+        // A feed with changes in two consecutive calls would soon lose the mark.
         if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
             self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
         }
@@ -167,7 +171,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind })
     }
 
-    /// Takes the lease of a partition, under the version of its cursor; returns the new version, or `None` if another follower has the lease.
+    /// Takes the lease of a partition, under the version of its cursor. Returns the new version, or `None` if another follower has the
+    /// lease.
     async fn take_lease(
         &self,
         partition_key: &PartitionKey,
@@ -177,7 +182,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<Option<ETag>> {
         let (following, now) = (&self.memory.following, self.retry.runtime().now());
         if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
-            // The same lease for so long, or so often: its holder has died. No other clock is asked.
+            // The lease has been unchanged for this time or number of calls: its holder is dead. The clock of the holder is not used.
             let (since, times) = match seen {
                 Some((known, since, times)) if known == *etag => (since.min(now), times + 1),
                 _ => (now, 1),
@@ -202,7 +207,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Applies the entities that entries name; returns how many were applied, and how many were set aside.
+    /// Applies the entities of feed entries. Returns the numbers of entities that were applied and set aside.
     async fn apply_entries(
         &self,
         partition_key: &PartitionKey,
@@ -211,7 +216,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<(usize, usize)> {
         let (mut sources, mut seen, mut failed) = (Vec::new(), HashSet::new(), 0);
         for entry in entries.iter().filter(|entry| seen.insert(&entry.source)) {
-            // Of several changes of one entity the state after the last is what counts.
+            // Of several changes of one entity only the last state counts.
             let source = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
             match judge_key::<V::Source>(partition_key.as_str(), entry.source.as_str()) {
                 Ok(Belonging::Own) => sources.push(source),
@@ -233,7 +238,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((applied, failed))
     }
 
-    /// Sets an entity aside; returns `false` if it is set aside already.
+    /// Sets an entity aside; `false` if it is already set aside.
     async fn fail(&self, source: EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
         if aside.contains_key(&source) {
             return Ok(false);
@@ -243,10 +248,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(true)
     }
 
-    /// Returns the cursor of a partition: its changes up to there are applied.
+    /// Returns the cursor of a partition: all earlier changes are applied.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn position(&self, partition_key: &PartitionKey) -> Result<Cursor> {
         Ok(self.stored_position(partition_key).await?.0.cursor)
     }
@@ -262,7 +267,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((position, Some(found.etag)))
     }
 
-    /// Moves the cursor of a partition, and ends its lease; returns `false` if another process moved it since it was read.
+    /// Moves the cursor of a partition, and ends its lease; `false` if another process moved it since it was read.
     pub(super) async fn move_cursor(
         &self,
         partition_key: &PartitionKey,
@@ -274,10 +279,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .await
     }
 
-    /// Measures the lag behind the source, over all partitions: a get of the cursor and one of the head for each partition, and a row where changes are pending.
+    /// Measures the lag behind the source, over all partitions: a get of the cursor and one of the head for each partition, and a row if
+    /// changes are pending.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn freshness(&self) -> Result<Freshness> {
         let table = self.source.name()?;
         let mut freshness = Freshness::default();
@@ -300,12 +306,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the key under which a partition is set aside whose feed cannot be read.
+/// Returns the key under which a partition with an unreadable feed is set aside.
 fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Takes an entity that is right again out of those that are set aside.
+/// Removes an entity that can be applied again from those that are set aside.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

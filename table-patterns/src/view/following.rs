@@ -10,17 +10,17 @@ use uuid::Uuid;
 
 use crate::feed::Cursor;
 
-/// Partitions whose cursors a follower remembers.
+/// The largest number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
 
-/// State of a follower between calls.
+/// The state of a follower between calls.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// Identifies the follower in its leases.
+    /// The identifier of the follower in its leases.
     pub(super) id: String,
-    /// The partition that the next call begins with, so that a busy one does not starve the others.
+    /// The partition with which the next call begins. It rotates, so a busy partition does not starve the others.
     pub(super) turn: AtomicUsize,
-    /// Where each partition was found.
+    /// The state of each partition at the last call.
     found: Mutex<HashMap<PartitionKey, Found>>,
 }
 
@@ -31,13 +31,13 @@ impl Default for Following {
     }
 }
 
-/// A partition as the last call left it.
+/// The state of a partition after the last call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) cursor: Cursor,
     /// `true` if the last call found changes.
     pub(super) was_active: bool,
-    /// The lease of another follower, when it was first seen, and how often since.
+    /// The lease of another follower, the time when it was first seen, and the number of times since.
     pub(super) lease: Option<(ETag, u64, u32)>,
 }
 
@@ -53,7 +53,7 @@ impl Following {
         found.get(partition_key).cloned().unwrap_or_default()
     }
 
-    /// Remembers a partition as a call leaves it.
+    /// Remembers the state of a partition after a call.
     pub(super) fn set(&self, partition_key: &PartitionKey, found: Found) {
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= REMEMBERED && !all.contains_key(partition_key) {

@@ -112,7 +112,7 @@ impl Places {
     }
 }
 
-/// A row of one property.
+/// Returns a row with one property.
 pub(super) fn one_text(name: &str, text: &str) -> Row {
     let mut writer = RowWriter::with_capacity(1);
     writer.property(name, ValueRef::String(text));

@@ -1,4 +1,4 @@
-//! Entities that cannot be applied, views that want the same rows, versions, and followers that share the work.
+//! Entities that cannot be applied, views with the same rows, versions, and followers that share the work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,7 +108,7 @@ impl World {
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
     }
 
-    /// A follower in a process of its own, whose clock the test moves.
+    /// Returns a follower in a separate process, whose clock the test controls.
     fn follower<V: View>(&self) -> (ViewTable<V, Store>, Store) {
         let (store, time) = (FaultyStore::new(self.engine.clone()), Arc::clone(&self.time));
         let clock = Clock::new(move || time.load(Ordering::SeqCst));
@@ -121,7 +121,7 @@ impl World {
         block_on(self.members.insert(&Member { department: department.into(), id, age })).unwrap();
     }
 
-    /// Writes the age as a program of another type would.
+    /// Writes the age with another type, like a different program.
     fn garble(&self, department: &str, id: u32) {
         block_on(self.members.update(Member::key(department, id), |member| member.age += 1)).unwrap();
         let mut row = RowWriter::new();
@@ -171,12 +171,12 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_taken_up_again_w
     assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
     assert_eq!(block_on(view.catch_up(1_000)).unwrap(), CaughtUp::default());
 
-    // A rebuild ends, too.
+    // A rebuild completes, too.
     let progress = block_on(view.rebuild().run()).unwrap();
     assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
     assert_eq!(members(&view, "C"), (20, 600));
 
-    // Mended: by the next change, and on request.
+    // Corrected by the next change, and on request.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = 40)).unwrap();
     block_on(view.catch_up(1_000)).unwrap();
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 610), 1));
@@ -184,7 +184,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_taken_up_again_w
     assert_eq!(block_on(view.retry_poison()).unwrap(), 1);
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 611), 0));
 
-    // A limit of the caller's.
+    // A limit set by the caller.
     world.garble("A", 1);
     world.garble("A", 2);
     let limited = view.clone().with_poison_limit(1);
