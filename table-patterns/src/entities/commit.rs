@@ -60,7 +60,7 @@ pub(crate) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Begins attempts. `what` names the rows that others may change meanwhile, for the error of the last attempt.
+    /// Creates the attempts of a write. `what` names the rows that others may change, for the error of the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         Self { race: retry.race(what), replans_entities: false, replans_rows: false, look: false }
     }
@@ -267,7 +267,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(Some((operations, recorded)))
     }
 
-    /// Returns the sealed operations that record the intents of a batch, and registers the partition for the sweep if there are any.
+    /// Returns the sealed operations that record the intents of a batch, and registers the partition for sweeps if it has any.
     async fn recorded_intents(&self, batch: &Batch) -> Result<Vec<Operation>> {
         let intents = self.outbox.intents(&batch.intents())?;
         if intents.is_empty() {

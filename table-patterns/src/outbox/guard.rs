@@ -209,7 +209,7 @@ pub(crate) async fn apply<S: TableStore>(
     }
 }
 
-/// Returns the operation on the target; `None` if there is nothing to delete.
+/// Returns the operation on the target; `None` if the entity to delete does not exist.
 async fn write_of<S: TableStore>(
     store: &S,
     table: &TableName,
