@@ -5,6 +5,23 @@ use crate::{Component, Fixed, PartitionMap, Route};
 use table_core::error::Result;
 
 /// An order of levels with its consequences.
+///
+/// ```
+/// use table_hierarchy::{Bounds, KeyLoad, Load, Order, PartitionMap};
+///
+/// let key = |tenant: u32, user: u32| KeyLoad {
+///     levels: vec![format!("t{tenant}"), format!("u{user}")],
+///     bytes: 0.0,
+///     growth: 0.0,
+///     ru: 1.0,
+/// };
+/// // Two tenants of 500 users each, asked by the user.
+/// let keys = (0..1_000).map(|user| key(user % 2, user)).collect();
+/// let load = Load::new(PartitionMap::even(8), keys, Bounds::SERVICE);
+/// let orders: Vec<Order> = load.orders(&[vec![false, true]])?;
+/// assert_eq!((&orders[0].levels, orders[0].first_values), (&vec![1, 0], 1_000)); // the user first
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// The levels in this order, as positions in the current order, counted from 0.

@@ -23,6 +23,48 @@ struct Attached(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 /// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
 /// Reads and writes are passed to the store unchanged. Handles and units on this store call the participants for each write of an entity.
+///
+/// ```
+/// use table_patterns::participant::{Changes, Participant, WithParticipants};
+/// use table_patterns::{Engine, Entity, EntityStore, Result, TableStoreExt};
+///
+/// #[derive(Entity, Clone, Debug)]
+/// #[entity(table = "Tickets")]
+/// #[partition_key(tenant)]
+/// #[row_key("ticket_", digits(6, number))]
+/// struct Ticket { tenant: String, number: u32 }
+///
+/// /// A row that stays after its ticket was deleted.
+/// #[derive(Entity, Clone, Debug)]
+/// #[entity(table = "Tickets")]
+/// #[partition_key(tenant)]
+/// #[row_key("deleted_", digits(6, number))]
+/// struct Deleted { tenant: String, number: u32 }
+///
+/// struct Tombstones;
+///
+/// impl Participant<Ticket> for Tombstones {
+///     fn name(&self) -> &'static str {
+///         "tombstones"
+///     }
+///
+///     fn changes(&self, old: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+///         match (old, new) {
+///             (Some(Ticket { tenant, number }), None) => out.insert(&Deleted { tenant: tenant.clone(), number: *number }),
+///             _ => Ok(()),
+///         }
+///     }
+/// }
+///
+/// # pollster::block_on(async {
+/// let store: WithParticipants<Engine> = Engine::in_memory().with_participant::<Ticket>(Tombstones);
+/// let tickets = store.entities::<Ticket>().create_if_missing().await?;
+/// tickets.insert(&Ticket { tenant: "contoso".into(), number: 1 }).await?;
+/// tickets.delete(Ticket::key("contoso", 1), table_patterns::IfMatch::Any).await?;
+/// assert!(store.table::<Deleted>().get(Deleted::key("contoso", 1)).await?.is_some());
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct WithParticipants<S> {
     store: S,

@@ -39,6 +39,28 @@ impl<T> Committed<T> {
     }
 
     /// Returns a written entity with its new version, for the next write without a read; `None` if the version is unknown.
+    ///
+    /// ```
+    /// use table_patterns::unit::Committed;
+    /// use table_patterns::{Engine, Entity, EntityStore, Error};
+    ///
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Accounts")]
+    /// #[partition_key(tenant)]
+    /// #[row_key(digits(6, number))]
+    /// struct Account { tenant: String, number: u32, cents: i64 }
+    ///
+    /// # pollster::block_on(async {
+    /// let accounts = Engine::in_memory().entities::<Account>().create_if_missing().await?;
+    /// let account = Account { tenant: "contoso".into(), number: 1, cents: 100 };
+    /// let opened: Committed<()> = accounts
+    ///     .transaction(Account::partition("contoso"), async |unit| unit.insert(&account).map(drop).map_err(Error::from))
+    ///     .await?;
+    /// let stored = opened.versioned(account.clone()).expect("the account was written");
+    /// accounts.replace(&Account { cents: 101, ..account }, stored.etag().clone()).await?;
+    /// # Ok::<(), Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn versioned<E: Entity>(&self, entity: E) -> Option<Versioned<E>> {
         let key = entity.key_of().ok().filter(|key| key.partition_key == self.partition_key)?;
         let (_, etag) = self.versions.iter().find(|(row_key, _)| *row_key == key.row_key)?;

@@ -58,6 +58,13 @@ pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 pub trait Sign: sealed::Sealed {}
 
 /// [`Digits`] of an unsigned integer: the default.
+///
+/// ```
+/// use table_core::key::codec::{Digits, KeyCodec, Unsigned};
+///
+/// assert_eq!(<Digits<6, Unsigned> as KeyCodec<u32>>::decode("000223")?, 223);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Unsigned {}
 
