@@ -1,4 +1,4 @@
-//! The client of Azure tables against other clients of the same server, an Azurite of this run.
+//! The client of Azure tables compared with other clients of the same server, an Azurite started by the run.
 
 pub mod allocations;
 pub mod client;

@@ -1,4 +1,4 @@
-//! What is measured in a process of its own: its memory from the first byte on, and its death.
+//! Work in separate processes: measuring their memory from the first byte, and killing them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ use crate::peer::Peer;
 use crate::peer::tables::Tables;
 use crate::stage::Stage;
 
-/// The first argument of a program that is such a process.
+/// The first argument of such a process.
 pub const CHILD: &str = "--child";
 /// The cache of the engine in a child: the default.
 pub const CACHE: u64 = 256 << 20;
 /// The bound on rows that are not in the base, of the engine in a child: the default.
 pub const RECENT: u64 = 192 << 20;
 
-/// A folder with a table of so many entities, filled by a child.
+/// A folder with a table of this many entities, filled by a child.
 #[derive(Debug)]
 pub struct Filled {
-    /// Where it is.
+    /// The path of the folder.
     pub folder: PathBuf,
-    /// The most memory that the child ever had, in bytes.
+    /// Peak memory of the child, in bytes.
     pub peak: u64,
 }
 
-/// The folder of so many entities; filled at the first call of a run.
+/// Returns the folder with this many entities; filled at the first call of a run.
 pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     let folder = stage.folder.join(&format!("filled-{entities}"));
     let note = folder.with_extension("peak");
@@ -72,7 +72,7 @@ fn command(work: &str, folder: &Path, entities: u32) -> Outcome<Command> {
     Ok(command)
 }
 
-/// The work of a child; the arguments are those after [`CHILD`].
+/// Runs the work of a child; the arguments follow [`CHILD`].
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);
@@ -108,7 +108,7 @@ fn write_on(tables: &Tables, entities: u32) -> Outcome<()> {
     })
 }
 
-/// The most memory that this process ever had, in bytes (`VmHWM`).
+/// Returns the peak memory of this process, in bytes (`VmHWM`).
 fn peak() -> Outcome<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line =
@@ -117,7 +117,7 @@ fn peak() -> Outcome<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// The place of an entity, for those who read a filled folder.
+/// Returns the position of an entity, for readers of a filled folder.
 #[must_use]
 pub fn place(index: u32) -> (String, u32) {
     (data::site(index / data::PARTITION), data::number(index % data::PARTITION))

@@ -1,4 +1,4 @@
-//! The entities that every contender holds: ten properties each, a thousand a partition, the same for all from one seed.
+//! The entities of all contenders: ten properties each, a thousand per partition, identical for all from one seed.
 
 mod random;
 
@@ -8,14 +8,14 @@ use table_core::Entity;
 
 pub use random::Random;
 
-/// Entities of one partition; also the size of a page.
+/// Entities per partition; also the size of a page.
 pub const PARTITION: u32 = 1_000;
-/// Numbers between two neighbours of a partition: new ones fall among the old, not behind them.
+/// Difference between two adjacent numbers of a partition: new numbers are between the old ones, not after them.
 pub const GAP: u32 = 4_000_000;
-/// `level` lies below this, evenly: one value of it is one per cent of the entities.
+/// Upper bound of `level`, which is uniformly distributed: each value selects one per cent of the entities.
 pub const LEVELS: u32 = 100;
 
-/// What a station measured: two key fields, ten properties, about 240 bytes.
+/// A measurement of a station: two key fields, ten properties, about 240 bytes.
 #[derive(Clone, Debug, Entity, PartialEq, Serialize, Deserialize)]
 #[entity(table = "Readings")]
 #[partition_key(site)]
@@ -27,13 +27,13 @@ pub struct Reading {
     pub number: u32,
     /// The measuring device.
     pub device: String,
-    /// Who looks after it.
+    /// The operator of the device.
     pub operator: String,
-    /// What it measures.
+    /// The measured quantity.
     pub quantity: String,
     /// Free text.
     pub remark: String,
-    /// Evenly below [`LEVELS`].
+    /// Uniformly distributed below [`LEVELS`].
     pub level: i32,
     /// A small number.
     pub retries: i32,
@@ -41,14 +41,14 @@ pub struct Reading {
     pub total: i64,
     /// The measured value.
     pub value: f64,
-    /// Whether it is to be trusted.
+    /// `true` if the value is trusted.
     pub valid: bool,
-    /// When.
+    /// The time of the measurement.
     #[serde(with = "micros")]
     pub at: DateTime<Utc>,
 }
 
-/// An instant as microseconds, for the peers that have no type for it.
+/// An instant as microseconds, for peers without a type for it.
 mod micros {
     use chrono::{DateTime, Utc};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -63,21 +63,22 @@ mod micros {
     }
 }
 
-/// The number of the `index`th entity of a partition.
+/// Returns the number of the `index`th entity of a partition.
 #[must_use]
 pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// The number of the `made`th new entity: it looks random, differs from the others', and no entity of [`Reading::at`] has it.
+/// Returns the number of the `made`th new entity: it looks random, and differs from all others and from every entity of
+/// [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
-    // Times an odd number is a bijection of the 32-bit numbers, and the odd ones are enough: those of `number` are even.
+    // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice: results of `number` are even.
     let odd = u32::try_from(made & 0x7FFF_FFFF).unwrap_or_default() << 1 | 1;
     odd.wrapping_mul(0x9E37_79B1)
 }
 
-/// The name of a partition: twelve characters that sort by number.
+/// Returns the name of a partition: twelve characters that sort by number.
 #[must_use]
 pub fn site(index: u32) -> String {
     format!("station-{index:05}")
@@ -90,7 +91,7 @@ const WORDS: [&str; 8] =
     ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
 
 impl Reading {
-    /// The entity at a place of the table, always the same.
+    /// Returns the entity at a position of the table, always the same.
     #[must_use]
     pub fn at(index: u32) -> Self {
         let (partition, number) = (index / PARTITION, number(index % PARTITION));
@@ -113,7 +114,7 @@ impl Reading {
     }
 }
 
-/// Places of a table to read, at random, with the names of their partitions at hand.
+/// Random positions of a table to read, with the names of their partitions.
 #[derive(Clone, Debug)]
 pub struct Places {
     sites: Vec<String>,
@@ -121,7 +122,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Many places of a table of so many entities.
+    /// Creates many positions of a table with this many entities.
     #[must_use]
     pub fn new(entities: u32, seed: u64) -> Self {
         let mut random = Random::new(seed);
@@ -131,7 +132,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// The partition and the number at the `turn`th place; begins anew at the end.
+    /// Returns the partition and the number at the `turn`th position; restarts at the end.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

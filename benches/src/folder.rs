@@ -1,10 +1,10 @@
-//! Folders on the disk that is measured: all below `target/benches`, gone when the run is over.
+//! Folders on the measured disk: all below `target/benches`, removed at the end of the run.
 
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 
-/// A folder that is removed with all it holds when this value goes.
+/// A folder that is removed with its content when the value is dropped.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -12,14 +12,14 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A new folder of one run.
+    /// Creates a new folder for one run.
     pub fn create(keep: bool) -> Outcome<Self> {
         Self::named(&std::process::id().to_string(), keep)
     }
 
-    /// A folder that runs find again if they keep it.
+    /// Opens or creates a folder that later runs find again if they keep it.
     pub fn named(name: &str, keep: bool) -> Outcome<Self> {
-        // The program lies in `target/release`: its neighbour is on the same disk and ignored by git.
+        // The program is in `target/release`; its sibling is on the same disk and ignored by git.
         let program = std::env::current_exe()?;
         let target = program.parent().and_then(Path::parent).ok_or("the program lies in no target folder")?;
         let path = target.join("benches").join(name);
@@ -27,13 +27,13 @@ impl Folder {
         Ok(Self { path, keep })
     }
 
-    /// A folder in it that goes before it, whatever is kept.
+    /// Returns a subfolder that is removed before it, even if the folder is kept.
     #[must_use]
     pub fn inside(&self, name: &str) -> Self {
         Self { path: self.join(name), keep: false }
     }
 
-    /// A place in it.
+    /// Returns a path in it.
     #[must_use]
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -50,7 +50,7 @@ impl Drop for Folder {
     }
 }
 
-/// The bytes of all files of a folder whose names end so.
+/// Returns the bytes of all files of a folder with this suffix.
 pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -62,7 +62,7 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// The bytes of all files of a folder and of those in it. Files that go meanwhile count nothing.
+/// Returns the bytes of all files below a folder. Files that are removed meanwhile are not counted.
 pub fn bytes_below(path: &Path) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until what was written before is on the disk, so that a row does not pay for the one before it.
+/// Waits until earlier writes are on the disk, because a row must not pay for the previous one.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// One round of one contender: works for about the time given and tells how many operations it did in how long.
+/// One round of one contender: works for about the given time and returns the number of operations and the time they took.
 pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
 
 /// Operations and the time they took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// How many.
+    /// Number of operations.
     pub operations: u64,
-    /// How long.
+    /// Time they took.
     pub elapsed: Duration,
 }
 
 impl Rate {
-    /// Operations a second.
+    /// Returns the operations per second.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
     pub fn per_second(self) -> f64 {
@@ -27,14 +27,14 @@ impl Rate {
     }
 }
 
-/// A contender that does the work.
+/// A contender with its work.
 pub struct Contender<'a> {
     name: &'static str,
     round: Round<'a>,
 }
 
 impl<'a> Contender<'a> {
-    /// A contender and one round of its work.
+    /// Creates a contender with one round of its work.
     pub fn new(name: &'static str, round: impl FnMut(Duration) -> Outcome<Rate> + 'a) -> Self {
         Self { name, round: Box::new(round) }
     }
@@ -46,30 +46,30 @@ impl std::fmt::Debug for Contender<'_> {
     }
 }
 
-/// What a contender reached over its rounds.
+/// The rates of a contender over its rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The contender.
     pub name: &'static str,
-    /// Operations a second of each round.
+    /// Operations per second of each round.
     rates: Vec<f64>,
 }
 
 impl Figure {
-    /// A figure from operations a second, one each round.
+    /// Creates a figure from operations per second, one for each round.
     #[must_use]
     pub const fn new(name: &'static str, rates: Vec<f64>) -> Self {
         Self { name, rates }
     }
 
-    /// The median of the rounds.
+    /// Returns the median of the rounds.
     #[must_use]
     pub fn median(&self) -> f64 {
         median(self.rates.clone())
     }
 
-    /// How many times the other's rate this is: the median of what each round gave, because what disturbs the machine disturbs the
-    /// contenders of one round alike; of figures that did not take turns, the ratio of their medians.
+    /// Returns the ratio to the other's rate: the median of the ratios of each round, because a disturbance of the machine
+    /// affects all contenders of a round. For figures that did not take turns, it is the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -87,13 +87,13 @@ impl Figure {
         }
     }
 
-    /// The slowest round.
+    /// Returns the slowest round.
     #[must_use]
     pub fn min(&self) -> f64 {
         self.rates.iter().copied().reduce(f64::min).unwrap_or(f64::NAN)
     }
 
-    /// The fastest round.
+    /// Returns the fastest round.
     #[must_use]
     pub fn max(&self) -> f64 {
         self.rates.iter().copied().reduce(f64::max).unwrap_or(f64::NAN)
@@ -111,7 +111,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Lets the contenders take turns: a short round each to warm up, then `rounds` rounds, each begun by another contender.
+/// Lets the contenders take turns: a short round each to warm up, then `rounds` rounds, each started by a different contender.
 pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Duration) -> Outcome<Vec<Figure>> {
     for contender in &mut contenders {
         (contender.round)(time / 4)?;
@@ -128,7 +128,7 @@ pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Durati
     Ok(contenders.iter().zip(rates).map(|(contender, rates)| Figure::new(contender.name, rates)).collect())
 }
 
-/// Does an operation again and again for about `time`, looking at the clock after every `batch`.
+/// Repeats an operation for about `time`, and checks the clock after every `batch`.
 pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let start = Instant::now();
     let mut operations = 0;
@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// The same for work that never waits: counts the time that the thread was running, which on an idle machine is all of it.
-/// What else goes on there then slows no contender more than another.
+/// Repeats like [`repeat`], for work that never waits: counts the time in which the thread was running, which is all of the time
+/// on an idle machine. Other load then slows all contenders equally.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,13 +153,13 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// How long this thread was running since it began; `None` where the system does not tell.
+/// Returns the time in which this thread was running since it started; `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Does an operation from so many threads for about `time`.
+/// Repeats an operation on this many threads for about `time`.
 pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();
@@ -173,7 +173,7 @@ pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()>
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         std::thread::sleep(time);
-        // Counted before the threads end: the last operation of each is neither counted nor timed.
+        // Counted before the threads end: the last operation of each thread is neither counted nor timed.
         let rate = Rate { operations: done.load(Ordering::Relaxed), elapsed: start.elapsed() };
         over.store(true, Ordering::Relaxed);
         for thread in threads {

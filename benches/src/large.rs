@@ -1,5 +1,4 @@
-//! Where the rows of a full run take place: contenders with ten times the entities, each in a folder of its own, opened one or two at a
-//! time.
+//! The stage of a full run: contenders with ten times the entities, each in a separate folder, opened one or two at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -13,23 +12,23 @@ use crate::peer::bytes::pair;
 use crate::peer::store::{Kind, Store};
 use crate::report::short;
 
-/// Readings whose bytes are counted, to know how many all have.
+/// Number of readings whose bytes are counted to estimate the bytes of all.
 const SAMPLE: u32 = 10_000;
 
-/// What is known of the folders of a full run.
+/// The folders of a full run.
 #[derive(Debug)]
 pub struct Large {
-    /// What to measure.
+    /// The measurements to make.
     pub options: Options,
-    /// Entities that each contender holds.
+    /// Entities of each contender.
     pub entities: u32,
-    /// Bytes of a key and its row, on average.
+    /// Average bytes of a key and its row.
     pub row_bytes: u64,
     folder: Folder,
 }
 
 impl Large {
-    /// Chooses the folders; nothing is in them before it is asked for. With `--keep` they serve the next run of as many entities.
+    /// Chooses the folders, which are filled on first use. With `--keep` they serve the next run with as many entities.
     pub fn set(options: &Options) -> Outcome<Self> {
         let entities = options.entities.saturating_mul(10);
         let folder = Folder::named(&format!("large-{}", short(entities.into())), options.keep)?;
@@ -41,25 +40,25 @@ impl Large {
         Ok(Self { options: options.clone(), entities, row_bytes: bytes / u64::from(SAMPLE), folder })
     }
 
-    /// Bytes of all keys and rows.
+    /// Returns the bytes of all keys and rows.
     #[must_use]
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.entities) * self.row_bytes
     }
 
-    /// The cache of each contender: 1 GiB for ten million entities, about half of what ours has in files then.
+    /// Returns the cache of each contender: 1 GiB for ten million entities, about half of the engine's files.
     #[must_use]
     pub fn cache(&self) -> usize {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
-    /// The entities that reads go to where they are to find what they read in the cache: a tenth.
+    /// Returns the number of entities for reads that should hit the cache: a tenth.
     #[must_use]
     pub fn warm(&self) -> u32 {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// The folder of a contender that holds the entities as they were loaded.
+    /// Returns the folder of a contender with the entities as they were loaded.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -68,7 +67,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// The folder of a contender that holds the entities, perhaps updated since they were loaded.
+    /// Returns the folder of a contender with the entities, possibly updated since they were loaded.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {
@@ -86,14 +85,14 @@ impl Large {
         Ok(folder)
     }
 
-    /// The same, for a row that updates it.
+    /// Returns the folder of a contender for a row that updates it.
     pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
         let folder = self.filled(kind)?;
         std::fs::write(self.updated(kind), [])?;
         Ok(folder)
     }
 
-    /// A contender as it was loaded, open.
+    /// Opens a contender as it was loaded.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

@@ -1,8 +1,8 @@
-//! Ratios against the storage libraries that a user could take instead, measured in one run on one machine.
+//! Ratios to alternative storage libraries, measured in one run on one machine.
 //!
-//! `cargo run --profile bench -p benches --bin ratios` prints them as a Markdown table and fails where a target is missed; with
-//! `-- --azurite` it measures the client of Azure tables instead, against other clients of one server, and with `-- --server` the
-//! server against Azurite.
+//! `cargo run --profile bench -p benches --bin ratios` prints them as a Markdown table and fails if a target is missed. With `--
+//! --azurite` it measures the client of Azure tables instead, compared with other clients of one server, and with `-- --server`
+//! the server compared with Azurite.
 
 pub mod azurite;
 pub mod child;
@@ -18,5 +18,5 @@ pub mod served;
 pub mod stage;
 pub mod sustained;
 
-/// What a measurement gives: any error ends the run.
+/// The result of a measurement: any error ends the run.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -1,43 +1,43 @@
-//! The command line: how much to measure, and which rows.
+//! The command line: the extent of the measurement, and the selected rows.
 
 use std::time::Duration;
 
 use crate::Outcome;
 
-/// How to call the program.
+/// The usage of the program.
 pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep]";
 
-/// What is measured, by which peers.
+/// The subject of a run, and its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The embedded engine, against other engines.
+    /// The embedded engine, compared with other engines.
     Engine,
-    /// The client of Azure tables, against other clients of one Azurite.
+    /// The client of Azure tables, compared with other clients of one Azurite.
     Client,
-    /// The server, against Azurite.
+    /// The server, compared with Azurite.
     Server,
 }
 
-/// What a run measures.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Entities in the table that is read from; a multiple of 1,000.
+    /// Entities in the table for reads; a multiple of 1,000.
     pub entities: u32,
-    /// Rounds of each contender.
+    /// Number of rounds of each contender.
     pub rounds: usize,
-    /// How long one round takes.
+    /// Duration of one round.
     pub time: Duration,
-    /// How long contenders are updated without a break, in a full run.
+    /// Duration of the continuous updates in a full run.
     pub sustained: Duration,
-    /// What is measured.
+    /// The subject of the measurement.
     pub subject: Subject,
-    /// Whether a short run was asked for.
+    /// `true` for a short run.
     pub quick: bool,
-    /// Whether to go on to ten times the entities.
+    /// `true` for a full run, with ten times the entities.
     pub full: bool,
-    /// The rows to measure; empty is all.
+    /// The rows to measure; empty for all.
     pub only: Vec<String>,
-    /// Whether the folders stay.
+    /// `true` if the folders are kept.
     pub keep: bool,
 }
 
@@ -58,7 +58,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads the arguments that follow the program's name.
+    /// Parses the arguments after the program's name.
     ///
     /// ```
     /// use benches::options::Options;
@@ -95,7 +95,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether a row is to be measured.
+    /// Returns `true` if a row is selected.
     #[must_use]
     pub fn wants(&self, row: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == row)

@@ -1,4 +1,4 @@
-//! The contenders, each used as its own documentation advises.
+//! The contenders, each used as recommended by its documentation.
 
 pub mod bytes;
 pub mod committer;
@@ -16,35 +16,35 @@ use crate::data::Reading;
 /// Bytes of memory that each contender may use as a cache.
 pub const CACHE: usize = 1 << 30;
 
-/// A store of readings. Writes are durable when they return; reads see all that was written before.
+/// A store of readings. Writes are durable when they return; reads see all earlier writes.
 pub trait Peer: Sync {
-    /// The name in the table.
+    /// Returns the name in the table.
     fn name(&self) -> &'static str;
 
-    /// Fills the store with the first so many readings, as fast as it can.
+    /// Fills the store with the first readings, as fast as it can.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Something to read with, from one thread.
+    /// Returns a reader for one thread.
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>>;
 
-    /// Inserts a reading; it is an error if it is there.
+    /// Inserts a reading; fails if it exists.
     fn insert(&self, reading: Reading) -> Outcome<()>;
 
-    /// Inserts readings of one partition, all or none.
+    /// Inserts readings of one partition in one transaction.
     fn transaction(&self, readings: Vec<Reading>) -> Outcome<()>;
 }
 
-/// Is shown what was read.
+/// Receives the readings that were read.
 pub type See<'a> = &'a mut dyn FnMut(&Reading);
 
 /// Reads readings, decoded.
 pub trait Reader {
-    /// One entity.
+    /// Returns one entity.
     fn get(&mut self, site: &str, number: u32) -> Outcome<Option<Reading>>;
 
-    /// The first thousand entities of a partition, each shown as soon as it is decoded.
+    /// Reads the first thousand entities of a partition, and passes each on as soon as it is decoded.
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()>;
 
-    /// The entities of a partition whose level is this, likewise.
+    /// Reads the entities of a partition with this level, in the same way.
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()>;
 }

@@ -4,17 +4,17 @@ use std::fmt;
 
 use crate::harness::Figure;
 
-/// Our name among the contenders.
+/// The name of this project's contender.
 pub const OURS: &str = "tables";
 
-/// What a ratio must keep.
+/// The target of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// Ours is at least so many times the peer's.
+    /// The engine reaches at least this multiple of the peer's figure.
     AtLeast(f64),
-    /// Ours is at most so many times the peer's.
+    /// The engine reaches at most this multiple of the peer's figure.
     AtMost(f64),
-    /// None: for information.
+    /// No target: for information.
     Shown,
 }
 
@@ -56,17 +56,17 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds our rate against each peer's. Who has no figure fails.
+    /// Adds the engine's rate compared with each peer's. A missing figure fails.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }
 
-    /// The same, shown as the time of one operation.
+    /// Adds the same comparison, shown as the time of one operation.
     pub fn compare_times(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(time, work, figures, targets);
     }
 
-    /// Adds the first figure's rate against the second's.
+    /// Adds the first figure's rate compared with the second's.
     pub fn compare_figures(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -76,7 +76,7 @@ impl Report {
         self.line(work, shown(first), shown(second), ratio, target);
     }
 
-    /// Adds how many times longer the first figure's operation takes than the second's.
+    /// Adds the ratio of the first figure's time per operation to the second's.
     pub fn compare_bound(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -84,7 +84,7 @@ impl Report {
         self.line(work, time(first), time(second), second.times(first), target);
     }
 
-    /// Adds how many times longer the fastest round of the first figure takes than that of the second.
+    /// Adds the ratio of the times of the fastest rounds of two figures.
     pub fn compare_fastest(&mut self, work: &str, first: &Figure, second: &Figure, target: Target) {
         self.line(work, time(first), time(second), second.max() / first.max(), target);
     }
@@ -120,7 +120,7 @@ impl Report {
         self.notes.push(note);
     }
 
-    /// How many targets were missed.
+    /// Returns the number of missed targets.
     #[must_use]
     pub fn missed(&self) -> usize {
         self.lines.iter().filter(|line| !line.target.holds(line.ratio)).count()
@@ -148,12 +148,12 @@ impl fmt::Display for Report {
     }
 }
 
-/// A rate with its spread: `512k/s (498k–530k)`.
+/// Formats a rate with its spread: `512k/s (498k–530k)`.
 fn rate(figure: &Figure) -> String {
     format!("{}/s ({}–{})", short(figure.median()), short(figure.min()), short(figure.max()))
 }
 
-/// The time of one operation with its spread: `85.1 ns (84.0–87.2)`.
+/// Formats the time of one operation with its spread: `85.1 ns (84.0–87.2)`.
 fn time(figure: &Figure) -> String {
     let (unit, scale) = match 1e9 / figure.median() {
         1e6.. => ("ms", 1e3),
@@ -164,7 +164,7 @@ fn time(figure: &Figure) -> String {
     format!("{} {unit} ({}–{})", scaled(figure.median()), scaled(figure.max()), scaled(figure.min()))
 }
 
-/// A number in three digits: `1.23M`, `512k`, `87.1`.
+/// Formats a number with three digits: `1.23M`, `512k`, `87.1`.
 #[must_use]
 pub fn short(number: f64) -> String {
     let (scaled, unit) = match number.abs() {

@@ -1,4 +1,4 @@
-//! The rows of the table: one file, one kind of work each.
+//! The rows of the table: one file for each kind of work.
 
 pub mod backfill;
 pub mod base_size;
@@ -30,10 +30,10 @@ use crate::large::Large;
 use crate::report::Report;
 use crate::stage::Stage;
 
-/// A row: its name on the command line, and what measures it.
+/// A row: its name on the command line, and its measurement.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// Every row. Those that read come before those that write.
+/// Every row. Rows that read precede rows that write.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),
@@ -60,7 +60,7 @@ pub const ROWS: &[Row] = &[
 /// A row of a full run.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// Every row of a full run, which come after the others.
+/// Every row of a full run, measured after the others.
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

@@ -1,6 +1,6 @@
-//! The server against the pinned Azurite and against the HTTP stack it stands on: one load, one run.
+//! The server compared with the pinned Azurite and with its HTTP stack: one load, one run.
 //!
-//! All servers are processes of their own, in memory; the load is raw HTTP/1.1 with signed requests, one thread a connection.
+//! All servers are separate processes, in memory; the load is raw HTTP/1.1 with signed requests, with one thread per connection.
 
 pub mod allocations;
 pub mod child;

@@ -1,4 +1,4 @@
-//! Where a run takes place: every contender, filled with the same entities and checked to answer alike.
+//! The stage of a run: every contender, filled with the same entities and checked to return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -15,21 +15,21 @@ use crate::peer::{CACHE, Peer};
 
 /// The contenders of a run.
 pub struct Stage {
-    /// What to measure.
+    /// The measurements to make.
     pub options: Options,
-    /// Ours.
+    /// The embedded engine.
     pub tables: Tables,
-    /// Those that give readings beside ours.
+    /// The other contenders that return readings.
     others: [Box<dyn Peer>; 2],
-    /// The one that gives bytes.
+    /// The contender that returns bytes.
     pub redb: Snapshot,
-    /// Which entities to read.
+    /// The entities to read.
     pub places: Places,
-    /// Readings to make new ones of.
+    /// Readings from which new ones are made.
     pool: Vec<Reading>,
-    /// How many readings were made of the pool.
+    /// Number of readings made from the pool.
     made: AtomicU64,
-    /// Where the files are. The last field: it goes after those who have files open in it.
+    /// The folder of the files. The last field: it is dropped after the values with open files in it.
     pub folder: Folder,
 }
 
@@ -68,36 +68,37 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Everybody who gives readings, ours first.
+    /// Returns all contenders that return readings, the engine first.
     pub fn peers(&self) -> impl Iterator<Item = &dyn Peer> {
         peers(&self.tables, &self.others)
     }
 
-    /// The entities of a small table.
+    /// Returns the number of entities of a small table.
     #[must_use]
     pub fn small(&self) -> u32 {
         (self.options.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// The entities of a large table: a hundred times the small one's in a full run, and else what is read from.
+    /// Returns the number of entities of a large table: a hundred times the small one's in a full run, otherwise the number of
+    /// the table for reads.
     #[must_use]
     pub fn large(&self) -> u32 {
         if self.options.full { self.small().saturating_mul(100) } else { self.options.entities }
     }
 
-    /// How many partitions there are.
+    /// Returns the number of partitions.
     #[must_use]
     pub fn partitions(&self) -> u32 {
         self.options.entities / PARTITION
     }
 
-    /// A reading that no contender holds, in a partition that exists.
+    /// Returns a reading that no contender contains, in an existing partition.
     pub fn fresh(&self) -> Reading {
         let made = self.made.fetch_add(1, Ordering::Relaxed);
         self.fresh_at(made, self.any_site(made))
     }
 
-    /// So many readings that no contender holds, in one partition that exists.
+    /// Returns readings that no contender contains, in one existing partition.
     pub fn fresh_batch(&self, size: u64) -> Vec<Reading> {
         let made = self.made.fetch_add(size, Ordering::Relaxed);
         (made..made + size).map(|turn| self.fresh_at(turn, self.any_site(made))).collect()
@@ -113,7 +114,7 @@ impl Stage {
         Reading { site, number: data::fresh_number(made), ..template }
     }
 
-    /// Compares the contenders' answers with the data: only those who give the same are worth comparing.
+    /// Compares the contenders' results with the data: only contenders with equal results are comparable.
     fn check(&self) -> Outcome<()> {
         let partition = self.partitions() / 2;
         let (site, level) = (data::site(partition), i32::try_from(LEVELS / 2)?);

@@ -1,4 +1,4 @@
-//! Random updates of one contender without a break, in a process of its own: what it wrote, how long its writers waited, how it closed.
+//! Continuous random updates of one contender, in a separate process: bytes written, waits of writers, time to close.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,21 +16,21 @@ use crate::harness::repeat_busy;
 use crate::large::Large;
 use crate::peer::store::{Kind, Store};
 
-/// Threads that write.
+/// Number of writing threads.
 const WRITERS: u64 = 32;
-/// Rows of a transaction.
+/// Rows per transaction.
 const ROWS: u32 = 10;
 
-/// Where the rows of a transaction lie.
+/// The distribution of the rows of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
-    /// In one partition, as those of ours have to.
+    /// In one partition, as the engine requires.
     OfOnePartition,
     /// Anywhere in the table.
     Anywhere,
 }
 
-/// What a process is to do, as its argument.
+/// The work of a process, passed as its argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
@@ -38,39 +38,39 @@ pub struct Work {
     folder: PathBuf,
     cache: usize,
     entities: u32,
-    /// Pages are read among so many.
+    /// Number of entities from which pages are read.
     warm: u32,
     row_bytes: u64,
     millis: u64,
 }
 
-/// What came of it.
+/// The results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figures {
-    /// Rows updated a second.
+    /// Rows updated per second.
     pub rows: f64,
-    /// The time in which half of the writes were durable, in milliseconds.
+    /// Median time in which a write became durable, in milliseconds.
     pub half: f64,
-    /// The time in which all but one of a thousand were.
+    /// The 99.9th percentile of that time.
     pub most: f64,
-    /// The longest.
+    /// The longest of these times.
     pub longest: f64,
     /// Seconds in which no write became durable.
     pub idle_seconds: u32,
     /// Bytes that the process wrote for each byte of a row or its key.
     pub written: f64,
-    /// The most bytes that the folder had, looked at each second.
+    /// Peak bytes of the folder, sampled every second.
     pub folder_most: u64,
-    /// Those after it was closed.
+    /// Bytes of the folder after it was closed.
     pub folder_after: u64,
-    /// How long closing took, in milliseconds.
+    /// Time to close, in milliseconds.
     pub close: f64,
-    /// Pages of 1,000 a second beside the writers, of the time that the reader was running.
+    /// Pages of 1,000 per second during the writes, relative to the time in which the reader was running.
     pub pages: f64,
 }
 
 impl Work {
-    /// The work on a contender's folder.
+    /// Creates the work on a contender's folder.
     pub fn new(large: &Large, kind: Kind, rows: Rows, time: Duration) -> Outcome<Self> {
         Ok(Self {
             kind: kind.word().to_owned(),
@@ -90,7 +90,7 @@ impl Work {
         Ok(command.stdout(Stdio::piped()).spawn()?)
     }
 
-    /// Does it in a process of its own.
+    /// Does the work in a separate process.
     pub fn measured(&self) -> Outcome<Figures> {
         let output = self.spawn()?.wait_with_output()?;
         let text = String::from_utf8(output.stdout)?;
@@ -98,7 +98,7 @@ impl Work {
         Ok(serde_json::from_str(line)?)
     }
 
-    /// Does it in a process that is killed after a while.
+    /// Does the work in a process that is killed after a while.
     pub fn killed(&self, after: Duration) -> Outcome<()> {
         let mut child = self.spawn()?;
         let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -108,7 +108,7 @@ impl Work {
     }
 }
 
-/// The work of such a process.
+/// Runs the work in such a process.
 #[expect(clippy::cast_precision_loss, reason = "figures are shown with three digits")]
 pub fn run(argument: &str) -> Outcome<()> {
     let work: Work = serde_json::from_str(argument)?;
@@ -145,13 +145,13 @@ pub fn run(argument: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// What the writers tell those beside them.
+/// The state that writers share with the observer.
 struct Running {
     over: AtomicBool,
     committed: AtomicU64,
 }
 
-/// Writes for so long from all threads, with something else beside it; how long each write took, in microseconds.
+/// Writes for a time from all threads while another function runs; returns the time of each write, in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
@@ -184,7 +184,7 @@ fn update<T: Send>(
     })
 }
 
-/// Different rows with new values.
+/// Returns different rows with new values.
 fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     indices.into_iter().map(change).collect()
 }
 
-/// What was seen from second to second.
+/// The samples of each second.
 struct Seen {
     most: u64,
     idle: u32,
@@ -232,7 +232,7 @@ fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
     Ok(seen)
 }
 
-/// Pages a second of the time that the reader was running.
+/// Returns pages per second of the time in which the reader was running.
 fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     let (mut look, mut random) = (store.look()?, Random::new(5));
     let rate = repeat_busy(time, 1, || {
@@ -242,7 +242,7 @@ fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     Ok(rate.per_second())
 }
 
-/// Bytes that this process had written to a disk.
+/// Returns the bytes that this process wrote to a disk.
 fn written() -> Outcome<u64> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let line = io.lines().find_map(|line| line.strip_prefix("write_bytes: "));

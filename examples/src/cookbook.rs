@@ -1,4 +1,4 @@
-//! A run of the cookbook: open, import, then every recipe with all it has to show.
+//! A run of the cookbook: opens a store, imports the data, and runs and prints every recipe.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,23 +17,23 @@ use crate::recipe::Recipe;
 use crate::store::{self, Store};
 use crate::{large, recipes};
 
-/// What to run, and where.
+/// The recipes to run, and the store.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The folder of the store; `None` keeps it in memory.
     pub folder: Option<PathBuf>,
-    /// The connection string of an account, in place of an embedded store: what is made there is deleted at the end.
+    /// The connection string of an account, instead of an embedded store: everything created there is deleted at the end.
     pub azure: Option<String>,
-    /// The recipes to run; none named means all.
+    /// The recipes to run; empty for all.
     pub only: Vec<String>,
-    /// How many builds of packages the larger input has; `None`, or none, leaves it out.
+    /// The number of builds of packages in the larger input; `None` skips it.
     pub large: Option<u64>,
 }
 
-/// Runs the cookbook and shows it on `out`.
+/// Runs the cookbook and prints it to `out`.
 ///
 /// # Errors
-/// Those of the store and of the output; a name in [`Options::only`] that no recipe has.
+/// Any error of the store or the output; a name in [`Options::only`] that no recipe has.
 ///
 /// # Panics
 /// If an answer is not the one computed from the input.
@@ -64,11 +64,11 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Runs the cookbook on a store that is its own, and deletes all tables, queues and blobs at the end, also after an error or a
+/// Runs the cookbook on a store without other data, and deletes all tables, queues and blobs at the end, even after an error or a
 /// panic.
 ///
 /// # Errors
-/// Those of the store and of the output.
+/// Any error of the store or the output.
 ///
 /// # Panics
 /// If an answer is not the one computed from the input.
@@ -109,10 +109,10 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// Imports builds of packages and runs the recipes that ask about them.
+/// Imports builds of packages and runs the recipes over them.
 ///
 /// # Errors
-/// Those of the store and of the output.
+/// Any error of the store or the output.
 ///
 /// # Panics
 /// If an answer is not the one computed from the index.
@@ -135,7 +135,7 @@ fn chosen<'a, I>(recipes: &'a [Recipe<I>], options: &'a Options) -> impl Iterato
     recipes.iter().filter(move |recipe| only.is_empty() || only.iter().any(|name| name == recipe.name))
 }
 
-/// The names of all recipes with their questions.
+/// Returns the names of all recipes with their questions.
 pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
     let small = recipes::ALL.iter().map(|recipe| (recipe.name, recipe.question));
     small.chain(large::recipes::ALL.iter().map(|recipe| (recipe.name, recipe.question)))
@@ -164,7 +164,7 @@ async fn show<I>(
     let (before, began) = (store.cost(), Instant::now());
     let report = (recipe.run)(store, input).await?;
     let (cost, took) = (store.cost() - before, began.elapsed());
-    // Afterwards: some recipes write the rows they ask about.
+    // Afterwards, because some recipes write the rows that they read.
     let golden = layout::golden(store.unmetered(), recipe.schema).await?;
     if !golden.is_empty() {
         writeln!(out, "{golden}")?;

@@ -1,18 +1,18 @@
-//! What a recipe cost, in the words of the cookbook.
+//! The cost of a recipe, as the cookbook prints it.
 
 use std::fmt;
 use std::ops::Sub;
 
 use table_advice::meter::Counts;
 
-/// What a meter has counted so far; subtract an earlier reading for the cost of what lies between.
+/// A reading of a meter; subtract an earlier reading for the cost in between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Calls of the store: each would be one round trip to a service.
     pub requests: u64,
-    /// Entities that the store looked at, as far as it counts them.
+    /// Entities that the store examined, if it counts them.
     pub rows_read: u64,
-    /// Entities that came back.
+    /// Entities that were returned.
     pub rows_returned: u64,
     /// Operations sent in transactions.
     pub writes: u64,

@@ -1,7 +1,7 @@
 //! Real data for the examples: small public-domain datasets of the United States government.
 //!
-//! The CSV files are embedded in the binary, so an example runs from any working directory. Where each file
-//! comes from, its licence and its units are listed in `examples/data/SOURCES.md`.
+//! The CSV files are embedded in the binary, so an example runs from any working directory. `examples/data/SOURCES.md` lists the
+//! source, the licence and the units of each file.
 
 pub mod airports;
 pub mod earthquakes;

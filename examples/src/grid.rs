@@ -1,4 +1,4 @@
-//! Tables on a terminal: headers, rows, and how many rows are too many.
+//! Tables on a terminal: headers and rows, with a limit on the number of printed rows.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 const SHOWN: usize = 12;
 const WIDTH: u16 = 118;
 
-/// Rows under headers. Shows its first twelve rows and says how many more there are.
+/// Rows under headers. Prints its first twelve rows and the number of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Columns that hold numbers.
+    /// Columns of numbers.
     right: Vec<usize>,
     whole: bool,
 }
 
 impl Grid {
-    /// No rows under these headers. A header that begins with `#` stands over numbers: they line up on the right.
+    /// Creates a grid without rows. A header that begins with `#` marks a column of numbers, which are aligned to the right.
     ///
     /// ```
     /// use examples::grid::Grid;
@@ -43,19 +43,19 @@ impl Grid {
         self
     }
 
-    /// The same, with every row shown.
+    /// Makes the grid print every row.
     #[must_use]
     pub fn whole(self) -> Self {
         Self { whole: true, ..self }
     }
 
-    /// How many rows there are, shown or not.
+    /// Returns the number of rows, printed or not.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if the grid has no rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -84,7 +84,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// A number with commas.
+/// Formats a number with commas.
 ///
 /// ```
 /// assert_eq!(examples::grid::thousands(1_234_567), "1,234,567");

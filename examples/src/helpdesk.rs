@@ -1,4 +1,4 @@
-//! The help desk: its tickets are loaded, asked for, changed and exported, each operation with what it costs.
+//! The help desk: loads, queries, changes and exports tickets, and prints the cost of each operation.
 
 mod export;
 mod load;
@@ -35,7 +35,7 @@ type Desk = Outbox<Store, DynQueueStore>;
 type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
 type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
-/// The tenants; the first is the one that is asked about.
+/// The tenants; the queries use the first one.
 const TENANTS: [&str; 8] =
     ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
 /// Agents of each tenant.
@@ -92,7 +92,7 @@ async fn in_account(_: &str, _: u32) -> Result<(), Failed> {
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Prints what an operation cost since the last one.
+/// Prints the cost of an operation: all requests since the previous one.
 fn cost(store: &Store, what: &str) {
     let reading = store.meter().take();
     println!("  {what:<58} {}", *reading);
@@ -184,7 +184,7 @@ fn rate(what: &str, count: u32, began: Instant) {
     );
 }
 
-/// The whole hours of a time.
+/// Returns the whole hours of a period.
 fn whole_hours(time: &std::ops::Range<DateTime<Utc>>) -> std::ops::Range<DateTime<Utc>> {
     use chrono::DurationRound;
     let hour = |at: DateTime<Utc>| at.duration_trunc(Duration::hours(1)).unwrap_or(at);
@@ -239,7 +239,7 @@ async fn changes(
     agents: &Agents,
     worker: impl Fn() -> Worker<Store, DynQueueStore>,
 ) -> Result<(), Failed> {
-    // 200 KB of text, a number without a gap, a comment, all in one transaction; the attachment of 5 MB follows.
+    // 200 KB of text, a gapless number and a comment, all in one transaction; the attachment of 5 MB follows.
     let numbers = load::numbers(tickets)?;
     let text = "It beeps. ".repeat(20_000);
     let number = numbers
@@ -265,7 +265,7 @@ async fn changes(
     let attached = large.open(&read, Ticket::ATTACHMENT_BLOB).await?.ok_or("just attached")?;
     assert_eq!((read.text.len(), attached.len()), (200_000, 5_000_000));
 
-    // The name is shown on all tickets of the agent.
+    // All tickets of the agent show the name.
     store.meter().take();
     agents.update(Agent::key(CONTOSO, 7), |agent| agent.name = "Ada Lovelace".into()).await?;
     cost(store, "an agent renamed");
@@ -284,7 +284,7 @@ async fn changes(
     }
     rate("shown on tickets", shown, began);
 
-    // Closed once, notified once in effect, also where the work is done twice.
+    // Closed once, and notified with the effect of one notification even if the work runs twice.
     store.meter().take();
     let open = tickets.query(DeskQuestions::open(CONTOSO)).project::<TicketLine>().limit(2).collect().await?;
     let oldest = open.last().ok_or("two are open")?.number;
@@ -295,12 +295,12 @@ async fn changes(
     cost(store, "its customer notified, by a worker");
     let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
     assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
-    // One more is open, as one was inserted and one closed.
+    // One more is open, because one was inserted and one closed.
     store.meter().take();
     Ok(())
 }
 
-/// A newer program adds a field and an index over the rows that are there; the older one goes on writing.
+/// A newer program adds a field and an index over existing rows; the older one continues to write.
 async fn next_version(store: &Store, outbox: &Desk, old: &Tickets) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities_through::<next::Ticket, _>(outbox.clone());
@@ -330,7 +330,7 @@ async fn next_version(store: &Store, outbox: &Desk, old: &Tickets) -> Result<(),
     Ok(())
 }
 
-/// Where the load of opening tickets goes: each tenant is a partition.
+/// The distribution of the load of opening tickets: each tenant is a partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

@@ -13,10 +13,10 @@ use table_core::{Entity, FromEntity, IndexEntry, TableEntity, TableStoreExt};
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// Inserts or replaces the entities, so that a second import changes nothing.
+/// Inserts or replaces the entities; a second import changes nothing.
 ///
 /// # Errors
-/// Those of the store and of the output.
+/// Any error of the store or the output.
 pub async fn import<E: PlainEntity, T: Borrow<E>>(
     store: &Store,
     what: &str,
@@ -28,10 +28,10 @@ pub async fn import<E: PlainEntity, T: Borrow<E>>(
     import_many(store, what, entities, count, out).await
 }
 
-/// As [`import`], of an iterator that does not know how many it will give.
+/// Imports like [`import`], from an iterator of unknown length.
 ///
 /// # Errors
-/// Those of the store and of the output.
+/// Any error of the store or the output.
 pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     store: &Store,
     what: &str,
@@ -55,11 +55,11 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     Ok(())
 }
 
-/// Inserts or replaces the entities and what they have in their indexes, one table and index after another. Two imports of the
-/// same entities agree; anything else needs index maintenance, which looks at what was there before.
+/// Inserts or replaces the entities and their index rows, one table and index after another. Two imports of the same entities
+/// agree; any other write needs index maintenance, which reads the previous rows.
 ///
 /// # Errors
-/// Those of the store and of the output.
+/// Any error of the store or the output.
 pub async fn import_indexed<E: Entity>(
     store: &Store,
     what: &str,

@@ -25,7 +25,7 @@ use crate::model::weather::Day;
 use crate::model::{earthquake_days, indexed, listed, named_routes, traffic, weather_months, weather_years};
 use crate::store::Store;
 
-/// Everything the recipes ask about, in memory: what their answers are checked against.
+/// The whole input in memory, with which the results of recipes are compared.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// By code.
@@ -36,13 +36,13 @@ pub struct Inputs {
     pub routes: Vec<Route>,
     /// By city and date.
     pub weather: Vec<weather::DailyWeather>,
-    /// The company's.
+    /// The employees of the company.
     pub employees: Vec<Employee>,
-    /// The company's.
+    /// The reviews of the company.
     pub reviews: Vec<Review>,
-    /// The company's, the earliest first.
+    /// The expense claims of the company, the earliest first.
     pub expenses: Vec<Expense>,
-    /// Blobs beside the tables: in memory, gone with the run.
+    /// Blobs for the tables: in memory, deleted with the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 
@@ -50,7 +50,7 @@ impl Inputs {
     /// Reads the datasets.
     ///
     /// # Errors
-    /// None but for a broken build: the files are part of the binary.
+    /// None except for a broken build: the files are part of the binary.
     pub fn load() -> Result<Self, Box<dyn Error>> {
         let airports = airports::load()?;
         Ok(Self {
@@ -65,10 +65,10 @@ impl Inputs {
         })
     }
 
-    /// Writes everything into its tables, over what an earlier import left there.
+    /// Writes everything into its tables, replacing an earlier import.
     ///
     /// # Errors
-    /// Those of the store and of the output.
+    /// Any error of the store or the output.
     pub async fn import(&self, store: &Store, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         import::<Airport, _>(store, "airports", self.airports.iter().map(Airport::from), out).await?;
         import::<CityAirport, _>(store, "airports by city", self.airports.iter().map(CityAirport::from), out)
@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // What patterns keep for themselves: made here, so that a first run costs what a second does.
+        // Tables of the patterns, created here because a first run should cost the same as a second.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! The second, larger input: builds of Debian packages, as many as asked for.
+//! The second, larger input: any number of builds of Debian packages.
 //!
-//! Made from the package index of the machine where it has one, else from a seeded generator. The same number over the same
-//! index gives the same builds: a recipe computes the right answer by making them again, so nothing is kept in memory.
+//! It is generated from the package index of the machine if it has one, or from a seeded generator. The same number and index
+//! always produce the same builds: a recipe computes the expected result by generating them again, and keeps nothing in memory.
 
 pub mod debian;
 pub mod import;
@@ -12,14 +12,14 @@ use chrono::{DateTime, Duration, Utc};
 
 use crate::model::packages::{Build, FirstBuild};
 
-/// The most builds that can be asked for.
+/// Maximum number of builds.
 pub const MOST: u64 = 10_000_000;
 const LANES: u64 = 16;
 
 /// One package of an index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Package {
-    /// The section, which may hold a slash: `libs`, `non-free/libs`.
+    /// The section, which may contain a slash: `libs`, `non-free/libs`.
     pub section: String,
     /// The name: lower-case letters, digits, `+`, `-` and `.`.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Package {
     pub architecture: String,
     /// Size when installed, in KiB.
     pub installed_size: i64,
-    /// Who keeps it.
+    /// The maintainer.
     pub maintainer: String,
 }
 
@@ -40,7 +40,7 @@ pub struct PackageBuild<'a> {
     pub package: &'a Package,
     /// The number of the build, from 1.
     pub number: u32,
-    /// When it was made.
+    /// The time of the build.
     pub built: DateTime<Utc>,
     /// Size when installed, in KiB; it grows with the builds.
     pub installed_size: i64,
@@ -69,7 +69,7 @@ impl From<PackageBuild<'_>> for FirstBuild {
     }
 }
 
-/// A package index and how many builds to make of it.
+/// A package index and the number of builds to generate.
 #[derive(Clone, Debug)]
 pub struct PackageIndex {
     source: String,
@@ -78,7 +78,7 @@ pub struct PackageIndex {
 }
 
 impl PackageIndex {
-    /// The index of this machine, or a seeded one if it has none.
+    /// Returns the index of this machine, or a seeded one if it has none.
     #[must_use]
     pub fn of_machine(builds: u64) -> Self {
         match debian::load() {
@@ -87,17 +87,17 @@ impl PackageIndex {
         }
     }
 
-    /// A made-up index, always the same.
+    /// Returns a generated index, always the same.
     #[must_use]
     pub fn seeded(builds: u64) -> Self {
         Self::new("seeded generator".to_owned(), seeded::packages(60_000, 2014), builds)
     }
 
     fn new(source: String, mut packages: Vec<Package>, builds: u64) -> Self {
-        // In the order of the row keys, where a `_` follows the name: `zlib_` comes after `zlib+x_`, as `+` is below `_`.
+        // In the order of the row keys, where a `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is below `_`.
         packages.sort_by_cached_key(|package| (package.section.clone(), format!("{}_", package.name)));
         packages.dedup_by(|left, right| (&left.section, &left.name) == (&right.section, &right.name));
-        // Ten builds a package, so that there is something to ask: of few builds only every so-many-th package has some.
+        // About ten builds per package. If there are few builds, only some packages have any.
         let wanted = usize::try_from(builds / 10).unwrap_or(usize::MAX).max(1);
         let step = (packages.len() / wanted).max(1);
         let packages: Vec<Package> = packages.into_iter().step_by(step).collect();
@@ -105,46 +105,46 @@ impl PackageIndex {
         Self { source, packages, builds }
     }
 
-    /// Where the packages come from.
+    /// Returns the source of the packages.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// How many builds there are in all.
+    /// Returns the total number of builds.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.builds
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no builds.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.builds == 0
     }
 
-    /// Every build, by section, package and number.
+    /// Returns every build, by section, package and number.
     pub fn builds(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Every build, from sixteen places of the order in turn: neighbours lie in different partitions, which can be written
-    /// side by side.
+    /// Returns every build, alternating between sixteen positions of the order: consecutive builds are in different partitions
+    /// and can be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
-        // The last lanes may be short, or empty.
+        // The last lanes may be short or empty.
         ranks.filter(|rank| *rank < self.builds).map(|rank| self.build(rank))
     }
 
-    /// The builds of one section, by package and number.
+    /// Returns the builds of one section, by package and number.
     pub fn section<'a>(&'a self, section: &str) -> impl Iterator<Item = PackageBuild<'a>> + use<'a> {
         let first = self.packages.partition_point(|package| package.section.as_str() < section);
         let end = self.packages.partition_point(|package| package.section.as_str() <= section);
         (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
     }
 
-    /// Every section that has a build, with the number of its builds, in order.
+    /// Returns every section that has a build, with the number of its builds, in order.
     pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut end = 0;
         let sections = self.packages.chunk_by(|left, right| left.section == right.section);
@@ -156,7 +156,8 @@ impl PackageIndex {
         counted.filter(|(_, builds)| *builds > 0)
     }
 
-    /// The builds of a package are neighbours, and each package has as many as its neighbour or one more.
+    /// Returns the number of builds before a package. The builds of a package are adjacent, and each package has as many as its
+    /// neighbour or one more.
     fn builds_before(&self, package: u64) -> u64 {
         package * self.builds / (self.packages.len().max(1) as u64)
     }
@@ -169,7 +170,7 @@ impl PackageIndex {
 }
 
 fn build(package: &Package, at: u64, number: u64) -> PackageBuild<'_> {
-    // Scattered over the days of a year, and each build of a package a day after the one before.
+    // Scattered over the days of a year; each build of a package is one day after the previous one.
     let minutes = seeded::scatter(at) % (365 * 24 * 60) + number * 24 * 60;
     let since = Duration::minutes(i64::try_from(minutes).unwrap_or(i64::MAX));
     PackageBuild {

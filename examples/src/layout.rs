@@ -1,4 +1,4 @@
-//! The physical layout of a declaration: its keys, its properties, and two rows as they lie in the store.
+//! The physical layout of a declaration: its keys, its properties, and two stored rows.
 
 use chrono::SecondsFormat;
 use table_core::error::Result;
@@ -8,10 +8,10 @@ use table_core::{FromEntity, Query, TableEntity, TableName, TableStore, Value};
 
 use crate::grid::Grid;
 
-/// Properties of a row that are shown.
+/// Number of properties of a row that are printed.
 const SHOWN: usize = 12;
 
-/// The keys, properties and indexes of a design, a line each.
+/// Returns the keys, properties and indexes of a schema, one per line.
 #[must_use]
 pub fn of(schema: &EntitySchema) -> Grid {
     let mut grid = Grid::new(["Part", "Of", "Written as", "#Width", "Ordered"]);
@@ -67,10 +67,10 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
     }
 }
 
-/// The first two rows of this design, untyped: what any client of the store would see.
+/// Returns the first two rows of this schema, untyped, as any client of the store would see them.
 ///
 /// # Errors
-/// Those of a query.
+/// Any error of a query.
 pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Grid> {
     let prefix = match schema.row_key.first() {
         Some(KeyPiece::Literal(text)) => text,
@@ -79,13 +79,13 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) });
     let mut grid = Grid::new(["PartitionKey", "RowKey", "Properties"]);
     let page = match store.query(&TableName::new(schema.table)?, &query, None).await {
-        // A design can be the pattern of several tables, and have none of its own name.
+        // A schema can be used by several tables, without a table of its own name.
         Err(error) if error.is_table_not_found() => return Ok(grid),
         page => page?,
     };
     for entity in page.rows.iter() {
         let bag = TableEntity::from_entity(entity)?;
-        // Other types may have keys that begin the same way.
+        // Keys of other types may begin in the same way.
         let is_of_design =
             schema.properties.iter().all(|property| property.optional || bag.get(property.name).is_some());
         if is_of_design && grid.len() < 2 {
@@ -100,7 +100,7 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     Ok(grid)
 }
 
-/// A value as people read it.
+/// Formats a value for readers.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     match value {

@@ -1,4 +1,4 @@
-//! The designs: one file a dataset, each a struct whose attributes say how its keys are made.
+//! The entities: one file per dataset, each with structs whose attributes declare the keys.
 
 pub mod airport_growth;
 pub mod airport_levels;

@@ -1,4 +1,4 @@
-//! A part of an account: every table that is made here has a prefix there, and all of them can be deleted at once.
+//! A part of an account: every table created here has a prefix there, and all of them can be deleted at once.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
 
-/// A store whose tables are those of another one that begin with a prefix, named without it. Errors name the full names.
+/// A store with the tables of another one that begin with a prefix, named without it. Errors use the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -16,7 +16,7 @@ pub struct Prefixed<S> {
 }
 
 impl<S> Prefixed<S> {
-    /// The tables of a store that begin with a prefix: letters and digits, a letter first.
+    /// Creates a store for the tables with a prefix: letters and digits that start with a letter.
     pub fn new(store: S, prefix: impl Into<String>) -> Self {
         Self { store, prefix: prefix.into() }
     }
@@ -26,7 +26,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// The same place of the same query on a table of another name: a continuation belongs to one (PAGE-9).
+/// Converts a continuation of a query to the same query on a table with another name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
@@ -34,10 +34,10 @@ fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) 
     }
 }
 
-/// Deletes all tables of a store; says how many.
+/// Deletes all tables of a store and returns their number.
 ///
 /// # Errors
-/// Those of the store. What was deleted is.
+/// Any error of the store. Tables that were deleted before it remain deleted.
 pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
     let (mut deleted, mut from) = (0, None);
     loop {
@@ -79,7 +79,7 @@ impl<S: TableStore> TableStore for Prefixed<S> {
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         let from = from.map(|from| format!("{}{from}", self.prefix));
         let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
-        // Names are compared without case, and so is the prefix: only its length counts.
+        // Table names and so the prefix ignore case: only its length matters.
         let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
         let names =
             page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! A recipe: one question, asked of a store, with its plan, its answer and what it cost.
+//! A recipe: one question for a store, with its plan, its result and its cost.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use table_core::schema::EntitySchema;
 use crate::grid::Grid;
 use crate::store::Store;
 
-/// One question of the cookbook. `I` is what was imported: the recipe computes the right answer from it and asserts it.
+/// One question of the cookbook. `I` is the imported data, from which the recipe computes and asserts the expected result.
 pub struct Recipe<I: ?Sized> {
-    /// The name, as `--only` takes it.
+    /// The name, for `--only`.
     pub name: &'static str,
     /// The question, in words.
     pub question: &'static str,
-    /// The design of the entity that answers it.
+    /// The schema of the entity that the recipe reads.
     pub schema: &'static EntitySchema,
-    /// Asks the store and checks the answer against the input.
+    /// Queries the store and compares the result with the input.
     pub run: for<'a> fn(&'a Store, &'a I) -> LocalBoxFuture<'a, Result<Report>>,
 }
 
@@ -27,34 +27,34 @@ impl<I: ?Sized> fmt::Debug for Recipe<I> {
     }
 }
 
-/// What a recipe has to show.
+/// The output of a recipe.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How the store was going to answer, said before it was asked; empty for a write.
+    /// The plan of the query, before it runs; empty for a write.
     pub plan: String,
-    /// The answer.
+    /// The result.
     pub answer: Grid,
-    /// What is worth knowing about it, a line each.
+    /// Notes on the result, one per line.
     pub notes: Vec<String>,
-    /// What the clock says, and so differs from run to run, a line each.
+    /// Measured times, which differ between runs, one per line.
     pub measured: Vec<String>,
 }
 
 impl Report {
-    /// A plan and the answer.
+    /// Creates a report from a plan and the result.
     #[must_use]
     pub fn new(plan: impl fmt::Display, answer: Grid) -> Self {
         Self { plan: plan.to_string(), answer, notes: Vec::new(), measured: Vec::new() }
     }
 
-    /// The same with one more note.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// The same with one more thing that was measured by a clock.
+    /// Adds a measured time.
     #[must_use]
     pub fn measured(mut self, what: impl Into<String>) -> Self {
         self.measured.push(what.into());

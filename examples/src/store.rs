@@ -1,5 +1,5 @@
-//! Where the cookbook keeps its data: an embedded engine in a folder or in memory, or an account. Tables with a meter on them; queues
-//! and blobs beside them.
+//! The store of the cookbook: an embedded engine in a folder or in memory, or an account, with a meter on the tables, and with
+//! queues and blobs.
 
 #[cfg(feature = "azure")]
 mod account;
@@ -36,7 +36,7 @@ const TABLES: &str = "tables";
 /// Folder of the blobs, inside the example's folder.
 const BLOBS: &str = "blobs";
 
-/// The store of every recipe, whichever it is. Clones share the meter.
+/// The store of every recipe, of any kind. Clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -45,10 +45,10 @@ pub struct Store {
     run: Arc<Run>,
 }
 
-/// What is to be gone at the end of a run on an account.
+/// The resources to delete at the end of a run on an account.
 #[derive(Default)]
 struct Run {
-    /// What the names of its queues begin with.
+    /// The prefix of the names of its queues.
     prefix: String,
     queues: Mutex<BTreeSet<QueueName>>,
     container: Option<DeleteContainer>,
@@ -60,8 +60,8 @@ type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + S
 /// Opens the store of these examples in a folder, and creates the folder if it is missing.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains files and no example created it; the errors of [`Engine::open`]; `Io` if a folder cannot be
-/// created.
+/// `FolderNotOurs` if the folder contains files and no example created it; `Io` if a folder cannot be created; any error of
+/// [`Engine::open`].
 pub fn open(folder: &Path) -> Result<Store> {
     own(folder)?;
     let blobs = folder.join(BLOBS);
@@ -102,7 +102,7 @@ fn cannot(verb: &str, path: &Path, error: impl std::error::Error + Send + Sync +
     Error::new(ErrorCode::Io, format!("cannot {verb} {}: {error}", path.display())).with_source(error)
 }
 
-/// A store that is gone with its last handle.
+/// Creates a store that is lost with its last handle.
 #[must_use]
 pub fn in_memory() -> Store {
     let engine = Engine::in_memory();
@@ -110,7 +110,7 @@ pub fn in_memory() -> Store {
 }
 
 impl Store {
-    /// A store made of its parts.
+    /// Creates a store from its parts.
     #[must_use]
     pub fn new(
         tables: impl TableStore + 'static,
@@ -121,34 +121,34 @@ impl Store {
         Self { tables, queues: DynQueueStore::new(queues), blobs, run: Arc::default() }
     }
 
-    /// The tables with the meter on them.
+    /// Returns the tables with the meter.
     #[must_use]
     pub const fn meter(&self) -> &Meter<DynTableStore> {
         &self.tables
     }
 
-    /// What has passed the meter so far.
+    /// Returns the reading of the meter.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost::from(&*self.tables.reading())
     }
 
-    /// The tables without the meter: for what is not part of the question.
+    /// Returns the tables without the meter, for requests that are not part of the question.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()
     }
 
-    /// The queues.
+    /// Returns the queues.
     #[must_use]
     pub const fn queues(&self) -> &DynQueueStore {
         &self.queues
     }
 
-    /// The name of a queue of this run: in an account others have queues, too.
+    /// Returns the name of a queue of this run, with its prefix: an account may contain other queues.
     ///
     /// # Errors
-    /// Those of [`QueueName::new`].
+    /// Any error of [`QueueName::new`].
     pub fn queue(&self, name: &str) -> Result<QueueName> {
         let queue = QueueName::new(&format!("{}{name}", self.run.prefix))?;
         let mut named = self.run.queues.lock().unwrap_or_else(PoisonError::into_inner);
@@ -156,16 +156,16 @@ impl Store {
         Ok(queue)
     }
 
-    /// The blobs: a folder, memory, or a container.
+    /// Returns the blobs: a folder, memory, or a container.
     #[must_use]
     pub fn blobs(&self) -> Arc<dyn ObjectStore> {
         Arc::clone(&self.blobs)
     }
 
-    /// Deletes the queues that were named, and the container.
+    /// Deletes the queues of this run, and the container.
     ///
     /// # Errors
-    /// Those of the queues and the container. What was deleted is.
+    /// Any error of the queues and the container. Queues that were deleted before it remain deleted.
     pub async fn delete_queues_and_blobs(&self) -> Result<()> {
         let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
         for queue in named {
@@ -193,7 +193,7 @@ impl fmt::Display for Store {
     }
 }
 
-/// The tables, each call counted.
+/// Counts each call of the tables.
 impl TableStore for Store {
     fn capabilities(&self) -> &Capabilities {
         self.tables.capabilities()

@@ -1,4 +1,4 @@
-//! Allocations of our client for each entity, counted in a process whose allocator counts.
+//! Allocations of `table-azure` per entity, counted in a process with a counting allocator.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,12 +9,12 @@ use crate::azurite::ours::Ours;
 use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
-/// Works, the entities of one operation, and the allocations for one that are allowed: what was counted and about a sixth more.
-/// An insert took 89, a point get 85 (most of them the request's: its headers, its signature, the HTTP client), an insert in a
+/// Works, the entities of one operation, and the permitted allocations per entity: the measured number plus about a sixth. An
+/// insert took 89, a point get 85 (most of them for the request: its headers, its signature, the HTTP client), an insert in a
 /// transaction 15.1, and an entity of a page 5.2, of which 5 are the strings of the struct.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
-/// Operations that are counted, after as many that are not.
+/// Number of counted operations, after as many uncounted ones.
 const OPERATIONS: u64 = 20;
 
 /// Measures the rows.
@@ -52,7 +52,7 @@ pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Prints the allocations of one operation of each work; `allocations` tells how many there were so far.
+/// Prints the allocations of one operation of each work; `allocations` returns the number so far.
 pub fn count(connection_string: &str, allocations: impl Fn() -> usize) -> Outcome<()> {
     let ours = Ours::new(connection_string, "ReadingsCounted")?;
     for (work, ..) in WORKS {

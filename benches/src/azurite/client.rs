@@ -1,13 +1,13 @@
-//! What every client is asked to do, and what it tells afterwards.
+//! The work of every client, and its result.
 
 use std::time::Duration;
 
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// Requests that are under way at once where they are pipelined.
+/// Maximum number of concurrent requests in pipelined work.
 pub const AT_ONCE: usize = 32;
-/// The table that every client reads: one partition of so many entities, written before.
+/// The table that every client reads: one partition with this many entities, written before.
 pub const READ: &str = "ReadingsToRead";
 /// The entities of that table: ten pages.
 pub const ENTITIES: u32 = 10_000;
@@ -15,9 +15,9 @@ pub const ENTITIES: u32 = 10_000;
 /// One kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Inserts of one entity each, one after another.
+    /// Sequential inserts of one entity each.
     Insert,
-    /// The same with [`AT_ONCE`] under way.
+    /// Inserts with [`AT_ONCE`] concurrent requests.
     Pipelined,
     /// Transactions of 100 inserts.
     Batch,
@@ -31,7 +31,7 @@ impl Work {
     /// Every kind.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Its word on the line to a client in a process of its own.
+    /// Returns its word in the protocol with a client in a separate process.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,9 +43,9 @@ impl Work {
         }
     }
 
-    /// How many times as fast as the other clients ours is at least, by the clock and by processor time.
+    /// Returns the minimum ratio of `table-azure` to the other clients, by the clock and by processor time.
     ///
-    /// Azurite takes most of the clock's time of a single request, which leaves little to differ in.
+    /// For a single request, Azurite takes most of the clock's time, which leaves little room for differences.
     #[must_use]
     pub const fn least(self) -> f64 {
         match self {
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// What it is in the table of ratios.
+    /// Returns its name in the table of ratios.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -68,16 +68,16 @@ impl Work {
     }
 }
 
-/// A round of a client.
+/// The result of a client's round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Done {
     /// Operations and the time they took.
     pub rate: Rate,
-    /// How long the threads of the client's process were running.
+    /// Time in which the threads of the client's process were running.
     pub busy: Duration,
 }
 
-/// How long the threads of this process were running since they began.
+/// Returns the time in which the threads of this process were running since they started.
 pub fn busy() -> Outcome<Duration> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -1,4 +1,4 @@
-//! How many connections requests take.
+//! The number of connections that requests take.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
 const REQUESTS: u32 = 1_000;
-/// Connections beyond one for each request under way. The pool (hyper's) gets a connection back from a task of its own, which runs
-/// when the connection waits for its next request, and that may be a moment after the caller has its answer. A request that
-/// begins within the moment finds no idle connection and opens another; whichever is free first carries it, and both are kept.
-/// So there is soon one to spare, and no more are opened: 3 and 34 were counted for 1 and 32 at once.
+/// Connections in addition to one per concurrent request. hyper's pool gets a connection back from a separate task, which runs
+/// when the connection waits for its next request, possibly a moment after the caller has its response. A request in that moment
+/// finds no idle connection and opens another; the first free one carries it, and both are kept. So there is soon a spare one,
+/// and no more are opened: 3 and 34 were counted for 1 and 32 concurrent requests.
 const SPARE: u32 = 4;
 
-/// Measures the rows: about as many as requests are under way at once.
+/// Measures the rows: about as many connections as concurrent requests.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     for (work, at_once) in [(Work::Insert, 1), (Work::Pipelined, u32::try_from(AT_ONCE)?)] {
         let most = at_once + SPARE;

@@ -1,4 +1,4 @@
-//! A client in a process of its own, which reads its work line by line.
+//! A client in a separate process, which reads its work line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,8 +8,8 @@ use crate::Outcome;
 use crate::azurite::client::{Done, Work};
 use crate::harness::Rate;
 
-/// Such a client. A line `insert 600` asks for about 600 ms of inserts; the answer is `operations nanoseconds busy-nanoseconds`,
-/// or a sentence that says why not.
+/// A client in a separate process. A line `insert 600` requests about 600 ms of inserts; the response is `operations nanoseconds
+/// busy-nanoseconds`, or an error message.
 #[derive(Debug)]
 pub struct External {
     name: &'static str,
@@ -27,13 +27,13 @@ impl External {
         Ok(Self { name, process, input, output })
     }
 
-    /// Its name in the table.
+    /// Returns its name in the table.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Lets it work for about a time.
+    /// Lets it work for about this time.
     pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
         writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
         self.input.flush()?;
@@ -50,7 +50,7 @@ impl External {
 
 impl Drop for External {
     fn drop(&mut self) {
-        // It fails only where the process has ended already.
+        // It fails only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -1,4 +1,4 @@
-//! A stream over ten pages whose reader takes as long for a page as the server does, against pages asked for one by one.
+//! A stream over ten pages whose reader takes as long for a page as the server, compared with pages requested one by one.
 
 use std::thread::sleep;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Our client: typed entities through the typed handle, its default options.
+//! `table-azure`: typed entities through the typed handle, with default options.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,22 +15,22 @@ use crate::azurite::client::{AT_ONCE, Done, ENTITIES, READ, Work, busy};
 use crate::data::{Random, Reading, number, site};
 use crate::harness::Rate;
 
-/// The partition that is read.
+/// The partition for reads.
 const PARTITION: u32 = 0;
 
-/// Our client of one server.
+/// The client of one server.
 #[derive(Debug)]
 pub struct Ours {
     runtime: Runtime,
-    /// The table to insert into.
+    /// The table for inserts.
     written: Table<Reading, AzureTables>,
-    /// The table to read.
+    /// The table for reads.
     read: Table<Reading, AzureTables>,
     next: AtomicU32,
 }
 
 impl Ours {
-    /// Creates the table to insert into, unless it is there.
+    /// Creates the table for inserts, if it does not exist.
     pub fn new(connection_string: &str, table: &str) -> Outcome<Self> {
         let client = AzureTables::from_connection_string(connection_string)?;
         let runtime = Runtime::new()?;
@@ -40,7 +40,7 @@ impl Ours {
         Ok(Self { runtime, written, read, next: AtomicU32::new(0) })
     }
 
-    /// Creates the table that is read.
+    /// Creates the table for reads.
     pub fn fill(&self) -> Outcome<()> {
         self.runtime.block_on(async {
             self.read.store().create_table_if_missing(&TableName::new(READ)?).await?;
@@ -59,7 +59,7 @@ impl Ours {
         Reading { site: site(index / 1_000), number: index, ..Reading::at(index % 4_000) }
     }
 
-    /// Works for about a time.
+    /// Works for about this time.
     pub fn work(&self, work: Work, time: Duration) -> Outcome<Done> {
         let (before, start) = (busy()?, Instant::now());
         let operations = self.runtime.block_on(self.operations(work, || start.elapsed() < time))?;
@@ -67,7 +67,7 @@ impl Ours {
         Ok(Done { rate: Rate { operations, elapsed }, busy: busy()?.saturating_sub(before) })
     }
 
-    /// So many inserts, one after another or pipelined; gives how long they took.
+    /// Makes this many inserts, sequentially or pipelined; returns the time they took.
     pub fn inserts(&self, work: Work, inserts: u64) -> Outcome<Duration> {
         let (start, mut left) = (Instant::now(), inserts);
         let more = || {
@@ -78,7 +78,7 @@ impl Ours {
         Ok(start.elapsed())
     }
 
-    /// Operations as long as there shall be more; at least one. Gives how many.
+    /// Repeats operations while `more` returns `true`, at least once. Returns their number.
     async fn operations(&self, work: Work, mut more: impl FnMut() -> bool) -> Outcome<u64> {
         let mut operations = 0;
         if work == Work::Pipelined {
@@ -123,7 +123,7 @@ impl Ours {
         Ok(())
     }
 
-    /// A page, from the beginning or where another ended.
+    /// Reads a page, from the beginning or from a continuation.
     async fn page(&self, from: Option<&Continuation>) -> Outcome<Option<Continuation>> {
         let query = self.read.query(Reading::partition(site(PARTITION)));
         let query = match from {
@@ -134,7 +134,7 @@ impl Ours {
         if page.items.len() == 1_000 { Ok(page.continuation) } else { Err("the page is short".into()) }
     }
 
-    /// All pages one after another; `work` is done after each.
+    /// Reads all pages sequentially; `work` runs after each.
     pub fn one_by_one(&self, mut work: impl FnMut()) -> Outcome<Duration> {
         let start = Instant::now();
         self.runtime.block_on(async {
@@ -148,7 +148,7 @@ impl Ours {
         })
     }
 
-    /// All pages as a stream of entities; `work` is done at the first of each page.
+    /// Reads all pages as a stream of entities; `work` runs at the first entity of each page.
     pub fn streamed(&self, mut work: impl FnMut()) -> Outcome<Duration> {
         let start = Instant::now();
         let mut seen = 0_u32;

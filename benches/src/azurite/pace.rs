@@ -1,4 +1,4 @@
-//! Pipelined inserts against sequential ones: next to the server, and as far away as another region.
+//! Pipelined inserts compared with sequential ones: near the server, and as far away as another region.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::harness::{Contender, Figure, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// How much later a request comes to a server in the next region.
+/// Additional latency of a request to a server in the next region.
 const FAR: Duration = Duration::from_millis(10);
-/// How many times as fast pipelined inserts are.
+/// Minimum ratio of pipelined to sequential inserts.
 const TIMES: f64 = 4.0;
-/// The part of its time for which a server has work that is the limit.
+/// Fraction of its time for which a server must have work to be the limit.
 const LIMIT: f64 = 0.9;
 
 /// Measures the rows.

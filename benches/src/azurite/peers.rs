@@ -1,4 +1,4 @@
-//! The other clients of the same server, each in a process of its own, and the rows against them.
+//! The other clients of the same server, each in a separate process, and the rows that compare them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::report::{OURS, Report, Target};
 
 /// The crate of that name, version 0.21.
 const CRATE: &str = "azure_data_tables";
-/// The vendor's client, `azure-data-tables`.
+/// Microsoft's client, `azure-data-tables`.
 const PYTHON: &str = "azure-data-tables (Python)";
 const SCRIPT: &str = include_str!("../../azure_data_tables_python/client.py");
 const REQUIREMENTS: &str = include_str!("../../azure_data_tables_python/requirements.txt");
@@ -43,12 +43,12 @@ fn key(connection_string: &str) -> Outcome<String> {
     Ok(rest.split(';').next().unwrap_or_default().to_owned())
 }
 
-/// Cargo's target folder, where Azurite is too.
+/// Returns cargo's target folder, which also contains Azurite.
 fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }
 
-/// Builds the crate's client: a workspace of its own, so that nothing else waits for what it depends on.
+/// Builds the crate's client in a separate workspace, because nothing else should compile its dependencies.
 fn build() -> Outcome<Command> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("azure_data_tables");
     let target = target()?.join("azure-data-tables");
@@ -59,7 +59,7 @@ fn build() -> Outcome<Command> {
     Ok(Command::new(target.join("release/azure-data-tables-peer")))
 }
 
-/// Installs the vendor's client below the target folder.
+/// Installs Microsoft's client below the target folder.
 fn install() -> Outcome<Command> {
     let folder = target()?.join("azure-data-tables-python");
     let (stamp, python) = (folder.join("installed"), folder.join("bin/python"));
@@ -89,11 +89,11 @@ fn run(mut command: Command) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("`{name}` failed: {status}").into()) }
 }
 
-/// What a client reached over the rounds.
+/// The results of a client over the rounds.
 struct Reached {
     name: &'static str,
     rates: Vec<f64>,
-    /// Operations in a second of the client's own processor time.
+    /// Operations per second of the client's processor time.
     efficiencies: Vec<f64>,
 }
 
@@ -104,7 +104,7 @@ impl Reached {
     }
 }
 
-/// Measures one kind of work: the clients take turns, each round begun by another.
+/// Measures one kind of work: the clients take turns, and each round is started by a different one.
 pub fn measure(
     work: Work,
     ours: &Ours,

@@ -1,4 +1,4 @@
-//! A proxy before a server: counts connections and makes requests late, as a network does.
+//! A proxy in front of a server: counts connections and delays requests, like a network.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::Outcome;
 
-/// A proxy with threads of its own.
+/// A proxy with its own threads.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -20,7 +20,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Before the server of an address; whatever a client sends comes so much later.
+    /// Starts a proxy in front of a server; everything that a client sends is delayed.
     pub fn before(server: String, delay: Duration) -> Outcome<Self> {
         let runtime = Runtime::new()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
@@ -30,20 +30,20 @@ impl Proxy {
             while let Ok((client, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::Relaxed);
                 let server = server.clone();
-                // A connection that breaks is one that the client sees break.
+                // A broken connection is also broken for the client.
                 tokio::spawn(async move { drop(join(client, server, delay).await) });
             }
         });
         Ok(Self { address, accepted, _runtime: runtime })
     }
 
-    /// How many connections were made.
+    /// Returns the number of connections.
     #[must_use]
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// A server's connection string, by way of this proxy.
+    /// Returns a server's connection string with the address of this proxy.
     #[must_use]
     pub fn connection_string(&self, direct: &str, server: &str) -> String {
         direct.replace(server, &self.address.to_string())

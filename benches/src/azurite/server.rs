@@ -1,4 +1,4 @@
-//! The Azurite of a run, and how busy it is.
+//! The Azurite of a run, and its load.
 
 use std::time::{Duration, Instant};
 
@@ -10,45 +10,45 @@ use crate::Outcome;
 #[derive(Debug)]
 pub struct Server(AzuriteServer);
 
-/// What the server's one thread for requests did so far.
+/// The work of the server's request thread so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,
-    /// It was running.
+    /// Time in which it was running.
     ran: Duration,
-    /// It could have been running, and had no core.
+    /// Time in which it waited for a core.
     waited: Duration,
 }
 
-/// What it did in a while, as parts of that while.
+/// Its load during an interval, as fractions of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// It was running.
+    /// Fraction in which it was running.
     pub ran: f64,
-    /// It was running or waiting for a core: at 1 it is the limit.
+    /// Fraction in which it was running or waiting for a core: at 1 it is the limit.
     pub wanted: f64,
 }
 
 impl Server {
-    /// Starts one.
+    /// Starts an Azurite.
     pub fn start() -> Outcome<Self> {
         Ok(Self(AzuriteServer::start()?))
     }
 
-    /// Its connection string.
+    /// Returns its connection string.
     #[must_use]
     pub fn connection_string(&self) -> String {
         self.0.connection_string()
     }
 
-    /// The host and port of its table service.
+    /// Returns the host and port of its table service.
     pub fn address(&self) -> Outcome<String> {
         let text = self.connection_string();
         let (_, rest) = text.split_once("TableEndpoint=http://").ok_or("no table service")?;
         Ok(rest.split('/').next().unwrap_or_default().to_owned())
     }
 
-    /// What it did so far; requests are all served by its first thread.
+    /// Returns its work so far; its first thread serves all requests.
     pub fn load(&self) -> Outcome<Load> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.process_id()))?;
         let mut fields = text.split_whitespace().map(|field| field.parse().map(Duration::from_nanos));
@@ -58,7 +58,7 @@ impl Server {
 }
 
 impl Load {
-    /// What was done since an earlier look.
+    /// Returns the load since an earlier reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Share {
         let all = (self.at - earlier.at).as_secs_f64().max(1e-9);

@@ -1,4 +1,4 @@
-//! Prints how often our client of Azure tables allocates; `ratios -- --azurite` runs it.
+//! Prints the number of allocations of `table-azure`; `ratios -- --azurite` runs it.
 
 use std::alloc::System;
 

@@ -1,4 +1,4 @@
-//! Serves tables and queues and tells how often it allocates; `ratios -- --server` runs it.
+//! Serves tables and queues and prints the number of allocations; `ratios -- --server` runs it.
 
 use std::alloc::System;
 

@@ -1,4 +1,4 @@
-//! Readings as encoded rows below encoded keys, as the peers that know only bytes hold them.
+//! Readings as encoded rows under encoded keys, for peers that store only bytes.
 
 use table_core::Entity;
 use table_core::key::codec::{KeyCodec, Padded};
@@ -7,7 +7,7 @@ use table_core::key::order;
 use crate::Outcome;
 use crate::data::Reading;
 
-/// What keys are made in.
+/// A buffer for keys.
 #[derive(Debug, Default)]
 pub struct Buffer {
     text: String,
@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A key as an engine would write it: a table's number, the partition, the row.
+    /// Returns a key in the form of an engine: a table's number, the partition, the row.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");
@@ -32,19 +32,19 @@ impl Buffer {
 /// A key and its row.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
-/// The key and the row of a reading.
+/// Returns the key and the row of a reading.
 pub fn pair(reading: &Reading) -> Outcome<Pair> {
     let mut buffer = Buffer::default();
     let key = buffer.key(&reading.site, reading.number)?.to_vec();
     Ok((key, reading.to_row()?.as_bytes().to_vec()))
 }
 
-/// Those of several readings.
+/// Returns the pairs of several readings.
 pub fn pairs(readings: &[Reading]) -> Outcome<Vec<Pair>> {
     readings.iter().map(pair).collect()
 }
 
-/// Looks at every byte, as fast as that goes: an unread value was not fetched from memory either.
+/// Reads every byte as fast as possible, because an unread value would not be fetched from memory.
 #[must_use]
 pub fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

@@ -1,11 +1,11 @@
-//! One thread that writes for many: what waits goes into one commit, and each writer hears when its own part is durable.
+//! One thread that writes for many: waiting jobs become one commit, and each writer is answered when its job is durable.
 
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 use crate::Outcome;
 
-/// Most jobs of one commit.
+/// Maximum number of jobs of one commit.
 const GROUP: usize = 1_024;
 
 /// The answer to a writer.
@@ -19,7 +19,7 @@ pub struct Committer<J> {
 }
 
 impl<J: Send + 'static> Committer<J> {
-    /// Starts one. `commit` takes jobs for as long as there are any, commits them together, and gives a reply to each.
+    /// Starts a committer. `commit` takes jobs while any wait, commits them together, and replies to each.
     pub fn start(
         mut commit: impl FnMut(&mut dyn Iterator<Item = J>) -> Outcome<Vec<Reply>> + Send + 'static,
     ) -> Self {

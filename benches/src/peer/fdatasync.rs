@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::Outcome;
 
-/// A file that is appended to.
+/// A file for appends.
 #[derive(Debug)]
 pub struct Appender {
     file: File,
@@ -17,7 +17,7 @@ impl Appender {
     /// The name in the table.
     pub const NAME: &str = "fdatasync of 4 KiB";
 
-    /// A new file.
+    /// Creates a file.
     pub fn create(path: &Path) -> Outcome<Self> {
         Ok(Self { file: File::options().create(true).append(true).open(path)?, block: vec![0x5A; 4096] })
     }

@@ -1,4 +1,4 @@
-//! `fjall`: encoded rows below encoded keys, with one committer thread that gathers what its writers send into one batch.
+//! `fjall`: encoded rows under encoded keys, with one committer thread that collects jobs of writers into one batch.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::peer::committer::Committer;
 
 /// A database with the bytes of readings, and its committer.
 pub struct Fjall {
-    // Dropped first: its thread has the database too.
+    // Dropped first, because its thread also has the database.
     committer: Committer<Vec<Pair>>,
     keyspace: Keyspace,
     database: Database,
@@ -27,7 +27,7 @@ impl Fjall {
     /// The name in the table.
     pub const NAME: &str = "fjall, raw bytes";
 
-    /// A database with so many bytes of cache; a new one unless it is there.
+    /// Opens a database with this cache, creating it if it does not exist.
     pub fn open(folder: &Path, cache: usize) -> Outcome<Self> {
         let database = Database::builder(folder).cache_size(u64::try_from(cache)?).open()?;
         let keyspace = database.keyspace("readings", KeyspaceCreateOptions::default)?;
@@ -44,7 +44,7 @@ impl Fjall {
         Ok(Self { committer, keyspace, database })
     }
 
-    /// Fills the database, which is empty, with the first so many readings.
+    /// Fills the empty database with the first readings.
     pub fn load(&self, entities: u32) -> Outcome<()> {
         let mut ingestion = self.keyspace.start_ingestion()?;
         for index in 0..entities {
@@ -55,18 +55,18 @@ impl Fjall {
         Ok(self.database.persist(PersistMode::SyncAll)?)
     }
 
-    /// Inserts or replaces readings, all or none.
+    /// Inserts or replaces readings in one transaction.
     pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Reads the bytes of one entity; the key is made in `buffer`.
+    /// Reads the bytes of one entity; `buffer` is used for the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.keyspace.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(&value))
     }
 
-    /// How many entities a partition has, and what was read of their bytes.
+    /// Returns the number of entities of a partition, and the result of reading their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

@@ -1,4 +1,4 @@
-//! `native_db`: typed structs on redb, encoded with bincode; every operation in a transaction of its own.
+//! `native_db`: typed structs on redb, encoded with bincode; every operation in a separate transaction.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::data::{PARTITION, Reading};
 use crate::peer::{CACHE, Peer, Reader, See};
 
-/// A reading with its primary key put together, as a type of `native_db`.
+/// A reading with a composed primary key, as a type of `native_db`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[native_model(id = 1, version = 1)]
 #[native_db]
@@ -108,11 +108,11 @@ impl std::fmt::Debug for NativeDb {
 }
 
 impl NativeDb {
-    /// A new database.
+    /// Creates a database.
     pub fn create(path: &Path) -> Outcome<Self> {
         let mut models = Models::new();
         models.define::<Stored>()?;
-        // The models must outlive the database: one for the length of the run.
+        // The models must outlive the database: they live until the end of the run.
         let models: &'static Models = Box::leak(Box::new(models));
         Ok(Self { database: Builder::new().set_cache_size(CACHE).create(models, path)? })
     }
@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A transaction for each read, so that it sees what was written before, as the other contenders' reads do.
+/// One transaction for each read, which sees all earlier writes, like the other contenders' reads.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

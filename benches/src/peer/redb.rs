@@ -1,4 +1,4 @@
-//! redb used raw: encoded rows below encoded keys, read from one published snapshot. The limit for our reads.
+//! Raw redb: encoded rows under encoded keys, read from one published snapshot. The limit for the engine's reads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("readings"
 /// A database with the bytes of readings, and its committer.
 #[derive(Debug)]
 pub struct RawRedb {
-    // Dropped first: its thread has the database too.
+    // Dropped first, because its thread also has the database.
     committer: Committer<Vec<Pair>>,
     database: Arc<Database>,
 }
@@ -24,7 +24,7 @@ impl RawRedb {
     /// The name in the table.
     pub const NAME: &str = "redb, raw bytes";
 
-    /// A database with so many bytes of cache; a new one unless it is there.
+    /// Opens a database with this cache, creating it if it does not exist.
     pub fn open(path: &Path, cache: usize) -> Outcome<Self> {
         let database = Arc::new(redb::Builder::new().set_cache_size(cache).create(path)?);
         let written = Arc::clone(&database);
@@ -43,7 +43,7 @@ impl RawRedb {
         Ok(Self { committer, database })
     }
 
-    /// Fills the database with the first so many readings.
+    /// Fills the database with the first readings.
     pub fn load(&self, entities: u32) -> Outcome<()> {
         let write = self.database.begin_write()?;
         {
@@ -56,19 +56,19 @@ impl RawRedb {
         Ok(write.commit()?)
     }
 
-    /// Inserts or replaces readings, all or none.
+    /// Inserts or replaces readings in one transaction.
     pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// What is there now, to read from.
+    /// Returns the current state for reads.
     pub fn snapshot(&self) -> Outcome<Snapshot> {
         let table = self.database.begin_read()?.open_table(TABLE)?;
         Ok(Snapshot { table, _database: Arc::clone(&self.database) })
     }
 }
 
-/// What was there at one moment.
+/// The state at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,
@@ -77,13 +77,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the bytes of one entity; the key is made in `buffer`.
+    /// Reads the bytes of one entity; `buffer` is used for the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.table.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(value.value()))
     }
 
-    /// How many entities a partition has, and what was read of their bytes.
+    /// Returns the number of entities of a partition, and the result of reading their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

@@ -1,5 +1,5 @@
-//! `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID, and one committer thread that gathers what its
-//! writers send into one commit.
+//! `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID, and one committer thread that collects jobs of
+//! writers into one commit.
 
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,11 @@ const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDE
 #[derive(Debug)]
 struct Job {
     readings: Vec<Reading>,
-    /// Whether those that are there are replaced.
+    /// `true` if existing readings are replaced.
     replaces: bool,
 }
 
-/// A database, its committer, and as many readers as are asked for.
+/// A database, its committer, and any number of readers.
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
@@ -51,7 +51,7 @@ impl Sqlite {
     /// The name in the table.
     pub const NAME: &str = "rusqlite";
 
-    /// A database with so many bytes of cache; a new one unless it is there.
+    /// Opens a database with this cache, creating it if it does not exist.
     pub fn open(path: &Path, cache: usize) -> Outcome<Self> {
         let writer = connect(path, cache)?;
         writer.execute_batch(SCHEMA)?;
@@ -60,7 +60,7 @@ impl Sqlite {
         Ok(Self { path: path.to_owned(), cache, connection, committer })
     }
 
-    /// Inserts or replaces readings, all or none.
+    /// Inserts or replaces readings in one transaction.
     pub fn replace(&self, readings: Vec<Reading>) -> Outcome<()> {
         self.committer.submit(Job { readings, replaces: true })
     }
@@ -73,7 +73,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outco
     Ok(replies)
 }
 
-/// Writes one job's readings: a single statement is atomic in itself, several need a savepoint.
+/// Writes the readings of one job: a single statement is atomic, several need a savepoint.
 fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
     let several = job.readings.len() > 1;
     if several {
@@ -129,7 +129,7 @@ impl Peer for Sqlite {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // A connection of its own, kept for the length of the run: statements borrow it.
+        // A separate connection that lives until the end of the run, because statements borrow it.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, self.cache)?));
         Ok(Box::new(Prepared {
             get: connection.prepare(GET)?,

@@ -1,4 +1,4 @@
-//! The contenders of a full run behind one trait, whether they give readings or bytes.
+//! The contenders of a full run behind one trait, for readings and for bytes.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -16,21 +16,21 @@ use crate::report::OURS;
 /// The contenders of a full run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Ours.
+    /// The embedded engine.
     Tables,
-    /// Runs of a log-structured tree.
+    /// A log-structured merge tree.
     Fjall,
-    /// A tree that is copied on write.
+    /// A copy-on-write tree.
     Redb,
-    /// A tree with a log.
+    /// A tree with a write-ahead log.
     Sqlite,
 }
 
 impl Kind {
-    /// All of them, ours first.
+    /// All contenders, the engine first.
     pub const ALL: [Self; 4] = [Self::Tables, Self::Fjall, Self::Redb, Self::Sqlite];
 
-    /// The name in the table.
+    /// Returns the name in the table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// The name of its folder.
+    /// Returns the name of its folder.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Opens one in a folder, with so many bytes of cache.
+    /// Opens a contender in a folder, with this cache.
     pub fn open(self, folder: &Path, cache: usize) -> Outcome<Box<dyn Store>> {
         std::fs::create_dir_all(folder)?;
         Ok(match self {
@@ -64,24 +64,24 @@ impl Kind {
     }
 }
 
-/// A contender that is open.
+/// An open contender.
 pub trait Store: Sync {
-    /// Fills it, which is empty, with the first so many readings.
+    /// Fills the empty store with the first readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Inserts or replaces readings, all or none; durable when it returns. Those of ours are of one partition.
+    /// Inserts or replaces readings in one transaction, durable when it returns. The engine needs readings of one partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
-    /// Something to read with, from one thread.
+    /// Returns a reader for one thread.
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// Reads what the contender gives: decoded readings, or bytes that it looks at.
+/// Reads from a contender: decoded readings, or bytes that are read in full.
 pub trait Look {
-    /// One entity, which is there.
+    /// Reads one existing entity.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
 
-    /// The entities of a partition, and how many they are.
+    /// Reads the entities of a partition, and returns their number.
     fn page(&mut self, site: &str) -> Outcome<u32>;
 }
 
@@ -143,8 +143,8 @@ impl Store for RawRedb {
     }
 }
 
-/// Entities come from the snapshot that was the newest when the reader was made, which is the fastest way there is; pages from the
-/// newest one.
+/// A reader whose entities come from the newest snapshot at its creation, which is the fastest way, and whose pages come from the
+/// newest snapshot.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

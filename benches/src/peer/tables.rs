@@ -1,4 +1,4 @@
-//! Ours: typed entities through the typed handle, on the embedded engine with its default options but for the cache.
+//! The embedded engine: typed entities through the typed handle, with default options except for the cache.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,9 +12,9 @@ use crate::data::{PARTITION, Reading};
 use crate::peer::{Peer, Reader, See};
 use crate::report::OURS;
 
-/// Threads that fill a table.
+/// Number of threads that fill a table.
 const LOADERS: usize = 16;
-/// Entities of one transaction while it is filled.
+/// Entities per transaction while a table is filled.
 const BATCH: usize = 100;
 
 /// An engine with one table of readings.
@@ -24,17 +24,17 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Opens a folder with so many bytes of cache, and creates the table unless it is there.
+    /// Opens a folder with this cache, and creates the table if it does not exist.
     pub fn open(folder: &Path, cache: usize) -> Outcome<Self> {
         Self::of(&Engine::builder().cache_bytes(cache).open(folder)?)
     }
 
-    /// The table of an engine.
+    /// Creates the table of an engine.
     pub fn of(engine: &Engine) -> Outcome<Self> {
         Ok(Self::in_table(block_on(engine.table::<Reading>().create_if_missing())?))
     }
 
-    /// A table that is there.
+    /// Returns an existing table.
     #[must_use]
     pub fn in_table(table: Table<Reading, Engine>) -> Self {
         Self { table }
@@ -46,7 +46,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Inserts or replaces readings of one partition, all or none.
+    /// Inserts or replaces readings of one partition in one transaction.
     pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
         let Some(first) = readings.first() else { return Ok(()) };
         let mut transaction = self.table.transaction(first)?;
@@ -57,7 +57,7 @@ impl Tables {
         Ok(())
     }
 
-    /// The table.
+    /// Returns the table.
     #[must_use]
     pub fn table(&self) -> &Table<Reading, Engine> {
         &self.table

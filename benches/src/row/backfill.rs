@@ -1,7 +1,8 @@
-//! The backfill of an index that is new over old rows: its rate, and what a row costs in a large table against a small one.
+//! The backfill of a new index over old rows: its rate, and the cost of a row in a large table compared with a small one.
 //!
-//! In the first line the engine does not sync each transaction: what a row costs is the work of the processor and of the journal. The
-//! second is for information: what it costs beside that to make each transaction last, which depends on the disk and on how
+//! In the first line the engine does not sync each transaction: the cost of a row is the work of the processor and of the
+//! journal. The second line is for information: the additional cost of durable transactions, which depends on the disk and on the
+//! number of transactions that share a sync.
 //! many transactions share a sync.
 
 use std::time::Instant;
@@ -23,7 +24,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A [`Reading`](crate::data::Reading) by the design that has an index.
+/// A [`Reading`](crate::data::Reading) with an index.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Readings")]
 #[partition_key(site)]
@@ -64,7 +65,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// The rate of one backfill, in a folder of its own.
+/// Returns the rate of one backfill, in a separate folder.
 pub(crate) fn build(
     stage: &Stage,
     name: &'static str,
@@ -83,7 +84,7 @@ pub(crate) fn build(
     Ok(Figure::new(name, vec![rate.per_second()]))
 }
 
-/// Only a backfill that did its work is worth measuring: it answers, and has one entry for each entity.
+/// Checks that a backfill did its work: the index is readable and has one entry for each entity.
 fn check(indexed: &Entities<Indexed, Engine>, entities: u32) -> Outcome<()> {
     if block_on(indexed.states())? != [("ByDevice", IndexState::Ready)] {
         return Err("the index is not ready after its backfill".into());

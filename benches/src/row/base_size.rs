@@ -1,4 +1,4 @@
-//! The size of the base under checkpoints of random entities, and after it was made compact.
+//! The size of the base during checkpoints of random entities, and after a compaction.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -14,7 +14,7 @@ use crate::stage::Stage;
 
 /// Checkpoints, each after a tenth of the entities was replaced.
 const CHECKPOINTS: u32 = 30;
-/// How the names of the base's runs end.
+/// Suffix of the names of the base's runs.
 const BASE: &str = ".rows";
 /// Threads that replace.
 const WRITERS: u32 = 8;

@@ -1,4 +1,4 @@
-//! Encoding and decoding an entity of ten properties, against the same struct as JSON.
+//! Encoding and decoding an entity of ten properties, compared with the same struct as JSON.
 
 use std::hint::black_box;
 

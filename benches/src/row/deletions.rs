@@ -22,9 +22,9 @@ use crate::stage::Stage;
 const BATCH: u32 = 100;
 /// Reads of one figure.
 const READS: u32 = 200;
-/// The time in which deleted rows leave the base, at most.
+/// Maximum time in which deleted rows leave the base.
 const SECONDS: Duration = Duration::from_secs(3);
-/// The time in which an idle engine is watched.
+/// Time in which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Measures the rows.

@@ -1,4 +1,4 @@
-//! What a second reader gains: point gets and pages by two threads against those by one, ours against raw redb.
+//! The gain of a second reader: point gets and pages by two threads compared with one, on the engine and on raw redb.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::large::Large;
 use crate::peer::store::{Kind, Look, Store};
 use crate::report::{Report, Target};
 
-/// What a reader does once.
+/// One operation of a reader.
 type Work = fn(&mut dyn Look, &mut Random, u32) -> Outcome<()>;
 
 /// Measures the rows.
@@ -30,7 +30,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
             let warm = large.warm();
             contenders.push(Contender::new(name, move |time| read(store, readers, time, batch, work, warm)));
         }
-        // Begun with a whole round for each, in which the cache becomes warm.
+        // Starts with a whole round for each, which warms up the cache.
         let figures = alternate(contenders, large.options.rounds, large.options.time * 2)?;
         if let [two, one, their_two, their_one] = figures.as_slice() {
             let gains = [two.times(one), their_two.times(their_one)];
@@ -58,7 +58,7 @@ fn page(look: &mut dyn Look, random: &mut Random, warm: u32) -> Outcome<()> {
     if read == PARTITION { Ok(()) } else { Err("the page is short".into()) }
 }
 
-/// So many threads at one work.
+/// Runs one kind of work on this many threads.
 fn read(store: &dyn Store, readers: u64, time: Duration, batch: u32, work: Work, warm: u32) -> Outcome<Rate> {
     std::thread::scope(|scope| {
         let one = |seed| -> Outcome<Rate> {

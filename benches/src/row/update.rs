@@ -1,4 +1,4 @@
-//! A reader alone, and beside a writer that updates conditionally: reads, compares the version, writes.
+//! A reader alone, and during conditional updates by a writer: reads, compares the version, writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

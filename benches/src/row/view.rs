@@ -1,4 +1,4 @@
-//! A materialised view: made from the rows of its source, against an index that is made from them; and following a feed.
+//! A materialised view: a rebuild from its source compared with a backfill of an index; and following a feed.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::report::{Report, Target, short};
 use crate::row::backfill;
 use crate::stage::Stage;
 
-/// What the stations of a site measured together.
+/// The sum of the measurements of a site.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Sites")]
 #[partition_key(site)]
@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// A sum a site of the rows that every contender holds.
+/// A sum per site of the rows that every contender has.
 struct Sites;
 
 impl View for Sites {
@@ -55,7 +55,7 @@ struct Followed {
     at: DateTime<Utc>,
 }
 
-/// The same sum of those.
+/// The same sum of readings with a feed.
 struct Following;
 
 impl View for Following {
@@ -68,20 +68,20 @@ impl View for Following {
     }
 }
 
-/// Rebuilds, each with a backfill after it.
+/// Number of rebuilds, each followed by a backfill.
 const ROUNDS: usize = 3;
-/// Changes that are followed.
+/// Number of followed changes.
 const CHANGES: u32 = 20_000;
-/// Partitions that they are in.
+/// Number of their partitions.
 const SITES: u32 = 20;
-/// Changes a second that a view is to follow.
+/// Changes per second that a view must follow.
 const WANTED: u64 = 5_000;
 
 /// Measures the rows.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.options.entities;
     let (mut views, mut indexes) = (Vec::new(), Vec::new());
-    // One of each in turn.
+    // One rebuild and one backfill alternately.
     for _ in 0..ROUNDS {
         views.push(rebuild(stage, entities)?);
         indexes.push(backfill::build(stage, "index", entities, Durability::Relaxed)?.median());
@@ -134,7 +134,7 @@ fn follow(stage: &Stage) -> Outcome<Figure> {
     Ok(Figure::new("view", vec![rate.per_second()]))
 }
 
-/// Only a view that counts every entity is worth measuring.
+/// Checks that a view counts every entity.
 fn check<V: View<Row = Totals>>(
     view: &ViewTable<V, Engine>,
     sites: impl Iterator<Item = String>,

@@ -1,4 +1,4 @@
-//! Allocations of the server for one request, counted in a process of its own whose allocator counts.
+//! Allocations of the server per request, counted in a separate process with a counting allocator.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// Works, the entities of one request, and the allocations for one that are allowed: what was counted and about a sixth more.
+/// Works, the entities of one request, and the permitted allocations per entity: the measured number plus about a sixth.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
     (Work::Insert, 1, 90.0),
@@ -24,12 +24,12 @@ const WORKS: [(Work, u32, f64); 6] = [
     (Work::Page, 1_000, 1.0),
     (Work::Queue, 3, 120.0),
 ];
-/// Requests that are counted, after as many that are not.
+/// Number of counted requests, after as many uncounted ones.
 const REQUESTS: u32 = 200;
 const SHAPE: Shape =
     Shape { table: "Counted", title: "10k in 10 partitions", entities: 10_000, partitions: 10 };
 
-/// A server that tells what it has allocated.
+/// A server that reports its allocations.
 struct Counting {
     process: Child,
     input: ChildStdin,
@@ -38,7 +38,7 @@ struct Counting {
 
 impl Drop for Counting {
     fn drop(&mut self) {
-        // Both fail only where it has ended already.
+        // Both fail only if it has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -63,7 +63,7 @@ impl Counting {
         Ok(self.lines.next().ok_or("the server that counts ended")??)
     }
 
-    /// Allocations so far, and their bytes.
+    /// Returns the allocations so far, and their bytes.
     fn read(&mut self) -> Outcome<(u64, u64)> {
         writeln!(self.input)?;
         let line = self.line()?;
@@ -100,7 +100,8 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Serves in memory; for each line of its input, prints what `allocated` tells: how often so far, and how many bytes.
+/// Serves in memory. For each line of its input, prints the result of `allocated`: the number of allocations so far, and their
+/// bytes.
 pub fn serve(allocated: impl Fn() -> (usize, usize)) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();

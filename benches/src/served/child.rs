@@ -1,4 +1,4 @@
-//! Servers in processes of their own: ours in memory, and its HTTP stack with one constant answer.
+//! Servers in separate processes: `table-server` in memory, and its HTTP stack with one constant response.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -18,16 +18,16 @@ use tokio::runtime;
 use crate::Outcome;
 use crate::child::CHILD;
 
-/// The word for our server.
+/// The argument for `table-server`.
 pub const SERVE: &str = "serve";
-/// The word for the HTTP stack alone.
+/// The argument for the HTTP stack alone.
 pub const CONSTANT: &str = "constant";
 
-/// A server; dropping it ends it.
+/// A server, which ends when the value is dropped.
 #[derive(Debug)]
 pub struct Server {
     process: Child,
-    /// What it said at its start: a connection string or an address.
+    /// Its first line of output: a connection string or an address.
     pub line: String,
 }
 
@@ -35,7 +35,7 @@ impl Server {
     /// Starts this program as a server and waits until it listens.
     pub fn start(word: &str) -> Outcome<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        // Its standard input is a pipe of this process: it ends with it.
+        // Its standard input is a pipe of this process, so it ends with this process.
         command.args([CHILD, word]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = Self { process: command.spawn()?, line: String::new() };
         let stdout = server.process.stdout.take().ok_or("the server has no output")?;
@@ -49,13 +49,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only where it has ended already.
+        // Both fail only if it has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }
 }
 
-/// The work of such a process, until its standard input ends.
+/// Runs such a process until its standard input ends.
 pub fn run(word: &str) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     match word {
@@ -81,7 +81,7 @@ async fn serve() -> Outcome<()> {
     Ok(())
 }
 
-/// About what a point get answers.
+/// Approximately the response to a point get.
 const BODY: &str = "{\"PartitionKey\":\"p00000\",\"RowKey\":\"0000001\",\"Timestamp\":\"2026-11-20T09:00:00.0000000Z\",\
     \"Site\":\"Building 12, floor 3\",\"Celsius\":21.25,\"Count\":17,\"Sequence@odata.type\":\"Edm.Int64\",\"Sequence\":\"4294967296\",\
     \"MeasuredAt@odata.type\":\"Edm.DateTime\",\"MeasuredAt\":\"2026-11-20T09:00:00Z\",\"Calibrated\":true}";

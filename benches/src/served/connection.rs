@@ -1,4 +1,4 @@
-//! One connection of the load: requests made ready, sent, and answered, with buffers that are used again.
+//! One connection of the load: requests are prepared, sent and answered, with reused buffers.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -8,16 +8,16 @@ use table_wire::auth::{AccountKey, Scheme};
 use crate::Outcome;
 use crate::served::request::{Sent, Writer};
 
-/// What a connection does until an answer is there.
+/// The behaviour of a connection while it waits for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// It sleeps, and the system wakes it.
     Asleep,
-    /// It asks again and again, so that its own awakening is not measured. One connection at a time can do so.
+    /// It polls, so its wake-up time is not measured. Only one connection at a time can do so.
     Awake,
 }
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 64 << 10;
 
 /// An open connection.
@@ -26,12 +26,12 @@ pub struct Connection {
     stream: TcpStream,
     writer: Writer,
     read: Vec<u8>,
-    /// What of `read` the server sent.
+    /// Number of bytes of `read` that the server sent.
     filled: usize,
 }
 
 impl Connection {
-    /// Connects; `scheme` is how the service signs.
+    /// Connects; `scheme` is the service's signature scheme.
     pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -39,12 +39,12 @@ impl Connection {
         Ok(Self { stream, writer: Writer::new(address, key, scheme), read: vec![0; CHUNK], filled: 0 })
     }
 
-    /// Signs a request and writes it down, to be sent next.
+    /// Signs and encodes the next request.
     pub fn prepare(&mut self, sent: &Sent<'_>) -> Outcome<()> {
         self.writer.write(sent)
     }
 
-    /// Sends what was prepared.
+    /// Sends the prepared request.
     pub fn send(&mut self) -> Outcome<()> {
         let mut rest = self.writer.written();
         while !rest.is_empty() {
@@ -54,14 +54,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a request, reads the answer, and gives its status and its body.
+    /// Sends a request, reads the response, and returns its status and its body.
     pub fn exchange(&mut self, sent: &Sent<'_>) -> Outcome<(u16, &[u8])> {
         self.prepare(sent)?;
         self.send()?;
         self.answer()
     }
 
-    /// Reads the answer to what was sent: its status and its body.
+    /// Reads the response to the sent request: its status and its body.
     pub fn answer(&mut self) -> Outcome<(u16, &[u8])> {
         self.filled = 0;
         let end = self.past(0, b"\r\n\r\n")?;
@@ -85,7 +85,7 @@ impl Connection {
         Ok((status, self.read.get(end..body_end).unwrap_or_default()))
     }
 
-    /// Reads chunks to the last one, moves them together from `start` on, and gives their end.
+    /// Reads chunks to the last one, moves them together from `start`, and returns their end.
     fn chunks(&mut self, start: usize) -> Outcome<usize> {
         let (mut at, mut end) = (start, start);
         loop {
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Reads until `mark` is there, from `start` on, and gives what follows it.
+    /// Reads until `mark` occurs after `start`, and returns the offset after it.
     fn past(&mut self, start: usize, mark: &[u8]) -> Outcome<usize> {
         let mut from = start;
         loop {
@@ -132,7 +132,7 @@ impl Connection {
     }
 }
 
-/// Calls until there is something to do.
+/// Repeats a call until it does not block.
 fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match call() {

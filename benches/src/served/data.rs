@@ -1,4 +1,4 @@
-//! The entities that are read: in few and in many partitions.
+//! The entities for reads: in few and in many partitions.
 
 use std::fmt::Write;
 
@@ -10,16 +10,16 @@ use crate::served::load;
 use crate::served::request::Sent;
 use crate::served::work::{Place, check};
 
-/// A table of so many entities in so many partitions.
+/// A table with this many entities in this many partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The table.
     pub table: &'static str,
     /// Its name in the report.
     pub title: &'static str,
-    /// Entities.
+    /// Number of entities.
     pub entities: u32,
-    /// Partitions; each has as many entities.
+    /// Number of partitions, which have equally many entities.
     pub partitions: u32,
 }
 
@@ -32,26 +32,26 @@ impl Shape {
         Self { table: "Many100k", title: "100k in 1,000 partitions", entities: 100_000, partitions: 1_000 },
     ];
 
-    /// The keys of an entity that is read.
+    /// Returns the keys of an entity for reads.
     #[must_use]
     pub fn key(&self, index: u32) -> (String, String) {
         (partition(index % self.partitions), row(index / self.partitions))
     }
 }
 
-/// A partition that is read.
+/// Returns a partition for reads.
 #[must_use]
 pub fn partition(number: u32) -> String {
     format!("p{number:05}")
 }
 
-/// A row that is read.
+/// Returns a row for reads.
 #[must_use]
 pub fn row(number: u32) -> String {
     format!("{number:07}")
 }
 
-/// An entity as a body.
+/// Returns an entity as a body.
 #[must_use]
 pub fn entity(partition: &str, row: &str, number: u32) -> String {
     format!(
@@ -62,7 +62,7 @@ pub fn entity(partition: &str, row: &str, number: u32) -> String {
     )
 }
 
-/// The body of a transaction of inserts of `partition`.
+/// Returns the body of a transaction of inserts into `partition`.
 #[must_use]
 pub fn transaction(
     place: &Place,
@@ -85,7 +85,7 @@ pub fn transaction(
     body + "--changeset_c--\r\n--batch_b--\r\n"
 }
 
-/// The type of such a body.
+/// The media type of such a body.
 pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
 
 /// Creates the table of a shape and its entities, over eight connections.
@@ -109,7 +109,7 @@ pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     )
 }
 
-/// The request of a transaction, to the path of batches.
+/// Returns the request of a transaction, to the path of batches.
 #[must_use]
 pub const fn batch<'a>(path: &'a str, body: &'a str) -> Sent<'a> {
     Sent { method: "POST", path, query: "", media_type: MULTIPART, body }
@@ -120,7 +120,7 @@ pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<(
     done(connection.exchange(&batch(&format!("{}/$batch", place.account_path), body))?)
 }
 
-/// The answer to a transaction, whose status is in its body.
+/// Checks the response to a transaction, whose status is in its body.
 pub fn done(answer: (u16, &[u8])) -> Outcome<()> {
     check(answer, 202)?;
     if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }

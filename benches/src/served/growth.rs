@@ -1,4 +1,4 @@
-//! One partition of ten thousand entities against one of a million.
+//! One partition of ten thousand entities compared with one of a million.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};
@@ -12,7 +12,7 @@ use crate::served::worker;
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
     Shape { table: "Great", title: "1M in one partition", entities: 1_000_000, partitions: 1 };
-/// How many times longer an operation takes at most.
+/// Maximum ratio of the times of an operation.
 const GROWTH: f64 = 1.3;
 /// Connections of these rows.
 const CONNECTIONS: usize = 8;

@@ -1,4 +1,4 @@
-//! Work from many connections at once, and how long each piece took.
+//! Work on many concurrent connections, and the time of each operation.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Debug)]
 pub struct Done {
-    /// Operations, and the time they took.
+    /// Number of operations, and the time they took.
     pub rate: Rate,
-    /// Microseconds of each operation, in order of size.
+    /// Microseconds of each operation, sorted.
     pub micros: Vec<u32>,
 }
 
 impl Done {
-    /// The time within which this part of the operations ended.
+    /// Returns the time within which this fraction of the operations ended.
     #[must_use]
     pub fn quantile(micros: &[u32], per_thousand: usize) -> u32 {
         micros
@@ -27,7 +27,7 @@ impl Done {
     }
 }
 
-/// Lets so many connections work for about a time; `open` makes what a connection works with.
+/// Lets this many connections work for about this time; `open` creates the worker of a connection.
 pub fn run<W>(
     connections: usize,
     time: Duration,
@@ -67,7 +67,7 @@ where
     Ok(Done { rate: Rate { operations: micros.len() as u64, elapsed }, micros })
 }
 
-/// Shares pieces of work among connections, until all are done.
+/// Distributes pieces of work among connections until all are done.
 pub fn share<P: Sync, W: Send>(
     connections: usize,
     pieces: &[P],

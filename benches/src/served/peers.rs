@@ -1,4 +1,4 @@
-//! The rows against Azurite.
+//! The rows compared with Azurite.
 
 use std::cell::RefCell;
 
@@ -13,16 +13,16 @@ use crate::served::worker;
 
 /// Connections of the rows.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// How many times Azurite's rate ours is at least.
+/// Minimum ratio to Azurite's rate.
 const TIMES: f64 = 10.0;
-/// How many times the middle latency the slowest hundredth is at most, at 32 connections.
+/// Maximum ratio of the 99th percentile of the latency to the median, at 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
-/// Measures one kind of work on one shape; ours is the first place. What is one small request is asked of the stack's constant, too: over
-/// one connection a server waits for its client most of the time, and how many times Azurite's rate there is to be had is the
-/// constant's.
+/// Measures one kind of work on one shape; `table-server` is the first place. For small requests, the constant response of the
+/// HTTP stack is measured as well: over one connection a server waits for its client most of the time, and the constant's rate is
+/// the maximum that any server could reach.
 pub fn measure(
     work: Work,
     shape: &Shape,

@@ -13,7 +13,7 @@ use crate::Outcome;
 pub struct Sent<'a> {
     /// The method.
     pub method: &'static str,
-    /// The path from the account on, as sent.
+    /// The path after the account, as sent.
     pub path: &'a str,
     /// The query, as sent.
     pub query: &'a str,
@@ -24,7 +24,7 @@ pub struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// The headers that its signature and its length are not part of.
+    /// Returns the headers except its signature and its length.
     fn headers(&self, host: &str) -> Vec<(&'static str, String)> {
         let mut headers = vec![
             ("host", host.to_owned()),
@@ -44,7 +44,7 @@ impl Sent<'_> {
     }
 }
 
-/// The headers that all requests of one method and one type have.
+/// The headers that all requests of one method and one media type share.
 #[derive(Debug)]
 struct Form {
     method: &'static str,
@@ -64,13 +64,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer for a server; `scheme` is how the service signs.
+    /// Creates a writer for a server; `scheme` is the service's signature scheme.
     #[must_use]
     pub fn new(address: &str, key: &AccountKey, scheme: Scheme) -> Self {
         Self { host: address.to_owned(), key: key.clone(), scheme, forms: Vec::new(), out: Vec::new() }
     }
 
-    /// Writes a request in place of the one before.
+    /// Writes a request, replacing the previous one.
     pub fn write(&mut self, sent: &Sent<'_>) -> Outcome<()> {
         let form = self.form(sent)?;
         let Some(Form { map, lines, .. }) = self.forms.get(form) else { return Err("a form is lost".into()) };
@@ -91,13 +91,13 @@ impl Writer {
         Ok(())
     }
 
-    /// The request that was written last.
+    /// Returns the request that was written last.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         &self.out
     }
 
-    /// Where the headers of such a request are: made once, because they stay.
+    /// Returns the index of the headers of such a request, which are created once.
     fn form(&mut self, sent: &Sent<'_>) -> Outcome<usize> {
         let media_type = if sent.body.is_empty() { "" } else { sent.media_type };
         let same = |form: &Form| form.method == sent.method && form.media_type == media_type;
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// What a server would say to the signature.
+    /// Verifies a signature like a server.
     fn verified(text: &str, scheme: Scheme, key: &AccountKey) {
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.split("\r\n");

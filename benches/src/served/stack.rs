@@ -1,4 +1,4 @@
-//! Gets and inserts against what the HTTP stack answers to a constant.
+//! Gets and inserts compared with a constant response of the HTTP stack.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};
@@ -10,11 +10,11 @@ use crate::served::peers::CONNECTIONS;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The part of the stack's rate that is left.
+/// Minimum fraction of the stack's rate.
 const PART: f64 = 0.5;
 const STACK: &str = "hyper";
 
-/// Measures the rows. The constant is asked the same requests, signed as ours, and does not look at them.
+/// Measures the rows. The constant server receives the same signed requests, and ignores their content.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let (ours, stack) = (Server::start(child::SERVE)?, Server::start(child::CONSTANT)?);
     let shape = &Shape::ALL[0];

@@ -1,4 +1,4 @@
-//! From the start of the program to its first answer.
+//! From the start of the program to its first response.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -15,21 +15,21 @@ use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 use crate::served::work::check;
 
-/// How long it may take.
+/// Maximum time.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// The program, as a user starts it; dropping it ends it.
+/// The program as a user starts it, which ends when the value is dropped.
 struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Both fail only where it has ended already.
+        // Both fail only if it has already ended.
         drop(self.0.kill());
         drop(self.0.wait());
     }
 }
 
-/// Measures the row: the median of some starts in memory, at a port that was free, against one start of Azurite until it listens.
+/// Measures the row: the median of several starts in memory, at a free port, compared with one start of Azurite until it listens.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let program = build()?;
     let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;
@@ -49,7 +49,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds the program beside this one.
+/// Builds the program next to this one.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "bench" };
@@ -63,9 +63,9 @@ fn build() -> Outcome<PathBuf> {
     Ok(own.parent().ok_or("this program has no folder")?.join(name))
 }
 
-/// Starts the program and asks for its tables until it answers.
+/// Starts the program and requests its tables until it answers.
 fn start(program: &Path) -> Outcome<Duration> {
-    // Free a moment ago; ports of the system's choice would have to be read from its output.
+    // The port was free a moment ago; a port chosen by the system would have to be read from the program's output.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let begun = Instant::now();
     let mut command = Command::new(program);

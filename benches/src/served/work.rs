@@ -1,4 +1,4 @@
-//! What servers are asked to do, and where.
+//! The work of servers, and their addresses.
 
 use std::sync::atomic::AtomicU32;
 
@@ -8,18 +8,18 @@ use crate::Outcome;
 use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 
-/// Where a server is, and its account.
+/// The address of a server, and its account.
 #[derive(Debug)]
 pub struct Place {
     /// Host and port of its tables.
     pub tables: String,
     /// Host and port of its queues.
     pub queues: String,
-    /// The account in a path, with the slash before it.
+    /// The account in a path, with its leading slash.
     pub account_path: String,
     /// The account's key.
     pub key: AccountKey,
-    /// Keys that no worker has used yet.
+    /// The next unused key.
     pub(super) fresh: AtomicU32,
 }
 
@@ -50,7 +50,7 @@ impl Place {
 pub enum Work {
     /// A point get.
     Get,
-    /// An insert that is answered without a body.
+    /// An insert with an empty response.
     Insert,
     /// A merge of one property.
     Merge,
@@ -58,7 +58,7 @@ pub enum Work {
     Batch,
     /// A page of 1,000, of one partition or of the table.
     Page,
-    /// The entities of a partition that have a property's value, one in a hundred.
+    /// The entities of a partition with a value of a property, one in a hundred.
     Filter,
     /// A message: put, received, deleted.
     Queue,
@@ -69,7 +69,7 @@ impl Work {
     pub const ALL: [Self; 7] =
         [Self::Get, Self::Insert, Self::Merge, Self::Batch, Self::Page, Self::Filter, Self::Queue];
 
-    /// Its name for `--only`.
+    /// Returns its name for `--only`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// Its name in the report.
+    /// Returns its name in the report.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -97,19 +97,19 @@ impl Work {
         }
     }
 
-    /// Whether the entities that are there matter.
+    /// Returns `true` if the work depends on existing entities.
     #[must_use]
     pub const fn is_sized(self) -> bool {
         !matches!(self, Self::Queue)
     }
 
-    /// How the service of it signs.
+    /// Returns the signature scheme of its service.
     pub(super) const fn scheme(self) -> Scheme {
         if matches!(self, Self::Queue) { Scheme::Storage } else { Scheme::Table }
     }
 }
 
-/// An answer that is not as expected ends the run.
+/// Ends the run if a response is unexpected.
 pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
     if status == expected {
         return Ok(());
@@ -117,7 +117,7 @@ pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
     Err(format!("{status} instead of {expected}: {}", String::from_utf8_lossy(body)).into())
 }
 
-/// The queue that is worked on.
+/// The queue of the work.
 pub const QUEUE: &str = "ratios";
 
 /// Creates the queue.

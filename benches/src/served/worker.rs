@@ -1,4 +1,4 @@
-//! Who does one kind of work at one place over one connection.
+//! A worker that does one kind of work at one place over one connection.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Works over so many connections for about a time. Over one alone twice, with a load that stays awake while it waits and with one that
-/// sleeps, and the better counts: the one leaves a server of one thread its core and wakes it sooner, the other leaves both cores to a
-/// server that needs them. `any` is whether every answer is taken.
+/// Works over this many connections for about this time. A single connection works twice, with a load that busy-waits and with
+/// one that sleeps, and the better result counts: the sleeping load leaves both cores to a server that needs them, and the
+/// busy-waiting load wakes a single-threaded server sooner. `any` is `true` if every response is accepted.
 pub fn ask(
     work: Work,
     (place, any): (&Place, bool),
@@ -35,8 +35,8 @@ pub fn ask(
     Ok(if awake.rate.per_second() > asleep.rate.per_second() { awake } else { asleep })
 }
 
-/// A worker. Its next request is written and signed while the server answers the one before, so that a server is not measured with what
-/// its client does.
+/// A worker. It encodes and signs its next request while the server processes the previous one, so the measurement does not
+/// include the client's work.
 #[derive(Debug)]
 pub struct Worker<'a> {
     work: Work,
@@ -49,7 +49,7 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Connects; each of several workers has a number.
+    /// Connects; each worker has a number.
     pub fn open(
         work: Work,
         place: &'a Place,
@@ -62,13 +62,13 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// The same, for a server that answers everything alike.
+    /// Makes the worker accept the response of a server that answers everything alike.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }
     }
 
-    /// Does it once.
+    /// Does one operation.
     pub fn operate(&mut self) -> Outcome<()> {
         if !self.is_prepared {
             self.prepare()?;
@@ -87,7 +87,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Writes down the next request.
+    /// Encodes the next request.
     fn prepare(&mut self) -> Outcome<()> {
         self.is_prepared = true;
         let table = || format!("{}/{}", self.place.account_path, self.shape.table);
@@ -113,7 +113,7 @@ impl<'a> Worker<'a> {
             }
             Work::Page => {
                 let path = format!("{}()", table());
-                // A partition that has a page is read by itself.
+                // A partition that fills a page is read separately.
                 let query = if self.shape.entities / self.shape.partitions >= 1_000 {
                     let partition = data::partition(self.random.below(self.shape.partitions));
                     format!("$filter=PartitionKey%20eq%20'{partition}'&$top=1000")
@@ -148,13 +148,13 @@ impl<'a> Worker<'a> {
         format!("{}/{}(PartitionKey='{partition}',RowKey='{row}')", place.account_path, shape.table)
     }
 
-    /// A partition beside those that are read, and the first of so many fresh rows.
+    /// Returns a partition other than those for reads, and the first of this many unused rows.
     fn fresh(&self, rows: u32) -> (String, u32) {
         let first = self.place.fresh.fetch_add(rows, Ordering::Relaxed);
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// What follows the put that is sent: a receive, and a delete that is made of its answer.
+    /// Prepares the requests after a put: a receive, and a delete with the receipt of its response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;
@@ -165,7 +165,7 @@ impl<'a> Worker<'a> {
         check(answer, 200)?;
         let text = std::str::from_utf8(answer.1)?;
         let inside = |name: &str| text.split(name).nth(1).and_then(|rest| rest.split('<').next());
-        // At Azurite two receives at once may miss a message that is there.
+        // On Azurite, two concurrent receives may miss an existing message.
         if let (Some(id), Some(receipt)) = (inside("<MessageId>"), inside("<PopReceipt>")) {
             let (path, query) = (format!("{path}/{id}"), format!("popreceipt={}", percent::encode(receipt)));
             self.write("DELETE", &path, &query, "")?;

@@ -11,7 +11,7 @@ pub struct Airport {
     pub iata: String,
     /// Name of the airport. May contain a slash.
     pub name: String,
-    /// City it serves. May contain a slash where it serves several.
+    /// The city that it serves, or several cities separated by a slash.
     pub city: String,
     /// Two-letter code of the state or territory.
     pub state: String,
@@ -23,7 +23,7 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// Every airport, ordered by code.
+/// Returns every airport, ordered by code.
 pub fn load() -> Result<Vec<Airport>, csv::Error> {
     super::parse(include_str!("../../data/airports.csv"))
 }

@@ -8,11 +8,11 @@ use serde::Deserialize;
 pub struct Earthquake {
     /// Unique identifier: the network followed by the network's own code, lower-case letters and digits.
     pub id: String,
-    /// When it began, to the millisecond. No two events share an instant.
+    /// The time at which it began, to the millisecond. No two events share an instant.
     pub time: DateTime<Utc>,
     /// Magnitude on a logarithmic scale, so the smallest are negative.
     pub magnitude: f64,
-    /// Where it was, in words: `22km NNE of Hualian, Taiwan`.
+    /// The place, in words: `22km NNE of Hualian, Taiwan`.
     pub place: String,
     /// Degrees north.
     pub latitude: f64,
@@ -20,13 +20,13 @@ pub struct Earthquake {
     pub longitude: f64,
     /// Kilometres below the network's reference level, which is not the ground above: some are negative.
     pub depth: f64,
-    /// What shook the ground: `earthquake`, `explosion` or `quarry blast`.
+    /// The cause: `earthquake`, `explosion` or `quarry blast`.
     pub kind: String,
     /// Two-letter code of the seismic network that reported it.
     pub network: String,
 }
 
-/// Every event, the latest first.
+/// Returns every event, the latest first.
 pub fn load() -> Result<Vec<Earthquake>, csv::Error> {
     super::parse(include_str!("../../data/earthquakes.csv"))
 }

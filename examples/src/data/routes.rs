@@ -13,7 +13,7 @@ pub struct Route {
     pub count: u32,
 }
 
-/// Every route, ordered by origin and destination. No pair occurs twice.
+/// Returns every route, ordered by origin and destination. No pair occurs twice.
 ///
 /// Four airports are not among the [airports](super::airports::load): `CLD`, `HHH`, `MQT` and `SCE`.
 pub fn load() -> Result<Vec<Route>, csv::Error> {

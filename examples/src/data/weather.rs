@@ -22,7 +22,7 @@ pub struct DailyWeather {
     pub weather: String,
 }
 
-/// Every day of both cities, Seattle before New York, each in order of date. No day is missing.
+/// Returns every day of both cities, Seattle before New York, each in order of date. No day is missing.
 pub fn load() -> Result<Vec<DailyWeather>, csv::Error> {
     super::parse(include_str!("../../data/weather.csv"))
 }

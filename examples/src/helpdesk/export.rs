@@ -12,16 +12,16 @@ use crate::helpdesk::Failed;
 use crate::model::helpdesk::{HelpDesk, Ticket};
 use crate::store::Store;
 
-/// What was written.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Exported {
-    /// All of it.
+    /// The number of entities.
     pub(super) entities: u32,
-    /// The tickets among it.
+    /// The number of tickets among them.
     pub(super) tickets: u32,
 }
 
-/// Writes all of a tenant to a file, row after row. What the indexes keep is left out: they are made again where it is read.
+/// Writes all entities of a tenant to a file, row after row. Index rows are omitted, because an import creates them again.
 pub(super) async fn tenant(store: &Store, tenant: &str, file: &Path) -> Result<Exported, Failed> {
     let mut file = BufWriter::new(File::create(file)?);
     let mut exported = Exported::default();

@@ -1,4 +1,4 @@
-//! What is loaded: agents, and tickets with comments, in units that take their numbers.
+//! The loaded data: agents, and tickets with comments, in units that take their numbers.
 
 use std::time::Instant;
 
@@ -13,21 +13,21 @@ use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
 use crate::model::helpdesk::{Agent, Comment, Status, Ticket};
 use crate::store::Store;
 
-/// Tickets of one unit: each is six operations, as it has three copies, an entry of the feed and a reference to its agent; and a condition on each
-/// agent, and some comments.
+/// Tickets of one unit. Each takes six operations: the ticket, three copies, an entry of the feed and a reference to its agent. A
+/// unit also has a condition on each agent, and some comments.
 const UNIT: u32 = 13;
 
-/// The numbers of tickets.
+/// Returns the sequence of ticket numbers.
 pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, WithParticipants<Store>, Desk>> {
     GaplessSequence::new(tickets, "ticket")
 }
 
-/// When a ticket is opened.
+/// Returns the time at which a ticket is opened.
 pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
     from + Duration::minutes(i64::from(number) * 7)
 }
 
-/// A ticket of a number.
+/// Returns the ticket with a number.
 pub(super) fn ticket(tenant: &str, number: u32, created: DateTime<Utc>, text: &str) -> Ticket {
     let agent = number % AGENTS;
     Ticket {

@@ -1,4 +1,4 @@
-//! What workers do after a ticket was closed: notify, and log.
+//! The steps of workers after a ticket was closed: notification and audit log.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::{TableStore, TableStoreExt, ticks};
@@ -7,7 +7,8 @@ use table_patterns::work::{Delivery, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
 
-/// Handler of [`Closed`]: writes the entry of the audit log and the notification, each once however often the message is delivered.
+/// Handler of [`Closed`]: writes the entry of the audit log and the notification, each once, however often the message is
+/// delivered.
 #[derive(Clone, Debug)]
 pub struct Notifier<S> {
     /// The store of the notifications.
@@ -16,7 +17,7 @@ pub struct Notifier<S> {
     pub audit: PeriodTables<AuditEntry, S>,
 }
 
-/// What is there already was done by an earlier attempt.
+/// Accepts an existing entity as the result of an earlier attempt.
 fn once<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if error.is_already_exists() => Ok(()),

@@ -9,16 +9,16 @@ use super::Package;
 
 const LISTS: &str = "/var/lib/apt/lists";
 const INSTALLED: &str = "/var/lib/dpkg/status";
-/// Reads the index files of apt, which may be compressed, with apt's own means.
+/// Reads the index files of apt, which may be compressed, with apt's helper.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// Where the packages were found and all of them; `None` on a machine that is not a Debian, or has no readable index.
+/// Returns the source and all packages; `None` on a machine that is not a Debian system, or has no readable index.
 #[must_use]
 pub fn load() -> Option<(String, Vec<Package>)> {
     available().or_else(installed)
 }
 
-/// What could be installed.
+/// Returns the available packages.
 fn available() -> Option<(String, Vec<Package>)> {
     let mut files: Vec<PathBuf> = fs::read_dir(LISTS)
         .ok()?
@@ -30,13 +30,13 @@ fn available() -> Option<(String, Vec<Package>)> {
     (!packages.is_empty()).then(|| (LISTS.to_owned(), packages))
 }
 
-/// What is installed.
+/// Returns the installed packages.
 fn installed() -> Option<(String, Vec<Package>)> {
     let packages = parse(BufReader::new(File::open(INSTALLED).ok()?)).ok()?;
     (!packages.is_empty()).then(|| (INSTALLED.to_owned(), packages))
 }
 
-/// Whether a file of apt's lists is an index of packages.
+/// Returns `true` if a file of apt's lists is an index of packages.
 #[must_use]
 pub fn is_index(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -62,10 +62,11 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
     packages
 }
 
-/// Reads paragraphs of `Field: value` lines, separated by empty lines. One without a name, version or section is not a package.
+/// Reads paragraphs of `Field: value` lines, separated by empty lines. A paragraph without a name, version or section is not a
+/// package.
 ///
 /// # Errors
-/// Those of the reader.
+/// Any error of the reader.
 pub fn parse(index: impl BufRead) -> io::Result<Vec<Package>> {
     let mut packages = Vec::new();
     let mut paragraph = Paragraph::default();
@@ -93,7 +94,7 @@ struct Paragraph {
 
 impl Paragraph {
     fn line(&mut self, line: &str) {
-        // A line that begins with a blank goes on with the field before, none of ours.
+        // A line that begins with a blank continues the previous field, which is not used.
         let Some((field, value)) = line.split_once(": ") else { return };
         let place = match field {
             "Package" => &mut self.name,

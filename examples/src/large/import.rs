@@ -1,4 +1,4 @@
-//! Writes the builds into their tables, unless they are there already.
+//! Writes the builds into their tables, unless an earlier run did.
 
 use std::error::Error;
 use std::io::Write;
@@ -11,11 +11,10 @@ use crate::large::PackageIndex;
 use crate::model::packages::{Build, FirstBuild, Import, Section};
 use crate::store::Store;
 
-/// Writes the builds, their log and their sections. What another number of builds, or another index, left there is dropped
-/// first.
+/// Writes the builds, their log and their sections. Data of another number of builds, or of another index, is dropped first.
 ///
 /// # Errors
-/// Those of the store and of the output.
+/// Any error of the store or the output.
 pub async fn import_index(
     index: &PackageIndex,
     store: &Store,

@@ -9,7 +9,7 @@ mod writes;
 use crate::large::{PackageBuild, PackageIndex};
 use crate::recipe::Recipe;
 
-/// All of them, in the order of the first input's.
+/// All recipes, in the order of the first input's.
 pub const ALL: &[Recipe<PackageIndex>] = &[
     keyed::POINT,
     keyed::RANGE,
@@ -25,12 +25,12 @@ pub const ALL: &[Recipe<PackageIndex>] = &[
     heterogeneous::HETEROGENEOUS,
 ];
 
-/// The build in the middle of the index: what the recipes about one build ask for.
+/// Returns the build in the middle of the index, which the recipes about one build use.
 fn middle(index: &PackageIndex) -> PackageBuild<'_> {
     index.build(index.len() / 2)
 }
 
-/// A section of middling size.
+/// Returns a section of medium size.
 fn middling_section(index: &PackageIndex) -> &str {
     let mut sections: Vec<_> = index.sections().collect();
     sections.sort_by_key(|(_, builds)| *builds);

@@ -1,4 +1,4 @@
-//! A made-up package index: the same for the same seed, on every machine.
+//! A generated package index: the same for the same seed, on every machine.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const SYLLABLES: [&str; 16] =
     ["ba", "co", "de", "fi", "gu", "ka", "li", "mo", "na", "pe", "ra", "so", "ti", "vu", "xe", "zo"];
 const TEAMS: [&str; 5] = ["Ada Team", "Games Team", "Python Team", "QA Group", "Science Team"];
 
-/// So many different packages.
+/// Generates this number of different packages.
 #[must_use]
 pub fn packages(count: usize, seed: u64) -> Vec<Package> {
     let mut state = seed;
@@ -55,7 +55,7 @@ pub fn packages(count: usize, seed: u64) -> Vec<Package> {
         .collect()
 }
 
-/// Scatters numbers over all of `u64`, neighbours far apart (the finaliser of `SplitMix64`).
+/// Scatters numbers over all of `u64`, with neighbours far apart (the finaliser of `SplitMix64`).
 #[must_use]
 pub const fn scatter(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);

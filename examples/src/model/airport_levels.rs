@@ -4,8 +4,8 @@ use table_core::Entity;
 
 use crate::data::airports as source;
 
-/// An airport as the last level of three: `AR!Jonesboro!ARG!`. Each is a partition of its own, so that no state and no city can
-/// outgrow one, and no transaction holds two.
+/// An airport as the last level of three: `AR!Jonesboro!ARG!`. Each airport has a separate partition, so no state and no city can
+/// outgrow one, and no transaction contains two airports.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByLevel")]
 #[partition_key(state, city, iata)]

@@ -1,4 +1,4 @@
-//! What is asked of the airports, each question with what it may cost.
+//! The queries over airports, each with its cost ceiling.
 
 use table_core::access_patterns;
 use table_core::selection::Copies;
@@ -6,15 +6,15 @@ use table_core::selection::Copies;
 use crate::model::indexed::{Airport, AirportByCity, AirportByCode};
 
 access_patterns! {
-    /// The questions of a timetable.
+    /// The queries of a timetable.
     pub AirportQuestions for Airport {
         /// One airport of a state.
         airport(state: &str, iata: &str) <= point = Airport::key("USA", state, iata);
-        /// The airport with a code, wherever it lies.
+        /// The airport with a code, in any state.
         by_code(iata: &str) <= point from Copies<AirportByCode> = Airport::by_code(iata);
         /// The airports of a city.
         of_city(state: &str, city: &str) <= range from Copies<AirportByCity> = Airport::by_city("USA", state, city);
-        /// The cities of a state whose names begin so.
+        /// The cities of a state whose names have a prefix.
         cities(state: &str, prefix: &str) <= range from Copies<AirportByCity> =
             Airport::by_city_rows("USA", state).city_prefix(prefix);
         /// A whole state.

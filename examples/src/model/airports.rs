@@ -1,10 +1,10 @@
-//! Airports: by state, and once more by the city they serve.
+//! Airports: by state, and additionally by city.
 
 use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport under the state it lies in: `USA_WA` / `SEA`.
+/// An airport under its state: `USA_WA` / `SEA`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Airports")]
 #[partition_key(country, "_", state)]
@@ -27,7 +27,7 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// What a list of airports shows.
+/// The properties in a list of airports.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct AirportName {
@@ -37,7 +37,7 @@ pub struct AirportName {
     pub city: String,
 }
 
-/// An airport under the city it serves: `Jonesboro` / `ARG`. A city's name may hold a slash, which no key may: it is escaped.
+/// An airport under its city: `Jonesboro` / `ARG`. A city's name may contain a slash, which keys cannot: it is escaped.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByCity")]
 #[partition_key(escaped(city))]

@@ -25,7 +25,7 @@ pub struct Employee {
     pub email: String,
 }
 
-/// The review of an employee for one year, beside the employee: `Sales` / `empid_000123_2012`.
+/// The review of an employee for one year, next to the employee: `Sales` / `empid_000123_2012`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -33,7 +33,7 @@ pub struct Employee {
 pub struct Review {
     /// The department.
     pub department: String,
-    /// Whose review it is.
+    /// The employee.
     #[digits(6)]
     pub employee: u32,
     /// The year.
@@ -53,12 +53,12 @@ pub struct Review {
 #[partition_key("empid_", employee)]
 #[row_key(desc(at), "_", number)]
 pub struct Expense {
-    /// Whose claim it is.
+    /// The employee.
     #[digits(6)]
     pub employee: u32,
-    /// When it was made.
+    /// The time of the claim.
     pub at: DateTime<Utc>,
-    /// Tells claims of one instant apart.
+    /// Distinguishes claims of one instant.
     #[digits(3)]
     pub number: u16,
     /// In cents.
@@ -67,7 +67,7 @@ pub struct Expense {
     pub purpose: String,
 }
 
-/// Everybody.
+/// Returns all employees.
 #[must_use]
 pub fn employees() -> Vec<Employee> {
     let employee = |department: &str, id, first_name: &str, last_name: &str, age, email: &str| Employee {
@@ -89,7 +89,7 @@ pub fn employees() -> Vec<Employee> {
     ]
 }
 
-/// Every review.
+/// Returns all reviews.
 #[must_use]
 pub fn reviews() -> Vec<Review> {
     let review = |employee, year, manager_rating, peer_rating, comments: &str| Review {
@@ -108,10 +108,10 @@ pub fn reviews() -> Vec<Review> {
     ]
 }
 
-/// Every expense claim, the earliest first.
+/// Returns all expense claims, the earliest first.
 #[must_use]
 pub fn expenses() -> Vec<Expense> {
-    // From 2014-07-31T18:21:46Z on, two claims a day, both at one instant.
+    // Two claims a day at the same instant, starting at 2014-07-31T18:21:46Z.
     let first = DateTime::from_timestamp(1_406_830_906, 0).unwrap_or_default();
     (0..30u16)
         .map(|nth| Expense {

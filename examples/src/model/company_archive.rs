@@ -1,4 +1,4 @@
-//! Employees who are here, and those who left: one design, two tables (PAT-EC).
+//! Current and former employees: one schema, two tables (PAT-EC).
 
 use table_core::Entity;
 
@@ -19,7 +19,7 @@ pub struct CurrentEmployee {
     pub first_name: String,
     /// The family name.
     pub last_name: String,
-    /// Whether the last day was.
+    /// `true` after the last day.
     pub has_left: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A badge beside its employee: one to one (IMP-6).
+//! A badge next to its employee: one to one (IMP-6).
 
 use table_core::Entity;
 
@@ -10,9 +10,9 @@ use table_core::Entity;
 pub struct Badge {
     /// The department.
     pub department: String,
-    /// Whose it is.
+    /// The employee.
     #[digits(6)]
     pub employee: u32,
-    /// Which doors it opens.
+    /// The floors whose doors it opens.
     pub floors: String,
 }

@@ -1,6 +1,6 @@
-//! Employees who are found by their e-mail address: in their own partition, and in another one (PAT-INTRA, PAT-INTER).
+//! Employees with a lookup by e-mail address: in their own partition, and in another one (PAT-INTRA, PAT-INTER).
 
-/// Copies beside the employees: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
+/// Copies next to the employees: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
 pub mod intra {
     use table_core::Entity;
 

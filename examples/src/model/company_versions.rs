@@ -1,6 +1,6 @@
 //! The employee of the company as later versions of a program could declare it.
 
-/// With a nickname, a wider age and a look-up by e-mail: old rows are read, and gone over once.
+/// With a nickname, a wider age and an index by e-mail: old rows remain readable, and are backfilled once.
 pub mod next {
     use table_core::Entity;
 
@@ -20,7 +20,7 @@ pub mod next {
         pub first_name: String,
         /// The family name.
         pub last_name: String,
-        /// What friends say.
+        /// The nickname.
         pub nickname: Option<String>,
         /// In years.
         pub age: i64,

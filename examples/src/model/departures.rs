@@ -1,4 +1,4 @@
-//! Airports with the routes that begin there, side by side: one table for what is read together (PAT-CK).
+//! Airports with the routes that begin there, next to each other: one table for rows that are read together (PAT-CK).
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use table_core::{Entity, EntityGroup};
 use crate::data::airports;
 use crate::model::routes::Route;
 
-/// An airport under its state: `WA` / `from_SEA_`. The codes have three or four characters; the `_` ends the shorter ones.
+/// An airport under its state: `WA` / `from_SEA_`. The codes have three or four characters; the `_` terminates them.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -23,7 +23,7 @@ pub struct Origin {
     pub name: String,
 }
 
-/// The flights of a year to one airport, beside the airport of departure: `WA` / `from_SEA_to_LAX`.
+/// The flights of a year to one airport, next to the airport of departure: `WA` / `from_SEA_to_LAX`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -40,7 +40,7 @@ pub struct Departure {
     pub flights: i32,
 }
 
-/// An airport and all that leaves it, read by one range query.
+/// An airport and all departures, read by one range query.
 #[derive(EntityGroup, Clone, Debug)]
 #[entity_group(under = Origin)]
 pub struct OriginWithDepartures {
@@ -50,7 +50,7 @@ pub struct OriginWithDepartures {
     pub departures: Many<Departure>,
 }
 
-/// Every route under the airport it begins at.
+/// Returns every route under its airport of departure.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {
@@ -62,7 +62,7 @@ pub fn departures(routes: &[Route]) -> Vec<Departure> {
     routes.iter().map(departure).collect()
 }
 
-/// Every airport that a route begins at, in the partition of its routes.
+/// Returns every airport of departure, in the partition of its routes.
 #[must_use]
 pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
     let names: HashMap<&str, &str> =

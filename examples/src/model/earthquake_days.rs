@@ -1,4 +1,4 @@
-//! Earthquakes in a table a day: what is older than a week can be dropped as it is.
+//! Earthquakes in one table per day: tables older than a week can be dropped.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -19,13 +19,13 @@ use crate::store::Store;
 pub struct EarthquakeOfDay {
     /// The network that reported it.
     pub network: String,
-    /// When it began.
+    /// The time at which it began.
     pub time: DateTime<Utc>,
     /// The identifier.
     pub id: String,
     /// The smallest are negative.
     pub magnitude: f64,
-    /// Where, in words.
+    /// The place, in words.
     pub place: String,
 }
 
@@ -44,7 +44,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
     }
 }
 
-/// The tables, as of the instant of the input's latest event.
+/// Returns the tables, as of the input's latest event.
 #[must_use]
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =
@@ -55,7 +55,7 @@ pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<Earthq
 /// Writes the events into the tables of their days.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn import(store: &Store, events: &[source::Earthquake]) -> Result<(), Box<dyn Error>> {
     let store = store.unmetered();
     let tables = tables(store.clone(), events);

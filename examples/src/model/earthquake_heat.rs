@@ -1,11 +1,11 @@
-//! Earthquakes under two keys to choose from: the hour, and where it was (PAT-ANTI-1).
+//! Earthquakes under two alternative keys: the hour, and the place (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. Every writer meets every other there.
+/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. All writers use the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -16,18 +16,17 @@ use crate::data::earthquakes as source;
 pub struct HourlyEarthquake {
     /// The hour in which it was written.
     pub hour: DateTime<Utc>,
-    /// When it was written.
+    /// The time at which it was written.
     pub time: DateTime<Utc>,
     /// The identifier.
     pub id: String,
     /// The smallest are negative.
     pub magnitude: f64,
-    /// Where, in words.
+    /// The place, in words.
     pub place: String,
 }
 
-/// An event under the network that reported it and the region it was in, the latest first: `us_Taiwan` /
-/// `2518818038575999999_us1000chhc`.
+/// An event under its network and region, the latest first: `us_Taiwan` / `2518818038575999999_us1000chhc`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesByRegion")]
 #[partition_key(network, "_", region)]
@@ -38,35 +37,35 @@ pub struct RegionalEarthquake {
     pub network: String,
     /// The last words of the place.
     pub region: String,
-    /// When it was written.
+    /// The time at which it was written.
     pub time: DateTime<Utc>,
     /// The identifier.
     pub id: String,
     /// The smallest are negative.
     pub magnitude: f64,
-    /// Where, in words.
+    /// The place, in words.
     pub place: String,
 }
 
-/// What stands behind the last comma of a place: `Taiwan` of `22km NNE of Hualian, Taiwan`.
+/// Returns the text after the last comma of a place: `Taiwan` of `22km NNE of Hualian, Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)
 }
 
 impl HourlyEarthquake {
-    /// The event, as if it were written at this time.
+    /// Returns the event as if it were written at this time.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let source::Earthquake { id, magnitude, place, .. } = event.clone();
-        // A time without a whole hour is refused by the key.
+        // The key refuses a time that is not on the hour.
         let hour = time.duration_trunc(TimeDelta::hours(1)).unwrap_or(time);
         Self { hour, time, id, magnitude, place }
     }
 }
 
 impl RegionalEarthquake {
-    /// The event, as if it were written at this time.
+    /// Returns the event as if it were written at this time.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let region = region(event).to_owned();

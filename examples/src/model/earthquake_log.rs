@@ -14,20 +14,20 @@ use crate::data::earthquakes as source;
 pub struct LoggedEarthquake {
     /// The network that reported it.
     pub network: String,
-    /// When it began, and its place in the input: two events of one instant are two (PAT-LOG-4).
+    /// The time at which it began, and its index in the input, which distinguishes events of one instant (PAT-LOG-4).
     pub stamp: LogStamp,
     /// The identifier.
     pub id: String,
     /// The smallest are negative.
     pub magnitude: f64,
-    /// Where, in words.
+    /// The place, in words.
     pub place: String,
 }
 
-/// The events as entries of the log, in the order of the input: the latest first.
+/// Returns the events as entries of the log, in the order of the input: the latest first.
 ///
 /// # Errors
-/// None for the data that is here: an instant that no tick count has.
+/// An instant that has no tick count, which does not occur in the input.
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<LoggedEarthquake>> {
     let entry = |(place_in_input, event): (usize, &source::Earthquake)| {
         let tie = u64::try_from(events.len() - place_in_input).unwrap_or_default();

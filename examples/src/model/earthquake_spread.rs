@@ -1,4 +1,4 @@
-//! One log of all earthquakes, spread over eight partitions: no key of time alone, and no hot spot (PAT-ANTI-1).
+//! One log of all earthquakes, spread over eight partitions to avoid a hot partition (PAT-ANTI-1).
 
 use table_core::Entity;
 use table_core::error::Result;
@@ -13,20 +13,20 @@ use crate::model::earthquake_log;
 #[partition_key("log_", bucket(stamp, 8))]
 #[row_key(stamp)]
 pub struct SpreadEarthquake {
-    /// When it began, and its place in the input.
+    /// The time at which it began, and its index in the input.
     pub stamp: LogStamp,
     /// The identifier.
     pub id: String,
     /// The smallest are negative.
     pub magnitude: f64,
-    /// Where, in words.
+    /// The place, in words.
     pub place: String,
 }
 
-/// The events as entries of the log, in the order of the input: the latest first.
+/// Returns the events as entries of the log, in the order of the input: the latest first.
 ///
 /// # Errors
-/// Those of [`earthquake_log::log`].
+/// Any error of [`earthquake_log::log`].
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<SpreadEarthquake>> {
     let spread = |event: earthquake_log::LoggedEarthquake| {
         let earthquake_log::LoggedEarthquake { stamp, id, magnitude, place, .. } = event;

@@ -13,13 +13,13 @@ use crate::data::earthquakes as source;
 pub struct Earthquake {
     /// The network that reported it.
     pub network: String,
-    /// When it began.
+    /// The time at which it began.
     pub time: DateTime<Utc>,
-    /// The identifier: tells two events of one instant apart (PAT-LOG-4).
+    /// The identifier, which distinguishes events of one instant (PAT-LOG-4).
     pub id: String,
     /// The smallest are negative.
     pub magnitude: f64,
-    /// Where, in words.
+    /// The place, in words.
     pub place: String,
     /// Kilometres below the ground.
     pub depth: f64,

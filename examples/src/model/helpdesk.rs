@@ -1,4 +1,4 @@
-//! A help desk: tenants with their agents, tickets and comments, and what is asked of them.
+//! A help desk: tenants with their agents, tickets and comments, and its queries.
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ use table_patterns::participant::{Changes, Participant};
 use table_patterns::periods::{Period, Periodic};
 use table_patterns::view::{Projection as Sums, View};
 
-/// How far a ticket is.
+/// The status of a ticket.
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Not done.
+    /// In progress.
     Open,
-    /// Done.
+    /// Completed.
     Closed,
 }
 
@@ -39,19 +39,19 @@ pub enum Status {
 pub struct Ticket {
     /// The customer of the service.
     pub tenant: String,
-    /// One after another within the tenant, without gaps.
+    /// Consecutive within the tenant, without gaps.
     #[digits(6)]
     pub number: u32,
-    /// How far it is.
+    /// The status.
     pub status: Status,
     /// 1 is the most urgent.
     pub priority: i32,
     /// The agent who works on it.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// Their name, a copy.
+    /// The agent's name, a copy.
     pub agent_name: Option<String>,
-    /// When it was opened.
+    /// The time at which it was opened.
     pub created: DateTime<Utc>,
     /// Up to 200 KB.
     #[property(chunks)]
@@ -61,7 +61,7 @@ pub struct Ticket {
     pub attachment: Option<BlobRef>,
 }
 
-/// A line of a list of tickets: kept in the copies of the indexes.
+/// A line of a list of tickets, stored in the copies of the indexes.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct TicketLine {
@@ -73,7 +73,7 @@ pub struct TicketLine {
     pub agent_name: Option<String>,
 }
 
-/// A comment: `contoso` / `ticket_000017_0001`, beneath its ticket.
+/// A comment: `contoso` / `ticket_000017_0001`, below its ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", set = HelpDesk)]
 #[partition_key(tenant)]
@@ -84,10 +84,10 @@ pub struct Comment {
     /// The ticket.
     #[digits(6)]
     pub ticket: u32,
-    /// From 1 on.
+    /// Starts at 1.
     #[digits(4)]
     pub number: u32,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
@@ -97,11 +97,11 @@ pub struct Comment {
 pub struct TicketWithComments {
     /// The ticket.
     pub ticket: One<Ticket>,
-    /// What was said, in order.
+    /// The comments, in order.
     pub comments: Many<Comment>,
 }
 
-/// All that lies in the partition of a tenant, so that reads of tickets pass over the comments beneath them.
+/// All types in the partition of a tenant. Reads of tickets skip the comments between them.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.
@@ -110,12 +110,12 @@ pub enum HelpDesk {
     Comment(Comment),
     /// An agent.
     Agent(Agent),
-    /// A row of an index, or of a type that this program does not know.
+    /// A row of an index, or of an unknown type.
     #[other]
     Other(TableEntity),
 }
 
-/// An agent: `contoso` / `staff_0007`, found by an e-mail address that no other agent of the tenant has.
+/// An agent: `contoso` / `staff_0007`, with an e-mail address that is unique in the tenant.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
@@ -141,13 +141,13 @@ pub struct Agent {
 pub struct TenantSums {
     /// The tenant.
     pub tenant: String,
-    /// Tickets that are not done.
+    /// Open tickets.
     pub open: i64,
-    /// All of them.
+    /// All tickets.
     pub tickets: i64,
 }
 
-/// Sums of each tenant.
+/// The sums of each tenant.
 #[derive(Debug)]
 pub struct SumsOfTenants;
 
@@ -162,7 +162,7 @@ impl View for SumsOfTenants {
     }
 }
 
-/// How many tickets were opened in an hour: `contoso` / the hour.
+/// The number of tickets opened in an hour: `contoso` / the hour.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskHours")]
 #[partition_key(tenant)]
@@ -170,13 +170,13 @@ impl View for SumsOfTenants {
 pub struct HourSums {
     /// The tenant.
     pub tenant: String,
-    /// Its beginning.
+    /// The start of the hour.
     pub hour: DateTime<Utc>,
     /// Tickets of that hour.
     pub tickets: i64,
 }
 
-/// Tickets of each hour.
+/// The number of tickets of each hour.
 #[derive(Debug)]
 pub struct TicketsAnHour;
 
@@ -198,12 +198,12 @@ impl View for TicketsAnHour {
 pub struct AuditEntry {
     /// The tenant.
     pub tenant: String,
-    /// When it was changed.
+    /// The time of the change.
     pub at: DateTime<Utc>,
-    /// What was changed.
+    /// The ticket that was changed.
     #[digits(6)]
     pub ticket: u32,
-    /// How.
+    /// The change.
     pub change: String,
 }
 
@@ -215,14 +215,14 @@ impl Periodic for AuditEntry {
     }
 }
 
-/// A ticket was closed: its customer is to be notified, and the audit log to say so.
+/// A message for a closed ticket: its handler notifies the customer and writes the audit log.
 #[derive(Serialize, Deserialize, Debug)]
 pub struct Closed {
     /// The tenant.
     pub tenant: String,
     /// The ticket.
     pub ticket: u32,
-    /// When, in ticks.
+    /// The time of the change, in ticks.
     pub at: u64,
 }
 
@@ -244,7 +244,7 @@ pub struct Mail {
     pub ticket: u32,
 }
 
-/// Intends a [`Closed`] with each change that closes a ticket.
+/// Adds a [`Closed`] intent to each change that closes a ticket.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 
@@ -266,7 +266,7 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// Tickets show the names of their agents.
+/// Copies the names of agents to their tickets.
 #[derive(Debug)]
 pub struct Assignee;
 
@@ -299,20 +299,20 @@ access_patterns! {
     pub DeskQuestions for Ticket {
         /// One ticket.
         ticket(tenant: &str, number: u32) <= point = Ticket::key(tenant, number);
-        /// Those that are not done, the newest first.
+        /// Open tickets, the newest first.
         open(tenant: &str) <= range from Copies<TicketByStatus> = Ticket::by_status(tenant, Status::Open);
-        /// Those of an agent in a status, the newest first.
+        /// Tickets of an agent with a status, the newest first.
         of_agent(tenant: &str, agent: u32, status: Status) <= range from Copies<TicketByAgent> =
             Ticket::by_agent(tenant, agent, status);
-        /// Those that were opened in a time.
+        /// Tickets that were opened in a period.
         opened(tenant: &str, from: DateTime<Utc>, until: DateTime<Utc>) <= range from Copies<TicketByCreated> =
             Ticket::by_created_rows(tenant).created(from..until);
-        /// All of a tenant, for an export.
+        /// All rows of a tenant, for an export.
         of_tenant(tenant: &str) <= range = Ticket::rows(tenant);
     }
 }
 
-/// The next version of the program: tickets name a product and are found by it.
+/// The next version of the program: tickets name a product, with an index over it.
 pub mod next {
     use super::{
         BlobRef, Comment, DateTime, Denormal, Entity, EntitySet, OnDelete, Point, Projection, Selection,
@@ -339,27 +339,27 @@ pub mod next {
         /// Within the tenant.
         #[digits(6)]
         pub number: u32,
-        /// How far it is.
+        /// The status.
         pub status: Status,
         /// 1 is the most urgent.
         pub priority: i32,
         /// The agent who works on it.
         #[digits(4)]
         pub agent: Option<u32>,
-        /// Their name, a copy.
+        /// The agent's name, a copy.
         pub agent_name: Option<String>,
-        /// When it was opened.
+        /// The time at which it was opened.
         pub created: DateTime<Utc>,
         /// Up to 200 KB.
         #[property(chunks)]
         pub text: String,
         /// A file of up to 5 MB.
         pub attachment: Option<BlobRef>,
-        /// What it is about; tickets of the first version name none.
+        /// The product; tickets of the first version have none.
         pub product: Option<String>,
     }
 
-    /// An agent, as before.
+    /// An agent, unchanged.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
     #[partition_key(tenant)]
@@ -377,7 +377,7 @@ pub mod next {
         pub email: String,
     }
 
-    /// Tickets show the names of their agents.
+    /// Copies the names of agents to their tickets.
     #[derive(Debug)]
     pub struct Assignee;
 
@@ -405,7 +405,7 @@ pub mod next {
         }
     }
 
-    /// All that lies in the partition of a tenant.
+    /// All types in the partition of a tenant.
     #[derive(EntitySet, Clone, Debug, PartialEq)]
     pub enum HelpDesk {
         /// A ticket.
@@ -425,7 +425,7 @@ pub mod next {
     pub struct UrgentLine {
         /// Within the tenant.
         pub number: u32,
-        /// When it was opened.
+        /// The time at which it was opened.
         pub created: DateTime<Utc>,
     }
 }

@@ -1,4 +1,4 @@
-//! Airports that share the name of their city with many others, and their lists by city.
+//! Airports whose city shares its name with many others, and their lists by city.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,13 +17,13 @@ use crate::data::airports as source;
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// Lists of more airports than this are in blobs.
+/// Lists of more airports than this are stored in blobs.
 pub const BEYOND: usize = 8;
-/// Airports of a city's name that make it one of those that are listed here.
+/// Minimum number of airports of a city's name in this input.
 const SHARED_BY: usize = 7;
 
-/// An airport under its state, `USA_TX` / `iata_HOU`; once more under its code; in the list of its city in the state; and in that of
-/// all cities of the name in the country.
+/// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. It is also in the list of its city in the
+/// state, and in the list of all cities with the name.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has words of its own, which clippy takes for repetitions"
@@ -62,7 +62,7 @@ impl From<&source::Airport> for Airport {
     }
 }
 
-/// The airports of those cities, ordered as their keys are.
+/// Returns the airports of these cities, in the order of their keys.
 #[must_use]
 pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     let namesakes = |city: &str| all.iter().filter(|airport| airport.city == city).count();
@@ -72,15 +72,15 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     airports
 }
 
-/// What records the changes of lists elsewhere: rows of the partition, and a queue, here in memory.
+/// Creates the outbox for changes of lists in other tables: rows of the partition, and a queue, here in memory.
 ///
 /// # Errors
-/// None: the name of the queue is legal.
+/// None: the name of the queue is valid.
 pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, Engine>> {
     Ok(Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?))
 }
 
-/// The table with its lists.
+/// Returns the table with its lists.
 #[must_use]
 pub fn table<S: TableStore + Clone + 'static>(
     store: &S,
@@ -91,10 +91,10 @@ pub fn table<S: TableStore + Clone + 'static>(
     store.entities_through(outbox).with_list_blobs(lists)
 }
 
-/// Writes the airports anew, and brings their lists elsewhere in line.
+/// Writes the airports again, and updates their lists in other tables.
 ///
 /// # Errors
-/// Those of the store and of the output.
+/// Any error of the store or the output.
 pub async fn import(
     store: &Store,
     all: &[source::Airport],
@@ -102,7 +102,7 @@ pub async fn import(
     out: &mut dyn Write,
 ) -> Result<(), Box<dyn Error>> {
     let (store, began) = (store.unmetered(), Instant::now());
-    // The blobs of an earlier run are gone with it, and lists that name them would be of no use.
+    // The blobs of an earlier run no longer exist, so lists that name them would be useless.
     for name in [Airport::SCHEMA.table, "AirportCities"] {
         match store.delete_table(&TableName::new(name)?).await {
             Err(error) if !error.is_not_found() => return Err(error.into()),

@@ -1,4 +1,4 @@
-//! Routes with the names of both airports: copied from the airports, and kept as they are there (PAT-DEN).
+//! Routes with the names of both airports: copies that follow the airports (PAT-DEN).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -32,7 +32,7 @@ pub struct NamedAirport {
     pub city: String,
 }
 
-/// A route under the airport it starts from: `SEA` / `LAX`. The names are copies.
+/// A route under its airport of departure: `SEA` / `LAX`. The names are copies.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]
@@ -52,7 +52,7 @@ pub struct NamedRoute {
     pub destination_city: Option<String>,
 }
 
-/// The airport that a route starts from.
+/// The airport of departure of a route.
 #[derive(Debug)]
 pub struct Origin;
 
@@ -79,7 +79,7 @@ impl Denormal for Origin {
     }
 }
 
-/// The airport that a route ends at.
+/// The airport of arrival of a route.
 #[derive(Debug)]
 pub struct Destination;
 
@@ -107,7 +107,7 @@ impl Denormal for Destination {
     }
 }
 
-/// Airports, routes and the worker between them, in one store. The queue is in memory: a lost message costs time, not copies.
+/// Airports, routes and their worker, in one store. The queue is in memory: a lost message costs time, not copies.
 pub struct NamedRoutes<S> {
     /// The sources.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
@@ -117,20 +117,20 @@ pub struct NamedRoutes<S> {
 }
 
 impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
-    /// The handles of a store.
+    /// Creates the handles on a store.
     ///
     /// # Errors
-    /// None but for a broken engine.
+    /// Any error of the engine of the queue.
     pub async fn new(store: S) -> Result<Self> {
         let outbox = Outbox::new(store, Engine::in_memory(), QueueName::new("named-routes")?);
         outbox.create_queues().await?;
         Ok(Self { airports: Entities::from(outbox.clone()), routes: Entities::from(outbox.clone()), outbox })
     }
 
-    /// Does what has been recorded.
+    /// Processes the recorded intents.
     ///
     /// # Errors
-    /// Those of the queue.
+    /// Any error of the queue.
     pub async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
         worker.with_index_handler(&self.airports).with_index_handler(&self.routes).run_until_idle().await
@@ -143,7 +143,7 @@ impl<S> std::fmt::Debug for NamedRoutes<S> {
     }
 }
 
-/// The routes from one state, as the input has them, with the names as the airports have them.
+/// Returns the routes from one state with the names of their airports, in the order of the input.
 #[must_use]
 pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute> {
     let by_code: BTreeMap<&str, &airports::Airport> =
@@ -163,10 +163,10 @@ pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute
     routes.iter().filter(|route| route.state == STATE).filter_map(named).collect()
 }
 
-/// Writes the airports of these routes, and the routes, with what they copy.
+/// Writes the airports of these routes, and the routes with their copies.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn import(
     store: &Store,
     routes: &[Route],
@@ -190,7 +190,7 @@ pub async fn import(
     }
     for route in &routes {
         match handles.routes.insert(route).await {
-            // From an earlier import, perhaps with names that a recipe changed.
+            // From an earlier import, possibly with names that a recipe changed.
             Err(error) if error.is_already_exists() => {
                 handles.routes.settle_copies(NamedRoute::key(&route.origin, &route.destination)).await?;
             }

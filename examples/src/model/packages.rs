@@ -14,7 +14,7 @@ pub struct Build {
     /// The package; its name cannot hold a `_`, by Debian's rules.
     #[without('_')]
     pub package: String,
-    /// From 1.
+    /// Starts at 1.
     #[digits(7)]
     pub number: u32,
     /// The version.
@@ -23,13 +23,13 @@ pub struct Build {
     pub architecture: String,
     /// In KiB.
     pub installed_size: i64,
-    /// Its maintainer.
+    /// The maintainer.
     pub maintainer: String,
-    /// When it was made.
+    /// The time of the build.
     pub built: DateTime<Utc>,
 }
 
-/// What a list of builds shows.
+/// The properties in a list of builds.
 #[derive(Projection, Clone, Debug, PartialEq, Eq)]
 #[projection(of = Build)]
 pub struct BuildSize {
@@ -45,7 +45,7 @@ pub struct BuildSize {
 pub struct Section {
     /// The section.
     pub section: String,
-    /// How many builds it has.
+    /// The number of builds.
     pub builds: i64,
 }
 
@@ -57,7 +57,7 @@ pub struct Section {
 pub struct FirstBuild {
     /// The section.
     pub section: String,
-    /// When it was made.
+    /// The time of the build.
     pub built: DateTime<Utc>,
     /// The package.
     pub package: String,
@@ -65,7 +65,7 @@ pub struct FirstBuild {
     pub version: String,
 }
 
-/// What was imported last into a table, and is complete.
+/// A marker for the last complete import into a table.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Imports")]
 #[partition_key(table)]
@@ -73,8 +73,8 @@ pub struct FirstBuild {
 pub struct Import {
     /// The table.
     pub table: String,
-    /// Where the rows come from.
+    /// The source of the rows.
     pub source: String,
-    /// How many there are.
+    /// The number of builds.
     pub builds: i64,
 }

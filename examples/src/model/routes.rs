@@ -6,7 +6,7 @@ use table_core::Entity;
 
 use crate::data::{airports, routes as source};
 
-/// The flights of a year from one airport to another, under the state they start in (PAT-CK): `WA` / `SEA_LAX`.
+/// The flights of a year from one airport to another, under the state of departure (PAT-CK): `WA` / `SEA_LAX`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Routes")]
 #[partition_key(state)]
@@ -14,7 +14,7 @@ use crate::data::{airports, routes as source};
 pub struct Route {
     /// The state of the airport of departure; `unknown` for four airports.
     pub state: String,
-    /// The airport of departure. `_` ends it in the key, so that it may not hold one.
+    /// The airport of departure. `_` terminates it in the key, so it cannot contain one.
     #[without('_')]
     pub origin: String,
     /// The airport of arrival.
@@ -23,7 +23,7 @@ pub struct Route {
     pub flights: i32,
 }
 
-/// Every route with the state that it starts in, in the order of the keys within each state.
+/// Returns every route with its state of departure, in the order of the keys within each state.
 #[must_use]
 pub fn routes(routes: &[source::Route], airports: &[airports::Airport]) -> Vec<Route> {
     let states: HashMap<&str, &str> =

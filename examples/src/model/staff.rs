@@ -33,11 +33,11 @@ pub struct Department {
     pub code: String,
     /// Its name.
     pub department_name: String,
-    /// How many work in it.
+    /// The number of employees.
     pub employee_count: i32,
 }
 
-/// Everybody who works here.
+/// Returns all employees.
 #[must_use]
 pub fn employees() -> Vec<Employee> {
     super::company::employees()
@@ -52,7 +52,7 @@ pub fn employees() -> Vec<Employee> {
         .collect()
 }
 
-/// Every department.
+/// Returns all departments.
 #[must_use]
 pub fn departments() -> Vec<Department> {
     let everybody = employees();

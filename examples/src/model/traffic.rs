@@ -1,4 +1,4 @@
-//! Flights an airport: a read model of routes, which follows them by their change feed (IMP-6).
+//! Flights per airport: a read model of routes, which follows their change feed (IMP-6).
 
 use std::error::Error;
 
@@ -15,7 +15,7 @@ use crate::store::Store;
 /// The states whose routes are imported.
 const STATES: [&str; 3] = ["ID", "OR", "WA"];
 
-/// A route under the state it starts in, as it is written: `WA` / `SEA_LAX`.
+/// A route under its state of departure: `WA` / `SEA_LAX`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "WatchedRoutes")]
 #[partition_key(state)]
@@ -32,7 +32,7 @@ pub struct WatchedRoute {
     pub flights: i32,
 }
 
-/// What starts and what lands at an airport, as it is asked for: `SEA` / `Traffic`.
+/// The departures and arrivals of an airport: `SEA` / `Traffic`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "AirportTraffic")]
 #[partition_key(airport)]
@@ -40,15 +40,15 @@ pub struct WatchedRoute {
 pub struct AirportTraffic {
     /// The airport.
     pub airport: String,
-    /// Flights that start there.
+    /// Departing flights.
     pub departures: i64,
-    /// Flights that land there.
+    /// Arriving flights.
     pub arrivals: i64,
-    /// Airports that one can fly to.
+    /// Number of destinations.
     pub destinations: i64,
 }
 
-/// What each route has in it: its flights, twice.
+/// The contribution of each route: its flights, to both airports.
 #[derive(Debug)]
 pub struct Traffic;
 
@@ -64,7 +64,7 @@ impl View for Traffic {
     }
 }
 
-/// The routes of the three states.
+/// Returns the routes of the three states.
 #[must_use]
 pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
     let here = routes.iter().filter(|route| STATES.contains(&route.state.as_str()));
@@ -77,7 +77,7 @@ pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
     .collect()
 }
 
-/// The traffic of an airport, counted from the routes.
+/// Returns the traffic of an airport, counted from the routes.
 #[must_use]
 pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     let flights = |is_it: fn(&WatchedRoute, &str) -> bool| {
@@ -92,17 +92,17 @@ pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     }
 }
 
-/// Writes the routes, and builds the view of them.
+/// Writes the routes, and builds their view.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error>> {
     let store = store.unmetered();
     let table = store.table::<WatchedRoute>().create_if_missing().await?;
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // One change of each state, so that a first run finds cursors as a second one does.
+    // One change in each state, because a first run then finds cursors like a second one.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {
@@ -115,10 +115,10 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes what the view has applied: nothing else follows these feeds.
+/// Deletes the entries that the view has applied: it is the only reader of these feeds.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn trim<S: TableStore + Clone + 'static>(
     routes: &Entities<WatchedRoute, S>,
     view: &ViewTable<Traffic, S>,

@@ -1,4 +1,4 @@
-//! A year of weather as a file: too much for an entity that is read all the time, and so a blob.
+//! A year of weather as a file: too large for an entity that is read often, and so a blob.
 
 use std::fmt::Write as _;
 
@@ -21,12 +21,12 @@ pub struct WeatherFile {
     pub year: u16,
     /// Days in the file.
     pub days: i32,
-    /// Where the file is.
+    /// The address of the file.
     #[blob]
     pub file: Option<BlobRef>,
 }
 
-/// The file of a year: a line a day.
+/// Returns the file of a year: one line per day.
 #[must_use]
 pub fn csv(weather: &[source::DailyWeather], location: &str, year: i32) -> String {
     let mut text = "date,precipitation,temp_max,temp_min,wind,weather\n".to_owned();

@@ -1,4 +1,4 @@
-//! Weather in a table a month: what is older than a quarter is dropped as it is (PAT-HVD).
+//! Weather in one table per month: tables older than a quarter are dropped (PAT-HVD).
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use table_core::Entity;

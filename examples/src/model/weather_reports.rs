@@ -1,11 +1,11 @@
-//! Weather as it is reported: a day a row, and a feed of what happened beside it.
+//! Weather reports: one row per day, with a feed of changes.
 
 use chrono::NaiveDate;
 use table_core::Entity;
 
 use crate::data::weather as source;
 
-/// The rain of a day as a station reports it, and corrects it: `Seattle` / `20150101`.
+/// The rain of a day as reported, and later corrected, by a station: `Seattle` / `20150101`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherReports")]
 #[partition_key(location)]

@@ -25,7 +25,7 @@ pub struct RainYear {
     pub days: Vec<Option<f64>>,
 }
 
-/// Every year of every city.
+/// Returns every year of every city.
 #[must_use]
 pub fn years(weather: &[source::DailyWeather]) -> Vec<RainYear> {
     let mut years: BTreeMap<(String, u16), Vec<Option<f64>>> = BTreeMap::new();
@@ -43,7 +43,7 @@ pub fn years(weather: &[source::DailyWeather]) -> Vec<RainYear> {
 /// Writes the rain of every year.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn import(store: &Store, weather: &[source::DailyWeather]) -> Result<(), Box<dyn Error>> {
     let table = store.unmetered().wide::<RainYear>().create_if_missing().await?;
     for year in years(weather) {

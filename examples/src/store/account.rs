@@ -1,4 +1,4 @@
-//! Stores in an account, each under a prefix of its own.
+//! Stores in an account, each under a separate prefix.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
@@ -14,12 +14,12 @@ use table_core::{DynTableStore, Engine};
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
-/// A part of an account: tables and queues of a prefix that no other run has, and a container of its own. What is there already
-/// stays as it is. Queues or blobs that the connection string does not name, as none of Cosmos DB does, are in memory; so are blobs
-/// where the account has none, as on `table-server`.
+/// Opens a part of an account: tables and queues with a new prefix, and a new container. Existing data is not changed. Queues or
+/// blobs that the connection string does not name, as for Cosmos DB, are in memory; so are blobs of accounts without a blob
+/// service, such as on `table-server`.
 ///
 /// # Errors
-/// Those of [`AzureTables::from_connection_string`], and of making the container.
+/// Any error of [`AzureTables::from_connection_string`], or of creating the container.
 pub async fn azure(connection_string: &str) -> Result<Store> {
     let name = format!("cookbook{:016x}", RandomState::new().hash_one(connection_string.len()));
     let account = AzureTables::from_connection_string(connection_string)?;

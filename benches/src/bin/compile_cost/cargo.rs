@@ -1,4 +1,4 @@
-//! Crates that are written, and what cargo says of them.
+//! Generated crates, and the results of cargo for them.
 
 use std::error::Error;
 use std::fs;
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A workspace of its own under `target`, with the versions of ours.
+/// A separate workspace under `target`, with this workspace's versions.
 pub(crate) struct Crates {
     folder: PathBuf,
 }
 
-/// How long an expansion is.
+/// The size of an expansion.
 pub(crate) struct Size {
     pub(crate) lines: usize,
     pub(crate) bytes: usize,
 }
 
 impl Crates {
-    /// Writes a crate for each name and source. `root` is our workspace.
+    /// Writes a crate for each name and source. `root` is this workspace.
     pub(crate) fn write(root: &Path, crates: &[(&str, &str)]) -> Result<Self, Box<dyn Error>> {
         let folder = root.join("target").join("compile_cost");
         fs::create_dir_all(&folder)?;
@@ -44,7 +44,7 @@ impl Crates {
         Ok(Self { folder })
     }
 
-    /// Checks a crate anew, its dependencies not, and says how long it took.
+    /// Checks a crate again without its dependencies, and returns the time it took.
     pub(crate) fn check(&self, name: &str) -> Result<Duration, Box<dyn Error>> {
         let source =
             fs::File::options().append(true).open(self.folder.join(name).join("src").join("lib.rs"))?;
@@ -56,11 +56,11 @@ impl Crates {
         Ok(begun.elapsed())
     }
 
-    /// How long a crate is with its macros expanded.
+    /// Returns the size of a crate with its macros expanded.
     pub(crate) fn expanded(&self, name: &str) -> Result<Size, Box<dyn Error>> {
         let mut expand = self.cargo();
         expand.args(["rustc", "--quiet", "--offline", "--profile", "check", "--package", name]);
-        // Shown by a nightly compiler alone, or by one that takes itself for one.
+        // Only nightly compilers support this, or compilers that act as one.
         expand.args(["--", "-Zunpretty=expanded"]).env("RUSTC_BOOTSTRAP", "1");
         let text = String::from_utf8(succeed(&mut expand)?.stdout)?;
         Ok(Size { lines: text.lines().count(), bytes: text.len() })
@@ -69,7 +69,7 @@ impl Crates {
     fn cargo(&self) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", self.folder.join("target"));
-        // What a build around this one has set is not for these.
+        // Settings of an enclosing build must not affect these builds.
         cargo.env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0");
         cargo
     }

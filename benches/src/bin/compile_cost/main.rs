@@ -1,4 +1,5 @@
-//! What the derives cost the compiler: entities with indexes against the same structs with serde's derives, in one run.
+//! The cost of the derives at compile time: entities with indexes compared with the same structs with serde's derives, in one
+//! run.
 //!
 //! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]`. Fails above twice the time or the size of serde's.
 
@@ -14,13 +15,13 @@ use cargo::Crates;
 
 /// Entities of each crate.
 const ENTITIES: usize = 100;
-/// Checks of each crate, if the command line does not say it.
+/// Default number of checks of each crate.
 const ROUNDS: usize = 7;
-/// The crate with our derive.
+/// The crate with this project's derive.
 const OURS: &str = "tables";
 /// The crate with serde's.
 const THEIRS: &str = "serde_twin";
-/// The most that our derives may cost, as a multiple of serde's.
+/// Maximum cost of this project's derives, as a multiple of serde's.
 const LIMIT: f64 = 2.0;
 
 fn main() -> ExitCode {
@@ -39,13 +40,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, shows, and gives the ratios of the check times and of the expanded bytes.
+/// Measures, prints, and returns the ratios of the check times and of the expanded bytes.
 fn run() -> Result<(f64, f64), Box<dyn Error>> {
     let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse())?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("benches stands in the workspace")?;
     let (tables, serde) = (source::tables(ENTITIES), source::serde(ENTITIES));
     let crates = Crates::write(root, &[(OURS, &tables), (THEIRS, &serde)])?;
-    // Once for the dependencies, and for whatever the first run of a compiler has to load.
+    // One run for the dependencies and the warm-up of the compiler.
     crates.check(OURS)?;
     crates.check(THEIRS)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-/// With our derive, two indexes each: one that copies the whole entity, one that keeps two properties.
+/// Returns the source with this project's derive, with two indexes each: one copies the whole entity, one includes two
+/// properties.
 pub(crate) fn tables(entities: usize) -> String {
     let header = "//! Entities.\n\nuse table_core::Entity;\n";
     crate_of(header, entities, |number| {
@@ -17,7 +18,7 @@ pub(crate) fn tables(entities: usize) -> String {
     })
 }
 
-/// With serde's derives.
+/// Returns the source with serde's derives.
 pub(crate) fn serde(entities: usize) -> String {
     crate_of("//! Twins.\n\nuse serde::{Deserialize, Serialize};\n", entities, |_| {
         "#[derive(Serialize, Deserialize)]\n".to_owned()
