@@ -42,7 +42,7 @@ fn written(level: MetadataLevel, context: &Context<'_>) -> String {
     write_entity(EntityRef::new("Sales", "00001", employee().view()), level, context).unwrap()
 }
 
-/// The custom properties of EX-3 as every level but the lowest writes them.
+/// The custom properties of EX-3 as every level except the lowest writes them.
 const ANNOTATED: &str = concat!(
     r#""FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"#,
     r#""BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","#,
@@ -196,12 +196,12 @@ fn a_broken_row_is_an_error_and_no_document() {
     assert_eq!(write_body(None, entity.row).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Types and values as text, so that NaN equals itself.
+/// Returns types and values as text, in which NaN equals itself.
 fn shown(row: RowView<'_>) -> String {
     format!("{row:?}")
 }
 
-/// What is left of a value where types are not annotated (JSON-4).
+/// Returns the value that remains if types are not annotated (JSON-4).
 fn without_type(value: &Value) -> Value {
     let json = write_body(None, row(&vec![("P".to_owned(), value.clone())]).view()).unwrap();
     match value {

@@ -1,4 +1,4 @@
-//! Reading over a value that is there, against reading a new one.
+//! Reading into an existing value, compared with reading a new one.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Reads each row over what was read before it. Compares debug texts, by which a NaN is the same as another.
+/// Reads each row into the previous value. Compares debug texts, in which all NaNs are equal.
 fn compare<T: Property + Debug>(rows: &[Vec<(&str, Value)>]) -> Result<(), TestCaseError> {
     let mut place: Option<T> = None;
     for properties in rows {
@@ -59,7 +59,7 @@ proptest! {
         ),
         kind in value(),
     ) {
-        // Mostly values of one type, so that one is read over another.
+        // Usually values of one type, because one should be read into another.
         let alike = |mut properties: Vec<(&'static str, Value)>| {
             properties.dedup_by_key(|(name, _)| *name);
             properties.retain(|(_, value)| value.edm_type() == kind.edm_type() || matches!(value, Value::Int32(7..)));

@@ -1,4 +1,5 @@
-//! What only the engine's own queues promise: they survive a stop, agree with a plain model, and never share a message.
+//! Guarantees of the engine's queues only: they survive a stop, agree with a plain model, and never deliver a message twice at a
+//! time.
 
 mod stops;
 
@@ -24,7 +25,7 @@ fn work() -> QueueName {
     QueueName::new("work").unwrap()
 }
 
-/// Options with a clock of the test's own, and the clock.
+/// Returns options with a test clock, and the clock.
 fn clocked() -> (EngineOptions, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(BEGIN));
     let clock = Arc::clone(&time);
@@ -203,7 +204,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message of the model: text, when it shows, when it dies, how often it was received, the number of its receipt.
+/// A message of the model: text, time of visibility, expiry, dequeue count, number of its receipt.
 #[derive(Clone, Debug)]
 struct Held {
     text: String,
@@ -227,7 +228,7 @@ proptest! {
         let mut engine = options.clone().open(folder.path()).unwrap();
         block_on(engine.create_queue(&work())).unwrap();
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
-        // Every lease ever given out; the model knows the last one of each message.
+        // Every lease ever issued; the model knows the last one of each message.
         let mut leases: Vec<Lease> = Vec::new();
         for (n, step) in steps.into_iter().enumerate() {
             let now = time.load(Ordering::SeqCst);

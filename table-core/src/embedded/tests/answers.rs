@@ -1,4 +1,4 @@
-//! Does every request get an answer, whatever happens to the committer and to the callers?
+//! Every request gets an answer, whatever happens to the committer and to the callers.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::*;
 use crate::embedded::failpoint::{Action, Hook, Step};
 
-/// The outcome of a future that nothing but the engine moves on.
+/// Returns the outcome of a future that only the engine advances.
 fn answered<T>(what: &str, future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let began = Instant::now();
@@ -27,7 +27,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
 
-/// Stops at a step until it is let go on.
+/// Stops at a step until it is released.
 fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let armed = Arc::new(AtomicBool::new(false));
     let (stopped, has_stopped) = mpsc::channel();
@@ -38,7 +38,7 @@ fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::
         Hook::new(move |at| {
             if at == step && armed.load(Ordering::SeqCst) {
                 stopped.send(()).unwrap();
-                // Once no test looks any more, all goes on.
+                // When the test has dropped its end, the step continues.
                 let _ = told.lock().unwrap().recv();
             }
             Action::Continue
@@ -124,14 +124,14 @@ fn a_waker_that_panics_stops_no_one_else() {
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // By chance the answer is there already, and no caller is woken.
+        // The answer may already be there, and no caller is woken.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());
     }
 }
 
-/// A task as executors have it: its waker owns it, and it owns the engine.
+/// A task as in executors: its waker owns it, and it owns the engine.
 #[derive(Default)]
 struct Task(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 
@@ -155,7 +155,7 @@ fn the_last_handle_may_go_on_the_committers_own_thread() {
         task.0.lock().unwrap().as_mut().unwrap().as_mut().poll(&mut Context::from_waker(&waker)).is_pending()
     );
     has_stopped.recv().unwrap();
-    // From here on the committer alone holds the task, by the waker, and so the engine.
+    // From this point on only the committer holds the task, by its waker, and so the engine.
     drop((waker, task));
     armed.store(false, Ordering::SeqCst);
     drop(go_on);
@@ -179,7 +179,7 @@ fn writes_dropped_in_any_order_behind_a_full_queue_stop_no_other_and_are_whole_o
     let mut writes: Vec<_> = keys.iter().map(submit).collect();
     assert!(writes.iter_mut().all(|write| poll(write, Waker::noop()).is_pending()));
     has_stopped.recv().unwrap();
-    // A step without a common divisor comes past each of them.
+    // A step without a common divisor reaches each of them.
     while !writes.is_empty() {
         drop(writes.swap_remove(7_919 % writes.len()));
     }

@@ -1,5 +1,5 @@
-//! Is a copy taken beside writers whole, does a later one copy what is new alone, and is one that was cut short, or is broken,
-//! never taken for whole?
+//! A backup taken during writes is complete, a later one copies only new data, and an interrupted or damaged one is never
+//! accepted as complete.
 
 use super::images::ImagingDisk;
 use super::sim::SimDisk;
@@ -39,7 +39,7 @@ fn a_copy_holds_what_was_acknowledged_before_and_whole_transactions_of_the_rest(
         wait(copy.compact()).unwrap();
         drop(copy);
         assert_eq!(all(&on_disk(&restored)).len(), 22);
-        // Neither an engine's folder nor a backup of it takes the place of the other.
+        // Neither an engine's folder nor a backup can replace the other.
         let error = wait(engine.backup(&restored)).unwrap_err();
         assert_eq!(error.code(), ErrorCode::FolderNotOurs);
         assert_eq!(Engine::open(copies.path().join(n.to_string())).unwrap_err().code(), ErrorCode::ReadOnly);
@@ -67,7 +67,7 @@ fn what_is_broken_is_not_copied_as_if_it_were_whole() {
     assert_eq!(Engine::restore(copy.path(), restored).unwrap_err().code(), ErrorCode::FolderNotOurs);
 }
 
-/// An engine with pads, so that a few rows make a run, on a disk.
+/// Opens an engine with padding rows on a disk, so a few rows fill a run.
 fn padded(disk: &Arc<dyn Disk>, folder: &str) -> Engine {
     with_table(EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000).open(folder).unwrap())
 }
@@ -108,7 +108,7 @@ fn a_later_backup_copies_what_is_new_and_removes_what_is_not_needed() {
     let third = wait(engine.backup("/backup")).unwrap();
     assert!(third.removed_files > 3, "{third:?}");
     assert_eq!(restored(&disk, "/backup", "/restored").unwrap(), [100, 101, 102]);
-    // What was restored goes on, and so do its backups.
+    // The restored engine continues to work, and so do its backups.
     let engine = padded(&disk, "/restored");
     pad(&engine, 103..110);
     assert!(wait(engine.backup("/backup")).unwrap().kept_files > 0);
@@ -124,7 +124,7 @@ fn a_power_loss_at_any_call_of_a_backup_leaves_the_earlier_or_the_new_one_whole(
     pad(&engine, 0..20);
     wait(engine.backup("/backup")).unwrap();
     let old: Vec<i32> = (0..20).collect();
-    // Merged and updated: runs come and go.
+    // Runs are replaced by merges and updates.
     pad(&engine, 10..24);
     wait(engine.compact()).unwrap();
     imaging.take();
@@ -145,7 +145,7 @@ fn a_power_loss_at_any_call_of_a_backup_leaves_the_earlier_or_the_new_one_whole(
             let found = restored(&disk, "/backup", "/restored").unwrap();
             assert!(found == old || found == new, "call {at}, seed {seed}: {found:?}");
             seen[usize::from(found == new)] += 1;
-            // The next backup is whole whatever was left.
+            // The next backup is complete, whatever an interrupted one left.
             let engine = padded(&disk, "/engine");
             wait(engine.backup("/backup")).unwrap();
             let found = restored(&disk, "/backup", "/next").unwrap();
@@ -181,7 +181,7 @@ fn a_power_loss_at_any_call_of_a_first_backup_or_a_restore_leaves_nothing_that_i
         image.lose_power(|| false);
         let disk: Arc<dyn Disk> = image;
         match EngineOptions::new().disk(disk.clone()).open("/b/restored") {
-            // Nothing of it is there yet.
+            // The folder has no content yet.
             Ok(engine) if wait(engine.list_tables("", None, 10)).unwrap().names.is_empty() => {
                 assert!(!began, "what had begun opens as an empty engine");
                 assert_eq!(engine.statistics().unwrap().runs, 0);
@@ -255,7 +255,7 @@ fn a_backup_of_another_engine_or_of_another_history_is_not_overwritten() {
         error.to_string()
     };
     assert!(refused(&other, "/late").contains("another engine"));
-    // An older state was restored and written on: numbers of runs are given again.
+    // An older state was restored and written to, so numbers of runs are used again.
     restored(&disk, "/early", "/restored").unwrap();
     let restored_engine = padded(&disk, "/restored");
     assert!(refused(&restored_engine, "/late").contains("another history"));
@@ -280,7 +280,7 @@ fn a_backup_of_what_can_be_read_names_what_cannot() {
     let whole = std::fs::read(&run).unwrap();
     let at = whole.len() / 2;
     let numbers = |engine: &Engine| -> Vec<i32> { all(engine).into_iter().map(|(_, _, n)| n).collect() };
-    // A block that has rotted, and an index that has.
+    // A damaged block, and a damaged index.
     for (name, at) in [("block", at), ("index", whole.len() - 10)] {
         let mut broken = whole.clone();
         broken[at] ^= 1;
@@ -302,7 +302,7 @@ fn a_backup_of_what_can_be_read_names_what_cannot() {
         let kept: Vec<i32> = (0..60).filter(|n| !is_lost(n)).collect();
         assert_eq!(numbers(&restored), kept);
         assert!(kept.len() < 60 && (name == "index") == kept.is_empty());
-        // It is not added to, nor replaced.
+        // It is neither extended nor replaced.
         assert_eq!(wait(engine.backup_readable(path(name))).unwrap_err().code(), ErrorCode::FolderNotOurs);
     }
 }

@@ -1,4 +1,4 @@
-//! Do checkpoints keep every row, shorten the journal, reclaim space, and hold memory to its bound?
+//! Checkpoints keep every row, shorten the journal, reclaim space, and bound memory.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn a_checkpoint_moves_rows_into_the_base_and_releases_the_journal_it_covers() {
         write(&engine, &n.to_string(), insert(n)).unwrap();
     }
     wait(engine.checkpoint()).unwrap();
-    // The next file is there already, in the room of the first.
+    // The next file exists already, reusing the first.
     assert_eq!(files(folder.path(), ".journal"), ["0000000002.journal", "0000000003.journal"]);
     assert_eq!(engine.inner.shared.state().unwrap().recent.len(), 0);
     for n in 0..10 {
@@ -60,7 +60,8 @@ fn checkpoints_begin_by_themselves_and_the_bound_on_recent_makes_writers_wait_an
 #[test]
 fn one_key_written_over_and_over_does_not_make_the_journal_grow_without_end() {
     let folder = tempfile::tempdir().unwrap();
-    // So few recent bytes that writers wait for a checkpoint thread that is behind: else it alone would decide how often it comes.
+    // The bound of recent bytes is low, so writers wait for a checkpoint thread that is behind. Otherwise its timing alone would
+    // determine the number of checkpoints.
     let options = options().checkpoint_bytes(20_000).recent_bytes(10_000);
     let engine = with_table(options.open(folder.path()).unwrap());
     for n in 0..1_500 {

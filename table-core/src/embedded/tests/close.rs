@@ -1,13 +1,13 @@
-//! Reads while an engine is closed: the right answer, or `EngineClosed`.
+//! Reads while an engine is closed: the correct result, or `EngineClosed`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 
-/// Reads until the engine is closed. Returns the wrong answers.
+/// Reads until the engine is closed. Returns the wrong results.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
     let (key, mut wrong) = (EntityKey::new("Sales", "1").unwrap(), Vec::new());
-    // The other reader may have begun, and the engine be closed, before this one starts.
+    // The other reader may have started, and the engine been closed, before this one starts.
     let Ok(snapshot) = engine.snapshot() else { return wrong };
     let query = Query::new(KeyRange::ALL);
     loop {

@@ -1,4 +1,4 @@
-//! Does a stop at any step of the way to the disk lose nothing acknowledged and show nothing half-applied?
+//! A stop at any step to the disk loses no acknowledged write and shows no partial one.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use super::gate::{Gate, GatedDisk};
 use super::*;
 use crate::embedded::failpoint::{Action, Hook, Step};
 
-/// Copies of the folder taken at every step, with how many transactions were acknowledged by then.
+/// Copies of the folder taken at every step, each with the number of transactions acknowledged before.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Transaction `n` writes `n` to three keys, of which it deletes one again in the next: visible are all or none of it.
+/// Transaction `n` writes `n` to three keys, one of which the next transaction deletes again: all or none of it is visible.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];
@@ -23,7 +23,7 @@ fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     submit(engine, "Sales", operations)
 }
 
-/// Which transaction's state the engine shows; panics if it is none's.
+/// Returns the transaction whose state the engine shows; panics if the state belongs to none.
 fn shown(engine: &Engine) -> i32 {
     let found = all(engine);
     let Some((_, _, n)) = found.first().cloned() else { return 0 };
@@ -135,16 +135,16 @@ fn f4_a_failure_at_any_step_poisons_at_most_the_writes_and_reopening_recovers() 
         note(wait(engine.delete_table(&name("Other"))));
         let compacted = wait(engine.compact());
         if step == Step::MergeWrite {
-            // The slice came to nothing, and that is all.
+            // Only the slice failed.
             assert_eq!(compacted.unwrap_err().code(), ErrorCode::Io);
         } else {
             note(compacted);
         }
         note(wait(engine.checkpoint()));
-        // A file that could not be deleted is not a reason to stop.
+        // A file that could not be deleted does not stop the engine.
         let harmless = [Step::JournalDelete, Step::MergeWrite, Step::RunDelete].contains(&step);
         assert_eq!(failed, !harmless, "{step:?}");
-        // What is published stays readable.
+        // Published writes stay readable.
         assert!(shown(&engine) >= known);
         assert_eq!(wait(engine.close()).is_err(), failed);
         let engine = on_disk(folder.path());

@@ -1,4 +1,4 @@
-//! Do the options misbehave as asked for (ENG-14)?
+//! The options inject faults as configured (ENG-14).
 
 use std::num::{NonZeroU32, NonZeroUsize};
 

@@ -1,4 +1,4 @@
-//! Does a disk that refuses at any call, for good or for a while, lose nothing that was acknowledged?
+//! A disk that fails at any call, permanently or temporarily, loses no acknowledged write.
 
 use std::io;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::*;
 use crate::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// Which calls a disk refuses once its calls of that kind are used up.
+/// The calls that a disk refuses when its quota of calls is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refuses {
     /// Writes, as a full disk does.
     Writes,
     /// Syncs.
     Syncs,
-    /// Everything that changes something.
+    /// All calls that change something.
     Everything,
 }
 
@@ -87,7 +87,7 @@ impl DiskFile for FaultyFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let outcome = self.0.take(Refuses::Writes);
-        // A full disk takes the first part of a write.
+        // A full disk writes the first part of the bytes.
         let taken = if outcome.is_ok() { bytes.len() } else { bytes.len() / 2 };
         self.1.write_at(offset, &bytes[..taken])?;
         outcome
@@ -103,7 +103,7 @@ impl DiskFile for FaultyFile {
     }
 }
 
-/// Opens, writes and checkpoints until the disk refuses. How many writes were acknowledged, and whether all went well.
+/// Opens, writes and checkpoints until the disk refuses. Returns the number of acknowledged writes, and `true` if no call failed.
 fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
     let Ok(engine) = EngineOptions::new().disk(Arc::new(FaultyDisk(quota.clone()))).open(folder) else {
         return (0, false);
@@ -122,7 +122,7 @@ fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
         if n == 2 {
             well &= wait(engine.compact()).is_ok();
         }
-        // What readers see is what was acknowledged, and at most the one that got no answer.
+        // Readers see the acknowledged writes, and at most the one without an answer.
         if well {
             assert_eq!(all(&engine).len(), usize::try_from(n).unwrap());
         }
@@ -138,7 +138,7 @@ fn f4_con_1_a_disk_that_is_full_or_fails_to_sync_at_any_call_loses_nothing_ackno
             let folder = tempfile::tempdir().unwrap();
             let quota = Arc::new(Quota { refuses, left: AtomicI64::new(calls) });
             let (acknowledged, well) = work(folder.path(), &quota);
-            // There is room again.
+            // Space is free again.
             let engine = on_disk(folder.path());
             let found: Vec<i32> = all(&engine).into_iter().map(|(_, _, n)| n).collect();
             let kept = i32::try_from(found.len()).unwrap();

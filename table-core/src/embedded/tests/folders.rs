@@ -1,4 +1,4 @@
-//! Is a folder opened by one engine at a time, and only if it is ours?
+//! A folder is opened by one engine at a time, and only if it is an engine's folder.
 
 use std::sync::Barrier;
 

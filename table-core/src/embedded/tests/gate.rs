@@ -1,5 +1,5 @@
-//! A disk for tests. It has a gate: while it is shut no call goes through, so that a copy of the folder is what a crash leaves
-//! behind. And it does not sync: no test of the process takes the power away, and syncs are most of the time.
+//! A disk for tests with a gate: while it is shut no call proceeds, so a copy of the folder has the state after a crash. The disk
+//! does not sync: no test in the process simulates a power loss, and syncs would take most of the time.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A simulated disk that keeps an image of itself from before every call that changes something: what a stop at that call leaves.
+//! A simulated disk that keeps an image from before every call that changes something: the state after a stop at that call.
 
 use std::io;
 use std::path::Path;
@@ -28,7 +28,7 @@ impl ImagingDisk {
         Self { disk, images: Images::default() }
     }
 
-    /// The images since the last time.
+    /// Returns the images since the last call.
     pub(super) fn take(&self) -> Vec<Arc<SimDisk>> {
         std::mem::take(&mut *self.images.lock().unwrap())
     }

@@ -1,4 +1,4 @@
-//! Does the engine do what a plain map does, whatever the order of writes, checkpoints, compactions and reopens?
+//! The engine behaves like a plain map, whatever the order of writes, checkpoints, compactions and reopens.
 
 use std::collections::BTreeMap;
 
@@ -27,14 +27,14 @@ fn step() -> impl Strategy<Value = Step> {
 
 type Model = BTreeMap<String, i32>;
 
-/// What an operation does to an entity of the model.
+/// The effect of an operation on an entity of the model.
 enum Effect {
     Set(i32),
     Remove,
     Fail,
 }
 
-/// The operation that a number stands for, and what it does.
+/// Returns the operation for a number, and its effect.
 fn operation(model: &Model, key: &str, kind: u8, n: i32) -> (OperationKind, Effect) {
     let there = model.contains_key(key);
     let if_there = |effect| if there { effect } else { Effect::Fail };

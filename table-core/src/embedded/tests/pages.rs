@@ -1,10 +1,10 @@
-//! Are queries answered in order, in pages, and gone on with exactly where they ended?
+//! Queries return results in order, in pages, and continue exactly where the previous page ended.
 
 use super::*;
 use crate::embedded::page::{PageBounds, read};
 use crate::query::{Continuation, Page, Position, TextRange};
 
-/// Entities in three partitions; every second one is in the base where there is one, and some are deleted again.
+/// Writes entities in three partitions; every second one is in the base if there is one, and some are deleted again.
 fn fill(engine: &Engine, settle: &dyn Fn()) -> Vec<(String, String, i32)> {
     let keys: Vec<(String, String)> = ["", "P", "P1"]
         .iter()

@@ -1,4 +1,4 @@
-//! Does a power loss that drops, tears and reorders what was not synced lose nothing acknowledged?
+//! A power loss that drops, tears and reorders unsynced writes loses no acknowledged write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Flips, the same for the same seed.
+/// Returns a coin with the same flips for the same seed.
 fn coin(seed: u64) -> impl FnMut() -> bool {
     let mut state = seed.wrapping_mul(2_654_435_769) | 1;
     move || {
@@ -33,10 +33,10 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// A disk at one moment, the transactions that were acknowledged before, and where the engine was.
+/// A disk at one moment, the transactions acknowledged before, and the engine's step.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
-/// Eight writers insert pairs of rows, each pair in a transaction of its own, while images of the disk are taken.
+/// Eight writers insert pairs of rows, each pair in a separate transaction, while images of the disk are taken.
 fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let disk = Arc::new(SimDisk::default());
     let images = Images::default();
@@ -44,7 +44,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let hook = {
         let (disk, images, acknowledged) = (disk.clone(), images.clone(), acknowledged.clone());
         Hook::new(move |step| {
-            // Before the image: what is acknowledged by now must be in it.
+            // Read before the image: all transactions acknowledged so far must be in it.
             let known: BTreeSet<i32> = acknowledged.lock().unwrap().clone();
             if step != Step::Acknowledge {
                 images.lock().unwrap().push((disk.image(), known, step));
@@ -64,7 +64,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
                 }
             });
         }
-        // The last rounds are merged beside what is still written.
+        // The last rounds are merged during the remaining writes.
         scope.spawn(|| wait(engine.compact()).unwrap());
     });
     wait(engine.compact()).unwrap();
@@ -85,7 +85,7 @@ fn con_1_egt_9_a_power_loss_at_any_step_loses_nothing_acknowledged_and_leaves_no
         let (one, two): (Vec<i32>, Vec<i32>) = found.iter().partition(|n| **n < 1_000);
         assert!(one.iter().map(|n| n + 1_000).eq(two), "{step:?}: {found:?}");
         assert!(acknowledged.iter().all(|n| one.contains(n)), "{step:?}: {found:?} of {acknowledged:?}");
-        // What was recovered stays, whatever happens next.
+        // Recovered rows remain, whatever happens next.
         write(&engine, "9999", insert(9_999)).unwrap();
         let later = disk.image();
         later.lose_power(|| false);
@@ -100,7 +100,7 @@ fn relaxed_a_power_loss_leaves_whole_transactions_and_an_engine_that_opens() {
         let found = numbers(&open(&disk, Durability::Relaxed));
         let (one, two): (Vec<i32>, Vec<i32>) = found.iter().partition(|n| **n < 1_000);
         assert!(one.iter().map(|n| n + 1_000).eq(two), "{step:?}: {found:?}");
-        // The history up to some moment: of each writer, its first transactions.
+        // A prefix of the history: for each writer, its first transactions.
         for writer in 0..8 {
             let of_writer: Vec<i32> = one.iter().copied().filter(|n| n % 8 == writer).collect();
             let first = (0..i32::try_from(of_writer.len()).unwrap()).map(|n| n * 8 + writer);
@@ -112,7 +112,7 @@ fn relaxed_a_power_loss_leaves_whole_transactions_and_an_engine_that_opens() {
 #[test]
 fn f4_what_a_failed_sync_left_in_memory_is_written_again_before_it_is_shown() {
     let disk = Arc::new(SimDisk::default());
-    // No checkpoint: the journal alone has it.
+    // Without a checkpoint, only the journal has it.
     let open_on = |disk| {
         with_table(options_on(disk, Durability::Durable).checkpoint_bytes(1 << 20).open("/sim").unwrap())
     };
@@ -135,7 +135,7 @@ fn f4_what_a_failed_sync_left_in_memory_is_written_again_before_it_is_shown() {
     assert_eq!(numbers(&open_on(&later)), [1, 2, 3]);
 }
 
-/// Inserts rows, each in a transaction of its own, with checkpoints and compactions between.
+/// Inserts rows, each in a separate transaction, with checkpoints and compactions in between.
 fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     for n in 1..22 {
         let pad = properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 900]))]);
@@ -151,7 +151,7 @@ fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with a disk on which all of these were acknowledged.
+/// Returns the error on a disk on which all of these were acknowledged.
 fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
     match options_on(disk, Durability::Durable).open("/sim/a/b") {
         Err(error) => Some(format!("refused: {error}")),
@@ -163,8 +163,8 @@ fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String>
     }
 }
 
-/// The system takes what was written for clean after a sync that failed. The program opens the folder again, perhaps writes on,
-/// and the power goes.
+/// After a failed sync the system considers the writes clean. The program opens the folder again, possibly continues to write,
+/// and the power fails.
 #[test]
 fn con_1_one_failed_sync_of_any_file_or_folder_loses_nothing_acknowledged_in_whatever_comes_after() {
     let mut wrong = BTreeMap::<String, Vec<i64>>::new();

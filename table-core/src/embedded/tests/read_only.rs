@@ -1,4 +1,4 @@
-//! Does a reader beside a writer see a state that was, with all that was acknowledged before; does it write nothing, and keep no writer waiting?
+//! A reader next to a writer sees a real state with all writes acknowledged before; it writes nothing and delays no writer.
 
 use super::images::ImagingDisk;
 use super::sim::SimDisk;

@@ -7,7 +7,8 @@ use crate::embedded::Durability;
 use crate::embedded::journal::file::{FileHeader, HEADER, Salt};
 use crate::embedded::journal::frame::{self, Head};
 
-/// Returns the folder of an engine that wrote rows 1 to `count`, one a transaction, and was killed; and the path of its journal.
+/// Returns the folder of an engine that wrote rows 1 to `count` in separate transactions and was killed, and the path of its
+/// journal.
 fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
@@ -19,7 +20,7 @@ fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     (killed, journal)
 }
 
-/// Where the frames of a journal begin and end.
+/// Returns the start and end of each frame of a journal.
 pub(super) fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
     let salt = FileHeader::read(bytes).unwrap().salt;
     let mut at = usize::try_from(HEADER).unwrap();
@@ -32,7 +33,7 @@ pub(super) fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
     frames
 }
 
-/// A good frame of a file with this salt.
+/// Returns an intact frame of a file with this salt.
 fn frame_of(salt: Salt, sequence: u64, durable: u64) -> Vec<u8> {
     let mut out = crate::embedded::bytes::Writer::default();
     frame::write(&frame::Record::Drop { ticks: 1, id: 77 }, salt, sequence, durable, &mut out);
@@ -57,7 +58,7 @@ fn con_1_what_was_acknowledged_is_there_after_a_crash_in_both_durabilities() {
         let recovered = with_table(options.open(copy.path()).unwrap());
         assert_eq!(all(&recovered), all(&engine));
         assert_eq!(all(&recovered).len(), 19);
-        // It goes on as before, and comes back again.
+        // The engine continues to work, and can be opened again.
         write(&recovered, "3", insert(3)).unwrap();
         drop(recovered);
         assert_eq!(numbers(&on_disk(copy.path())).len(), 20);
@@ -139,7 +140,7 @@ fn any_byte_flipped_after_a_close_is_found_and_loses_nothing_in_the_closing_fram
             Ok(found) => assert!(at >= last.1 && found == [1, 2, 3], "byte {at}: {found:?}"),
         }
     }
-    // A journal without writes since its closing frame gets no other one.
+    // A journal without writes since its closing frame gets no further one.
     std::fs::write(&journal, &bytes).unwrap();
     open().unwrap();
     assert_eq!(std::fs::read(&journal).unwrap(), bytes);
@@ -167,7 +168,7 @@ fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_wr
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // What the author of a value may know: everything about frames but the salt of the file.
+    // The knowledge of a value's author: everything about frames except the salt of the file.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));

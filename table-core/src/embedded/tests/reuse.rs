@@ -1,4 +1,4 @@
-//! Is a journal file that was made of an earlier one read as what it is now, whatever it held?
+//! A reused journal file is read as its new content, whatever it contained before.
 
 use std::io;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use super::recovery::frames;
 use super::*;
 use crate::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// Numbers of the folder's journal files.
+/// Returns the numbers of the folder's journal files.
 fn journals(folder: &Path) -> Vec<u64> {
     let names = RealDisk.list(folder).unwrap();
     let mut numbers: Vec<u64> =
@@ -24,7 +24,8 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// An engine that goes on in the file it began with: rows 1 to 20 are in the base, and their frames behind those of row 21.
+/// Returns an engine that continues in its first file: rows 1 to 20 are in the base, and their old frames are after the frame of
+/// row 21.
 fn used_again(folder: &Path) -> Engine {
     let engine = on_disk(folder);
     for n in 1..=20 {
@@ -106,10 +107,10 @@ fn a_closed_folder_keeps_no_room() {
     assert_eq!(journals(folder.path()), [3]);
 }
 
-/// What happens while a file is read.
+/// An action during the read of a file.
 type Event = Box<dyn FnOnce() + Send>;
 
-/// The real disk, on which something happens once, between two reads of the first journal file.
+/// The real disk, with one action between two reads of the first journal file.
 struct Eventful(Arc<Mutex<Option<Event>>>);
 
 struct EventfulFile {

@@ -1,4 +1,4 @@
-//! A full disk: writes that add data are refused until there is room, everything else works.
+//! A full disk: writes that add data are refused until space is free, and everything else works.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn numbers(engine: &Engine) -> BTreeSet<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Writes until the disk is full; the last number written, and how the next was refused.
+/// Writes until the disk is full; returns the last written number and the error of the next write.
 fn fill(engine: &Engine, from: i32) -> (i32, Error) {
     let refused = |n| write(engine, &format!("{n:04}"), padded(n)).err().map(|error| (n - 1, error));
     (from..).find_map(refused).unwrap()
@@ -29,7 +29,7 @@ fn fill(engine: &Engine, from: i32) -> (i32, Error) {
 
 #[test]
 fn a_write_that_finds_no_room_is_refused_and_the_next_one_that_does_is_done() {
-    // No checkpoint comes between.
+    // No checkpoint in between.
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for room in [0, 100, 40_000, 3 << 20] {
@@ -38,13 +38,13 @@ fn a_write_that_finds_no_room_is_refused_and_the_next_one_that_does_is_done() {
         let (last, error) = fill(&engine, from);
         assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
         assert_eq!(numbers(&engine), (1..=last).collect());
-        // What was refused does not come back, and what was acknowledged is there.
+        // Refused writes do not reappear, and acknowledged ones exist.
         for seed in 0..2 {
             let crashed = disk.image();
             crashed.lose_power(|| seed > 0);
             assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..=last).collect());
         }
-        // As much room as a transaction of one small row: shorter than what was refused.
+        // Space for a transaction of one small row, which is shorter than the refused one.
         disk.set_room(8 << 20);
         write(&engine, "small", upsert(0)).unwrap();
         let crashed = disk.image();
@@ -60,7 +60,7 @@ fn what_a_refused_group_had_changed_beside_rows_is_as_it_was() {
     let engine = with_table(open(&disk, 1 << 30));
     write(&engine, "1", insert(1)).unwrap();
     wait(engine.checkpoint()).unwrap();
-    // Space that the journal has ahead is used up first.
+    // Space that the journal has reserved is used first.
     disk.set_room(0);
     fill(&engine, 2);
     while write(&engine, "1", upsert(1)).is_ok() {}
@@ -91,7 +91,7 @@ fn a_folder_with_a_checkpoint_due_opens_on_a_full_disk_and_is_read() {
         assert_eq!(numbers(&engine), (1..20).collect());
         let error = wait(engine.checkpoint()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
-        // Memory is bounded also where the journal has space ahead.
+        // Memory is bounded even if the journal has reserved space.
         assert_eq!(write(&engine, "more", insert(20)).unwrap_err().code(), ErrorCode::DiskFull);
         disk.mend();
         write(&engine, "more", upsert(20)).unwrap();
@@ -136,7 +136,7 @@ fn a_flush_that_finds_no_room_is_tried_again_and_nothing_is_poisoned() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// A merge that finds a broken block notes where it is, which takes room.
+/// A merge that finds a damaged block records its place, which needs space.
 #[test]
 fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
@@ -154,7 +154,7 @@ fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
     assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::DiskFull);
     disk.mend();
     write(&engine, "0020", padded(20)).unwrap();
-    // It is found by this one, or by the one before, which has been tried again.
+    // This compaction finds it, or the retried previous one.
     let outcome = wait(engine.compact());
     assert!(outcome.is_ok() || outcome.is_err_and(|error| error.code() == ErrorCode::Corrupted));
     assert!(!engine.verify().unwrap().is_whole());
@@ -163,14 +163,14 @@ fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
 
 #[test]
 fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
-    // As long as not even the header has room.
+    // While the header does not fit.
     for room in 0..i64::try_from(HEADER).unwrap() {
         let disk = Arc::new(SimDisk::without_reserve());
         let engine = with_table(open(&disk, 1 << 30));
         write(&engine, "1", insert(1)).unwrap();
         disk.set_room(room);
         assert_eq!(wait(engine.checkpoint()).unwrap_err().code(), ErrorCode::DiskFull);
-        // The journal has space ahead.
+        // The journal has reserved space.
         write(&engine, "2", insert(2)).unwrap();
         for seed in 0..2 {
             let crashed = disk.image();
@@ -180,7 +180,7 @@ fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
     }
 }
 
-/// Does a thing on a disk with ever more room, until it succeeds: each refusal before says that the disk is full.
+/// Repeats an action on a disk with increasing space until it succeeds: every earlier error must be `DiskFull`.
 fn with_ever_more_room(disk: &SimDisk, what: impl Fn(i64) -> Result<()>) {
     let enough = (0..40).chain((40..).step_by(200_000)).find(|&room| {
         disk.set_room(room);
@@ -221,7 +221,7 @@ fn what_frees_room_works_on_a_full_disk_and_makes_room() {
     disk.set_room(12 << 20);
     let (last, error) = fill(&engine, 1);
     assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
-    // What is full can be opened, and made smaller.
+    // A full engine can be opened, and its size reduced.
     wait(engine.close()).unwrap();
     let engine = open(&disk, 1 << 20);
     for n in 1..last {
@@ -272,7 +272,7 @@ fn tables_deleted_on_a_full_disk_make_room_beside_tables_that_stay() {
     for name in &names[..3] {
         wait(engine.delete_table(name)).unwrap();
     }
-    // A new row of a table that stays.
+    // A new row of a remaining table.
     eventually("there is room again", || put(9_670).is_ok());
     wait(engine.compact()).unwrap();
     let crashed = disk.image();

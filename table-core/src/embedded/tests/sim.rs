@@ -1,5 +1,5 @@
-//! A disk in memory: what programs see of it, and what a power loss leaves. Of one file no byte is durable before its sync, and of a
-//! folder no entry, be it new, renamed or removed, before the sync of the folder.
+//! A disk in memory, with the state that programs see and the state after a power loss. No byte of a file is durable before its
+//! sync. No new, renamed or removed entry of a folder is durable before the sync of the folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -10,26 +10,26 @@ use std::sync::{Arc, Mutex};
 use super::gate::Gate;
 use crate::embedded::disk::{Disk, DiskFile, DiskLock};
 
-/// What a disk writes as one.
+/// The unit that a disk writes atomically.
 const SECTOR: usize = 512;
-/// What the system remembers to be written.
+/// The unit that the system marks as dirty.
 pub(super) const PAGE: usize = 4096;
 
-/// What a path names.
+/// The target of a path.
 #[derive(Clone, Debug)]
 enum Entry {
     Folder,
     File(Arc<SimFile>),
 }
 
-/// Entries of folders by path; changes that belong together, as those of a rename do.
+/// Entries of folders by path, in groups that change together, as in a rename.
 type Changes = Vec<(PathBuf, Option<Entry>)>;
 
 #[derive(Clone, Debug, Default)]
 struct Names {
     seen: BTreeMap<PathBuf, Entry>,
     durable: BTreeMap<PathBuf, Entry>,
-    /// Made since, in order.
+    /// Later changes, in order.
     pending: Vec<Changes>,
 }
 
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// The first changes stay, until the coin says no; then those of each other folder go their own way.
+    /// Keeps the first changes until the coin says no; then each other folder decides separately.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -66,7 +66,7 @@ impl Names {
                 cut.insert(folder);
             }
         }
-        // What is in a folder goes with it.
+        // The content of a folder is lost with it.
         let durable = self.durable.clone();
         let is_reached = |path: &Path| {
             path.ancestors().skip(1).all(|above| above == Path::new("/") || durable.contains_key(above))
@@ -76,12 +76,12 @@ impl Names {
     }
 }
 
-/// What is the same for the disk and its files.
+/// State shared by the disk and its files.
 #[derive(Clone, Debug)]
 struct State {
-    /// Syncs until one fails.
+    /// Number of syncs until one fails.
     syncs: Arc<AtomicI64>,
-    /// Bytes that files can still grow by.
+    /// Number of bytes by which files can still grow.
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
@@ -101,13 +101,13 @@ impl State {
         if fails { Err(io::Error::other("the sync failed")) } else { Ok(()) }
     }
 
-    /// Gives the room of so many bytes back.
+    /// Frees this number of bytes.
     fn give(&self, bytes: usize) {
         let bytes = i64::try_from(bytes).unwrap();
         let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
     }
 
-    /// Takes room for bytes. Returns how many of them there is room for.
+    /// Reserves space for bytes. Returns the number that fit.
     fn take(&self, bytes: usize) -> usize {
         let wanted = i64::try_from(bytes).unwrap();
         let take = |left: i64| Some(left - left.clamp(0, wanted));
@@ -149,7 +149,7 @@ impl Contents {
         self.resized = true;
     }
 
-    /// Brings what is dirty to the disk: of each sector, and of the length, if the coin says so.
+    /// Writes dirty data to the disk: each sector, and the length, if the coin says so.
     fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
         if self.resized && coin() {
             self.durable.resize(self.seen.len(), 0);
@@ -176,7 +176,7 @@ impl SimDisk {
         Self { state, ..Self::default() }
     }
 
-    /// The power goes: of every sector and entry that was not synced, the coin decides which version stays.
+    /// Simulates a power loss: for every unsynced sector and entry, the coin decides which version remains.
     pub(super) fn lose_power(&self, mut coin: impl FnMut() -> bool) {
         let mut names = self.names.lock().unwrap();
         let all = names
@@ -195,7 +195,7 @@ impl SimDisk {
         self.mend();
     }
 
-    /// The disk as it is now: what is done to the original later does not show. Waits for calls under way.
+    /// Returns the disk in its current state, independent of later changes. Waits for running calls.
     pub(super) fn image(&self) -> Arc<Self> {
         let _shut = self.state.gate.write().unwrap();
         let mut copies: Vec<(Arc<SimFile>, Arc<SimFile>)> = Vec::new();
@@ -223,22 +223,22 @@ impl SimDisk {
         Arc::new(image)
     }
 
-    /// The n-th sync from now, counted from 0, fails.
+    /// Makes the n-th sync from now fail, counted from 0.
     pub(super) fn fail_sync(&self, n: i64) {
         self.state.syncs.store(n, Ordering::SeqCst);
     }
 
-    /// Whether the sync that was to fail has failed.
+    /// Returns `true` if that sync has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.state.syncs.load(Ordering::SeqCst) < 0
     }
 
-    /// Files can grow by so many bytes.
+    /// Sets the number of bytes by which files can grow.
     pub(super) fn set_room(&self, bytes: i64) {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
-    /// No sync fails, and there is room.
+    /// Removes the failing sync, and frees space.
     pub(super) fn mend(&self) {
         self.fail_sync(i64::MAX);
         self.set_room(i64::MAX);
@@ -339,7 +339,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// Where there is no room for all, some of it is written.
+    /// On a full disk, a part of the bytes is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();
@@ -373,7 +373,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// A sync that fails leaves the file as Linux does: seen as written, held for clean, and not on the disk.
+    /// A failed sync leaves the file as Linux does: visible as written, considered clean, and not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Are figures what was written, in memory and on disk, and are checkpoints and merges counted?
+//! Statistics match the writes, in memory and on disk, and count checkpoints and merges.
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -42,7 +42,7 @@ fn rows_and_bytes_are_counted_by_table_and_partition_in_whatever_layer_they_are(
     });
 }
 
-/// Keeps the events of this thread, as text.
+/// Stores the events of this thread, as text.
 #[derive(Clone, Default)]
 struct Events(Arc<Mutex<Vec<String>>>);
 
@@ -82,7 +82,8 @@ impl Subscriber for Events {
 fn each_checkpoint_and_each_slice_of_a_merge_is_an_event_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let events = Events::default();
-    // With one dispatcher alive, a callsite that another test's thread reaches first is off for good: that thread has none.
+    // With a single dispatcher alive, a callsite that another test's thread reaches first would stay disabled, because that
+    // thread has no dispatcher.
     let _second = tracing::Dispatch::new(events.clone());
     tracing::subscriber::with_default(events.clone(), || {
         let mut base = base::tests::base(folder.path());

@@ -1,4 +1,4 @@
-//! Are tables created, dropped and listed as the service does it, and is a drop cheap?
+//! Tables are created, dropped and listed like on the service, and a drop is cheap.
 
 use super::*;
 use crate::embedded::Clock;

@@ -1,4 +1,4 @@
-//! Do single writes and transactions keep the service's rules?
+//! Single writes and transactions follow the service's rules.
 
 use super::*;
 

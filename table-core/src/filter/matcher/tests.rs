@@ -92,7 +92,7 @@ fn fil_16_mismatch_holds_for_every_pair_of_types() {
             let alike = widened || constant.edm_type() == stored.edm_type();
             for operator in Comparison::ALL {
                 use Comparison::{Eq, Ge, Le, Lt, Ne};
-                // Where the types agree the values are equal; where they do not, FIL-16.
+                // If the types agree, the values are equal; otherwise FIL-16 applies.
                 let expected =
                     if alike { matches!(operator, Eq | Ge | Le) } else { matches!(operator, Ne | Lt | Le) };
                 assert_all(Some(stored), expected, &[&format!("P {} {literal}", operator.as_str())]);
@@ -163,7 +163,7 @@ fn the_place_of_a_property_is_remembered() {
     }
 }
 
-/// The rules read one by one, on decoded values, with recursion and copies.
+/// Applies the rules one by one, on decoded values, with recursion and copies.
 fn reference(sample: &Sample, terms: &[Term]) -> bool {
     let mut stack: Vec<bool> = Vec::new();
     for term in terms {
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// One matcher over many rows of different layouts: its memory of places must never change an answer.
+    /// One matcher over many rows of different layouts: its cached positions must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::*;
 use crate::ticks as tick_count;
 
-/// Characters from every class that matters to legality, escaping and order.
+/// Generates characters from every class that affects validity, escaping and order.
 pub(super) fn awkward_text() -> impl Strategy<Value = String> {
     let chosen = prop::sample::select(
         "\0\u{1F} !\"#$-./09:>?@AZ[\\]_az}~\u{7F}\u{9F}\u{A0}é\u{D7FF}\u{E000}\u{FF21}\u{FFFF}\u{10000}\u{1F600}\u{10FFFF}"

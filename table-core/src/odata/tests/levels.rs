@@ -1,8 +1,8 @@
-//! What each metadata level adds (JSON-1 to JSON-3).
+//! The additions of each metadata level (JSON-1 to JSON-3).
 
 use super::*;
 
-/// The members that the levels differ in: from which level on each is there.
+/// The members that depend on the level, each with its first level.
 const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("PartitionKey", MetadataLevel::None),
     ("Age", MetadataLevel::None),
@@ -20,7 +20,7 @@ const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("odata.editLink", MetadataLevel::Full),
 ];
 
-/// Annotated nowhere: their types are those of JSON.
+/// Never annotated: their types are types of JSON.
 const PLAIN: [&str; 4] = ["FirstName", "Age", "Salary", "Active"];
 
 #[test]

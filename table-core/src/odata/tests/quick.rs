@@ -1,4 +1,4 @@
-//! The two ways of reading a page say the same: any order of members, any types beside any values, escapes, repetitions.
+//! The fast path and the general reader agree on any order of members, any types before any values, escapes and repetitions.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
-/// Everything of a page, as text, so that NaN equals itself.
+/// Returns the whole content of a page as text, in which NaN equals itself.
 fn told(rows: &Rows) -> Vec<String> {
     let told = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());
@@ -36,7 +36,7 @@ fn agree(page: &str) -> Result<bool, TestCaseError> {
     Ok(quick.is_some())
 }
 
-/// A member's name; few, so that they repeat and meet their types.
+/// Generates a member's name from a few names, which therefore repeat and meet their types.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "A",
@@ -100,7 +100,7 @@ fn edm() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Members as they stand, and now and then a type beside them.
+/// Generates members, some of them preceded by a type.
 fn member() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (name(), value()).prop_map(|(name, value)| format!(r#""{name}":{value}"#)),

@@ -1,4 +1,4 @@
-//! Tokens: their pinned form, round trips, and what is refused.
+//! Tokens: their fixed form, round trips, and refused texts.
 
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn query() -> Query {
     }
 }
 
-/// ENG-13: opaque, and of what the service's says: the next PartitionKey and RowKey.
+/// ENG-13: opaque, with the content of the service's token: the next PartitionKey and RowKey.
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
@@ -66,7 +66,7 @@ fn page_9_a_forged_position_outside_the_query_is_refused() {
     ] {
         let forged = Continuation::new(&table(), &query(), position.clone());
         assert_eq!(forged.position(&table(), &query()).unwrap_err().rule(), Some("PAGE-9"), "{position:?}");
-        // The words of a service are its own affair, but no key.
+        // A service may choose the form of its token, but not of the key.
         let words = Continuation::of_service(&table(), &query(), position.clone());
         assert_eq!(words.service_position(&table(), &query()).unwrap(), &position);
         assert!(words.position(&table(), &query()).is_err());
@@ -102,7 +102,7 @@ fn page_9_texts_that_are_no_tokens() {
     }
 }
 
-/// One token, one text: bytes with a good checksum are still refused where they are not what `Display` writes.
+/// One token has one text: bytes with a valid checksum are refused if they differ from the output of `Display`.
 #[test]
 fn page_9_a_sound_checksum_is_not_enough() {
     use base64::Engine as _;

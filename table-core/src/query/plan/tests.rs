@@ -105,7 +105,7 @@ fn fan_out() {
     assert_eq!(plan.requests, Requests::AtMost(2));
 }
 
-/// PAT-ANTI-3: it is reported, with advice.
+/// PAT-ANTI-3: reported, with advice.
 #[test]
 fn dq_7_or_between_row_keys() {
     insta::assert_snapshot!(plan("PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')"), @r"

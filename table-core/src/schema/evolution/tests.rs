@@ -33,7 +33,7 @@ index ByEmail RowKey .Email text 0..512 ordered legal
 index ByEmail keeps *
 "#;
 
-/// The rules that a replacement in the text of the design calls up, old and new.
+/// Returns the rules that apply to replacements in the text of the schema, old and new.
 fn judged(base: &str, edits: &[(&str, &str)]) -> (Evolution, Vec<&'static str>) {
     let mut text = base.to_owned();
     for (from, to) in edits {
@@ -50,7 +50,7 @@ const ID: &str = "RowKey id digits(6) 6 ordered [0-9]\n";
 const STAGE: &str = "RowKey \"_\"\nRowKey stage one_of(draft|final) 5 ordered [a-z]\n";
 const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 ordered [0-9]\nindex ByAge keeps Age\nindex ByAge keeps Email\nindex ByAge property Email Edm.String\nindex ByAge property Id Edm.String\n";
 
-/// A rule, and the replacements that call it up.
+/// A rule, and the replacements to which it applies.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
@@ -229,7 +229,7 @@ fn index() -> impl Strategy<Value = StoredIndex> {
             sparse,
             when,
             table,
-            // A key of an empty literal alone is none.
+            // A key that contains only an empty literal is not valid.
             partition_key: partition_key.map(|mut key| {
                 key.push(StoredPiece::Literal("x".to_owned()));
                 key
@@ -282,7 +282,7 @@ prop_compose! {
     }
 }
 
-/// Two designs that often differ in one place only.
+/// Generates two schemas that often differ in a single place.
 fn pair() -> impl Strategy<Value = (StoredSchema, StoredSchema)> {
     (schema(), schema(), 0..64u8).prop_map(|(old, other, edits)| {
         let mut new = old.clone();
@@ -315,7 +315,7 @@ fn label(piece: &StoredPiece) -> Option<&str> {
     }
 }
 
-/// The names of Rust in a design, in order.
+/// Returns the Rust names in a schema, in order.
 fn labels(schema: &StoredSchema) -> Vec<&str> {
     let pieces = schema.partition_key.iter().chain(&schema.row_key);
     pieces.filter_map(label).collect()

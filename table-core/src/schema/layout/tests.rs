@@ -1,4 +1,4 @@
-//! Layouts against texts: what is proven of two layouts holds for every text that fits one.
+//! Layouts compared with texts: every verdict on two layouts holds for every text that fits one.
 
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ fn pieces() -> impl Strategy<Value = Vec<KeyPiece>> {
     prop::collection::vec(piece, 1..5)
 }
 
-/// A text of a layout: each part of `choices` characters, taken from its alphabet.
+/// Returns a text of a layout: each part has `choices` characters from its alphabet.
 fn text(pieces: &[KeyPiece], choices: &[usize]) -> String {
     let mut choices = choices.iter().cycle().copied();
     let mut choose = |among: usize| choices.next().unwrap_or(0) % among;
@@ -151,7 +151,7 @@ proptest! {
         for text in [text(&a, &choices), text(&b, &choices)] {
             prop_assert!(!(is_disjoint && fits(&a, &text) && fits(&b, &text)), "'{}'", text);
         }
-        // The languages, not only what is cut out of a text: a text made by `a` is not made by `b`.
+        // The languages are disjoint, not only their prefixes: a text of `a` is not a text of `b`.
         prop_assert!(!is_disjoint || text(&a, &choices) != text(&b, &choices));
     }
 

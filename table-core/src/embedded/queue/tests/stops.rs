@@ -1,4 +1,4 @@
-//! Is a queue whole after a stop at any step of the way to the disk?
+//! A queue is consistent after a stop at any step to the disk.
 
 use super::{
     Arc, AtomicU64, Duration, Engine, Ordering, PutMessage, QueueStore, TimeToLive, block_on, clocked, pass,
@@ -6,8 +6,8 @@ use super::{
 };
 use crate::embedded::failpoint::{Action, Hook, Step};
 
-/// The verbs of the scene of [`con_1_a_stop_at_any_step_leaves_a_queue_as_before_or_after_each_verb`], in order; how many were
-/// acknowledged.
+/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_as_before_or_after_each_verb`] in order; returns the number
+/// of acknowledged ones.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);
     let put =
@@ -33,7 +33,7 @@ fn scene(engine: &Engine) -> usize {
     verbs.iter().take_while(|verb| verb().is_ok()).count()
 }
 
-/// What a queue holds, with how often each message was received.
+/// Returns the messages of a queue, with their dequeue counts.
 fn holds(engine: &Engine, time: &AtomicU64) -> Option<Vec<(String, u32)>> {
     pass(time, 10);
     let leases = block_on(engine.receive(&work(), 32, Duration::from_secs(1))).ok()?;
@@ -48,7 +48,7 @@ fn con_1_a_stop_at_any_step_leaves_a_queue_as_before_or_after_each_verb() {
     let message = |text: &str, count| (text.to_owned(), count);
     let (a, b, a1, b1) = (message("a", 0), message("b", 0), message("a", 1), message("b", 1));
     let (c, updated, d) = (message("c", 0), message("c, updated", 0), message("d", 0));
-    // What may be found once so many verbs were acknowledged: what they did, or with it a part of the next.
+    // The permitted states after this number of acknowledged operations: their effects, or these and a part of the next one.
     let four = vec![a1.clone(), b1.clone()];
     let five = [four.clone(), vec![c]].concat();
     let six = [four.clone(), vec![updated]].concat();

@@ -1,4 +1,4 @@
-//! K2 and K3 for compound keys: every judgement against every value of small domains, and random pieces.
+//! K2 and K3 for compound keys: every verdict against every value of small domains, and random pieces.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::key::codec::{
 };
 use crate::key::order::compare;
 
-/// A value's place among the values of its type: what order is about.
+/// The position of a value in the order of its type.
 type Rank = Vec<u32>;
 
 /// A codec with some of its values: (rank, text).
@@ -37,7 +37,7 @@ fn sample<C: KeyCodec<T>, T>(values: impl IntoIterator<Item = T>, rank: impl Fn(
     Sample { form: C::FORM, values }
 }
 
-/// Texts that hold the separators, one another's beginnings, and characters on which UTF-8 and UTF-16 disagree.
+/// Texts that contain the separators, prefixes of each other, and characters on which UTF-8 and UTF-16 disagree.
 fn texts<C: TextCodec>() -> Sample {
     const TEXTS: [&str; 22] = [
         "",
@@ -91,7 +91,7 @@ fn samples() -> Vec<Sample> {
 
 const LITERALS: [&str; 9] = ["", "_", " ", "!", "-", "0", "a", "_x", "é"];
 
-/// A key made of one value a part.
+/// A key with one value for each part.
 #[derive(Debug)]
 struct Key<'a> {
     ranks: Vec<&'a Rank>,
@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Holds two keys of sound pieces against all that was judged of the pieces.
+/// Checks two keys of valid pieces against all verdicts on the pieces.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -141,7 +141,7 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// The text of a key up to a part, with the literals after it: what rows of the part's value begin with.
+/// Returns the text of a key up to a part, including the literals after it: the prefix of the rows with the part's value.
 fn begin(pieces: &[Piece], key: &Key<'_>, part: usize) -> String {
     let mut texts = key.texts.iter();
     let mut begin = String::new();
@@ -188,7 +188,7 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
                     let units = key.text.encode_utf16().count();
                     assert!((shortest(&pieces)..=longest(&pieces)).contains(&units));
                 }
-                // Of sorted keys, neighbours show any two that are the same or stand the wrong way round.
+                // In sorted keys, equal or wrongly ordered keys are adjacent.
                 keys.sort_by(|a, b| compare(&a.text, &b.text));
                 for pair in keys.windows(2) {
                     let [a, b] = pair else { panic!("windows of two") };
@@ -200,7 +200,7 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
     assert!(sound > 1_000 && ordered > 700, "most pieces are sound ({sound}) and many ordered ({ordered})");
 }
 
-/// Whether some two keys of these pieces are the same (K2), or in the wrong order of their first part (K3).
+/// Returns if two keys of these pieces are equal (K2), and if two are in the wrong order of their first part (K3).
 fn counterexamples(first: &Sample, literal: &'static str, second: &Sample) -> (bool, bool) {
     let pieces = [Piece::Part(first.form), Piece::Literal(literal), Piece::Part(second.form)];
     let pairs = || first.values.iter().flat_map(|a| second.values.iter().map(move |b| [a, b]));
@@ -227,7 +227,7 @@ fn pat_ck_2_and_4_what_is_refused_has_counterexamples() {
     assert_eq!(counterexamples(&mixed, "_", &id), (false, true));
 }
 
-/// Up to six pieces, and for each part the index of its sample.
+/// Generates up to six pieces, and for each part the index of its sample.
 fn random_pieces() -> impl Strategy<Value = (Vec<Piece>, Vec<usize>)> {
     let samples = samples();
     let literal = prop::sample::select(LITERALS.to_vec()).prop_map(|literal| (Piece::Literal(literal), None));
@@ -384,10 +384,10 @@ fn pat_ck_2_keys_are_read_from_the_right_where_one_part_takes_what_is_left() {
         ["2012", "-x", "000007"]
     );
     assert_eq!(read(&[TEXT, Piece::Literal("-head")], "-head-head"), ["-head"]);
-    // What is not there is an error, and nothing is read twice.
+    // A missing part is an error, and nothing is read twice.
     assert!(Splitter::new(&[TEXT, ID], "00007").next_part().is_err());
     assert!(Splitter::new(&[Piece::Literal("a_"), TEXT, Piece::Literal("_b")], "a_b").next_part().is_err());
-    // 'a_' begins the rows of 'a', and those of 'a_b'.
+    // 'a_' is a prefix of the rows of 'a' and of 'a_b'.
     assert!(!is_told(&[TEXT, Piece::Literal("_"), ID], 0) && is_told(&[TEXT, Piece::Literal("_"), ID], 2));
     assert!(is_told(&[ID, TEXT], 1) && is_told(&[ID, TEXT], 9));
 }

@@ -1,4 +1,5 @@
-//! Every codec under the laws: alone, in compound keys, and reversed where it has a mirror image. One that is not in the list fails.
+//! Every codec under the laws: alone, in compound keys, and reversed if it can be. A codec that is missing from the list fails
+//! the test.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,13 +21,13 @@ type Minute = Pattern<{ pattern("yyyyMMddTHHmm") }>;
 type Iso = Pattern<{ pattern("yyyy-MM-ddTHH:mm:ss.fffffffZ") }>;
 type Clock = Pattern<{ pattern("HH:mm:ss.fff") }>;
 
-/// What values of all types are made of.
+/// The seeds of values of all types.
 struct Seeds {
     numbers: Vec<u128>,
     texts: Vec<String>,
 }
 
-/// A type with values made of seeds, those at its edges among them.
+/// A type with values derived from seeds, including its extreme values.
 trait Sampled: Sized {
     fn of(seeds: &Seeds) -> Vec<Self>;
 }
@@ -54,7 +55,7 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// As they are, and cut to the second, the minute, the hour and the month.
+    /// Unchanged, and truncated to the second, the minute, the hour and the month.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
@@ -127,13 +128,13 @@ impl Sampled for Mixed {
     }
 }
 
-/// A place of a compound key.
+/// A position in a compound key.
 #[derive(Clone, Copy)]
 enum Place {
     Literal(&'static str),
-    /// The part that is looked at.
+    /// The part under test.
     Own,
-    /// A text beside it.
+    /// A text next to it.
     Beside,
 }
 
@@ -149,7 +150,7 @@ const LAYOUTS: [&[Place]; 7] = [
     &[Own, Literal("|"), Own, Literal("|"), Beside],
 ];
 
-/// Holds the texts of a part to be read again from every compound key whose pieces are sound.
+/// Checks that the texts of a part can be read back from every compound key whose pieces are valid.
 fn compound(name: &str, form: Form, texts: &[String]) -> Result<(), TestCaseError> {
     const BESIDE: &str = "a|_x7";
     let mut sound = 0;
@@ -217,7 +218,7 @@ fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(
         .map_err(|fault| TestCaseError::fail(format!("{}: {fault}", C::NAME)))
 }
 
-/// The texts of those values that have one.
+/// Returns the texts of the values that have one.
 fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Error>) -> Vec<String> {
     let text = |value| {
         let mut out = String::new();
@@ -226,7 +227,7 @@ fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Err
     values.iter().filter_map(text).collect()
 }
 
-/// Makes of the list a test that holds each line to the laws, and the list as texts.
+/// Generates a test that checks each line against the laws, and the list as texts.
 macro_rules! every {
     ($($kind:ident { $($codec:ty: $($type:ty),*;)* })*) => {
         const LISTED: &[&str] = &[$($(stringify!($codec)),*),*];
@@ -371,7 +372,7 @@ proptest! {
     }
 }
 
-/// The name of the trait in `impl<T, C: KeyCodec<T>> Trait<T>`.
+/// Returns the name of the trait in `impl<T, C: KeyCodec<T>> Trait<T>`.
 fn trait_of(head: &str) -> &str {
     let mut depth = 0_i32;
     let after = head.trim_start_matches("impl").find(|letter: char| {
@@ -382,7 +383,7 @@ fn trait_of(head: &str) -> &str {
     rest.trim_start_matches(['>', ' ']).split('<').next().unwrap_or_default()
 }
 
-/// The types in the files of this folder that implement a trait, tests left out.
+/// Returns the types in the files of this folder that implement a trait, without tests.
 fn implementors(of: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/key/codec");
     let mut folders = vec![folder];

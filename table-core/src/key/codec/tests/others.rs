@@ -1,4 +1,4 @@
-//! Codecs of other programs' layouts: literal keys of public projects, and what is refused.
+//! Codecs of other programs' layouts: literal keys of public projects, and refused values.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn instant(text: &str) -> DateTime<Utc> {
 }
 
 proptest! {
-    /// A cut value is never later than the value, and its text has the pattern's length.
+    /// A truncated value is never later than the value, and its text has the pattern's length.
     #[test]
     fn what_is_cut_is_not_later(steps in prop::collection::vec((0i64..253_402_300_800, 0..1_000_000_000_u32), 1..24)) {
         for (seconds, nanos) in steps {
@@ -47,7 +47,7 @@ fn literal_keys_of_public_projects() {
         (text_of::<Caret, _>(&"!@#$%^&*()_+=-0987654321d".to_owned()), "!@^2$%^^&*()_+=-0987654321d"),
         (text_of::<Caret, _>(&"\u{1F}\u{7F}\u{9F}".to_owned()), "^\u{DF}^\u{13F}^\u{15F}"),
         (text_of::<Hex<16, true>, _>(&0x2A_u64), "000000000000002A"),
-        // `Akka.Persistence.Azure`: a sequence number of 19 digits beside `highestSequenceNr`.
+        // `Akka.Persistence.Azure`: a sequence number of 19 digits, with a row `highestSequenceNr`.
         (text_of::<Digits<19>, _>(&7u64), "0000000000000000007"),
         // Logs of Azure Diagnostics: `0` and ticks, the literal in the key.
         (text_of::<Ticks, _>(&at), "0630839643420000000"),
@@ -55,7 +55,7 @@ fn literal_keys_of_public_projects() {
         (text_of::<American, _>(&day), "04232014"),
         (text_of::<Desc<Ticks>, _>(&at), "2524539332579999999"),
         (text_of::<Inverted<Ticks, MAX_TICKS_AND_ONE>, _>(&at), "2524539332580000000"),
-        // Java's habit: `Long.MAX_VALUE - System.currentTimeMillis()`.
+        // The common form in Java: `Long.MAX_VALUE - System.currentTimeMillis()`.
         (text_of::<Inverted<Unix<true>, LONG_MAX>, _>(&at), "9223371088487233807"),
         (text_of::<Desc<Unix<true>>, _>(&at), "9051632457999"),
         // .NET: `Guid.ToString("N")`, `("B")` in capitals, `Uri.EscapeDataString`, `DateTime.ToString("o")`.
@@ -93,7 +93,7 @@ fn what_is_finer_or_outside_is_refused_with_advice() {
     }
 }
 
-/// What is hashed is not in the key: it may hold what no key may, and be longer.
+/// The key does not contain the hashed text, which may therefore have invalid characters and be longer than a key.
 #[test]
 fn a_hash_takes_any_text() {
     let url = format!("https://contoso.com/?q={}#top", "x".repeat(600));
