@@ -3,7 +3,6 @@
 //! In the first line the engine does not sync each transaction: the cost of a row is the work of the processor and of the
 //! journal. The second line is for information: the additional cost of durable transactions, which depends on the disk and on the
 //! number of transactions that share a sync.
-//! many transactions share a sync.
 
 use std::time::Instant;
 

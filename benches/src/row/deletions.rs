@@ -1,5 +1,5 @@
-//! The first entity of a partition after all entities before it were deleted, the head of a queue after many messages, and the bytes that an
-//! idle engine writes.
+//! Reads of the first entity of a partition after all previous entities were deleted, and of the head of a queue after many
+//! messages; and the bytes that an idle engine writes.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::stage::Stage;
 
 /// Operations of one transaction.
 const BATCH: u32 = 100;
-/// Reads of one figure.
+/// Reads per figure.
 const READS: u32 = 200;
 /// Maximum time in which deleted rows leave the base.
 const SECONDS: Duration = Duration::from_secs(3);

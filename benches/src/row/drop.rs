@@ -1,5 +1,5 @@
-//! Dropping a table: of many entities against few. A drop is one sync, whose time spreads by a factor of forty here: the fastest of
-//! some are compared, to which work that grows with the entities would still add.
+//! Dropping a table: many entities compared with few. A drop is one sync, whose time varies by a factor of forty here, so the
+//! fastest of several are compared: work that grows with the entities would still increase it.
 
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     settle()?;
     let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
     for turn in 0..tables.len() {
-        // One of each size in turn.
+        // One of each size alternately.
         let size = turn % sizes.len();
         let index = size * TABLES as usize + turn / sizes.len();
         let (Some((name, table)), Some((_, rates))) = (tables.get(index), rates.get_mut(size)) else {

@@ -1,4 +1,5 @@
-//! Point gets in a large table against a small one: warm, in a cache that holds both, and in one that the large one does not fit into.
+//! Point gets in a large table compared with a small one: in a cache that holds both, and in one that is too small for the large
+//! one.
 
 use table_core::embedded::Engine;
 
@@ -13,7 +14,7 @@ use crate::stage::Stage;
 
 /// A cache that holds ten million entities.
 const WARM: usize = 6 << 30;
-/// Entities from one look-up to the next that warms the cache: fewer than a block has.
+/// Entities between two lookups that warm the cache: fewer than a block contains.
 const STEP: usize = 20;
 
 /// Measures the rows.

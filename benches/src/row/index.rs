@@ -1,4 +1,5 @@
-//! Entities with two copies in their partition: their inserts against plain ones, and look-ups through an index against points.
+//! Entities with two copies in their partition: inserts compared with plain ones, and lookups through an index compared with
+//! points.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +18,7 @@ use crate::peer::tables::Tables;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// Entities that are looked up.
+/// Number of entities for lookups.
 const ENTITIES: u32 = 100_000;
 const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";
@@ -99,10 +100,10 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // Look-ups read what lies in the base, as after a while they do.
+    // Lookups read the base, as usual after a while.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
-    // A stride that meets every entity, in no order that a cache could follow.
+    // A stride that reaches every entity, in an order that a cache cannot exploit.
     let next = || {
         let turn = usize::try_from(turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
         all.get(turn * 7_919 % all.len()).ok_or("there are no entities")

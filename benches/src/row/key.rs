@@ -1,4 +1,4 @@
-//! Encoding compound keys into a reused buffer, against `format!` giving the same text.
+//! Encoding compound keys into a reused buffer, compared with `format!` for the same text.
 
 use std::hint::black_box;
 

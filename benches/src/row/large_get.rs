@@ -1,4 +1,4 @@
-//! One entity by its key, anywhere in a table that takes twice the cache, and in a tenth of it, which the cache holds.
+//! One entity by its key, anywhere in a table of twice the cache size, and in a tenth of it, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;
@@ -9,9 +9,9 @@ use crate::peer::store::{Kind, Store};
 use crate::report::{OURS, Report, Target, short};
 
 const BATCH: u32 = 64;
-/// The name of ours where the cache holds what is read.
+/// The name of the engine's contender whose reads hit the cache.
 const WARM: &str = "tables, in the cache";
-/// Entities from one look-up to the next that warms the cache: fewer than a block has.
+/// Entities between two lookups that warm the cache: fewer than a block contains.
 const STEP: usize = 8;
 
 /// Measures the rows.
@@ -20,7 +20,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;
     let all = stores.iter().map(|(kind, store)| contender(kind.name(), &**store, large.entities));
     let mut figures = alternate(all.collect::<Outcome<_>>()?, large.options.rounds, large.options.time)?;
-    // Alone: those that read everything would take its blocks out of the cache.
+    // Alone, because contenders that read everything would evict its blocks from the cache.
     let warm = stores.first().map(|(_, store)| contender(WARM, &**store, large.warm())).transpose()?;
     figures.extend(alternate(warm.into_iter().collect(), large.options.rounds, large.options.time)?);
     let work = format!("point get at {}, cache of {} MiB", short(large.entities.into()), large.cache() >> 20);
@@ -33,7 +33,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Look-ups at random among the first so many entities, after all of their blocks were read once.
+/// Creates a contender with random lookups among the first entities, after all of their blocks were read once.
 fn contender<'a>(name: &'static str, store: &'a dyn Store, entities: u32) -> Outcome<Contender<'a>> {
     let (mut look, mut random) = (store.look()?, Random::new(3));
     let mut get = move |entity| {

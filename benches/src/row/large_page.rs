@@ -1,4 +1,4 @@
-//! A page of 1,000 entities out of ten times as many, after they were loaded.
+//! A page of 1,000 entities in a table of ten times the size, after loading.
 
 use crate::Outcome;
 use crate::data::{PARTITION, Random, site};

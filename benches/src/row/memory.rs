@@ -1,4 +1,4 @@
-//! The most memory of a process that imports entities.
+//! Peak memory of a process that imports entities.
 
 use crate::Outcome;
 use crate::child::{self, CACHE, RECENT};

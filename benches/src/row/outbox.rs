@@ -1,4 +1,4 @@
-//! The way of a change through the outbox to where it takes effect, while changes are made at a given pace.
+//! The time from a change through the outbox to its effect, at a given rate of changes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -26,15 +26,15 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Changes a second.
+/// Changes per second.
 const PACE: u32 = 1_000;
-/// Threads that make changes: each waits for the disk.
+/// Number of threads that make changes: each waits for the disk.
 const WRITERS: usize = 64;
-/// Threads that carry changes, likewise.
+/// Number of worker threads, which also wait for the disk.
 const WORKERS: usize = 64;
-/// How long a worker waits that finds nothing to do.
+/// Wait of a worker that finds no work.
 const IDLE: Duration = Duration::from_millis(10);
-/// How long after the last change all of them must have taken effect.
+/// Maximum time from the last change until all have taken effect.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The last step of each change.
 #[derive(Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// How long each change took, from its Timestamp to behind its step, in ticks. Two workers may take the same one: the first counts.
+/// The time of each change from its Timestamp to its effect, in ticks. If two workers process the same change, the first counts.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -56,7 +56,7 @@ impl Lags {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// All of them, and the one that no more than a hundredth exceed; as rates.
+    /// Returns the mean and the 99th percentile, as rates.
     fn figures(&self) -> [Figure; 2] {
         let mut lags: Vec<u64> = self.with(|lags| lags.values().copied().collect());
         lags.sort_unstable();
@@ -67,7 +67,7 @@ impl Lags {
         [Figure::new("all", lags.iter().map(rate).collect()), Figure::new("late", late)]
     }
 
-    /// Waits until so many have come.
+    /// Waits until this number of changes has taken effect.
     fn wait_for(&self, wanted: u32) -> Outcome<()> {
         let start = Instant::now();
         while self.with(|lags| lags.len()) < usize::try_from(wanted)? {
@@ -80,7 +80,7 @@ impl Lags {
     }
 }
 
-/// Notes that a change has taken effect.
+/// A handler that records the effect of a change.
 struct Seen(Lags, Runtime);
 
 impl Handler<Made> for Seen {
@@ -124,7 +124,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let pace = Rate { operations: PACE.into(), elapsed: Duration::from_secs(1) };
     let rates = [("made", made), ("wanted", pace)];
     let rates = rates.map(|(name, rate)| Figure::new(name, vec![rate.per_second()]));
-    // For information, all of them: a busy machine has no turn for so many threads, and then measures that.
+    // For information only: a busy machine cannot run so many threads, and the figures would measure that.
     report.compare_figures(&format!("{work}: the pace"), &rates, Target::Shown);
     for (what, lag) in ["median", "99th of 100"].into_iter().zip(lags.figures()) {
         let figures = [lag, Figure::new("insert", vec![alone])];
@@ -137,7 +137,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Inserts a reading that is to be in the mirror, too, and lets the workers know.
+/// Inserts a reading with an intent for the mirror, and notifies the workers.
 fn change(
     outbox: &Outbox,
     table: &Table<Reading, Engine>,
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Does an operation so many times, each when it is due by [`PACE`] or as soon after as a thread is free.
+/// Runs an operation this many times, each when it is due by [`PACE`] or when a thread is free.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {
@@ -175,7 +175,7 @@ fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome
     Ok(Rate { operations: operations.into(), elapsed: start.elapsed() })
 }
 
-/// Only changes that took effect are worth measuring: the mirror has one entity for each.
+/// Checks that the changes took effect: the mirror has one entity for each.
 fn check(mirror: &Table<Reading, Engine>, partitions: u32, wanted: u32) -> Outcome<()> {
     let mut found = 0;
     for partition in 0..partitions {

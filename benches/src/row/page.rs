@@ -1,4 +1,5 @@
-//! A page of 1,000 entities, decoded: a whole partition, handed over one by one, and ours also as the list that `page` gives.
+//! A page of 1,000 entities, decoded: a whole partition, passed one by one, and for the engine also as the list that `page`
+//! returns.
 
 use std::hint::black_box;
 
@@ -11,7 +12,7 @@ use crate::peer::redb::RawRedb;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// The name of the contender that gives a list.
+/// The name of the contender that returns a list.
 const LIST: &str = "tables, `page` as a list";
 
 /// Measures the row.

@@ -1,6 +1,6 @@
-//! Dropping a period: of many entities against few, by the pattern that has a table for each. The engine does not sync each
-//! change, or the disk's time would hide what grows with the entities; and as for a [table](super::drop), the fastest of some are
-//! compared.
+//! Dropping a period: many entities compared with few, by the pattern with one table per period. The engine does not sync each
+//! change, because the disk's time would hide a growth with the entities. As for a [table](super::drop), the fastest of several
+//! are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use crate::stage::Stage;
 
 /// Periods of each size.
 const PERIODS: u16 = 5;
-/// Entities of a period that has few.
+/// Entities of a small period.
 const FEW: u32 = 1_000;
 
 impl Periodic for Reading {
@@ -49,19 +49,19 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
         .with_clock(Clock::new(move || clock.load(Ordering::Relaxed)))
         .keep(2 * PERIODS);
     let sizes = [("large", stage.options.entities), ("small", FEW)];
-    // One of each size in turn.
+    // One of each size alternately.
     set(2 * PERIODS)?;
     block_on(periods.prepare())?;
     for (days, (_, entities)) in (0..2 * PERIODS).zip(sizes.into_iter().cycle()) {
         let table = periods.table_of(day(days)?)?;
-        // Filled at once, by whole transactions. That the readings have other instants makes no difference to a drop.
+        // Filled at once by whole transactions. The different instants of the readings do not affect a drop.
         Tables::in_table(block_on(table.create_if_missing())?).load(entities)?;
     }
     settle()?;
     let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
     for days in 0..2 * PERIODS {
         let name = periods.name_of(day(days)?)?;
-        // One day later one period more is over.
+        // One day later, one more period has expired.
         set(2 * PERIODS + days + 1)?;
         let start = Instant::now();
         let dropped = block_on(periods.expire())?;

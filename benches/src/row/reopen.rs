@@ -1,4 +1,4 @@
-//! Opening a folder whose writer was killed, up to the first entity read: a large table against a small one.
+//! Opening a folder whose writer was killed, up to the first entity read: a large table compared with a small one.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::stage::Stage;
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.large()), ("small", stage.small())];
     let mut rates = sizes.map(|_| Vec::new());
-    // A round is two processes that start, write and die, which takes as long as three rounds of others.
+    // A round starts and kills two processes, which takes as long as three rounds of other rows.
     for _ in 0..stage.options.rounds.div_ceil(3) {
         for ((_, entities), rates) in sizes.into_iter().zip(&mut rates) {
             let folder = child::filled(stage, entities)?.folder;

@@ -1,6 +1,6 @@
-//! Random updates without a break: 32 writers, each with durable transactions of ten rows. Those of ours are of one partition, as they have
-//! to be; those of the others lie anywhere, as applications of theirs have them. What the others do where all ten are of one partition,
-//! which spares them pages, is shown beside it.
+//! Continuous random updates: 32 writers with durable transactions of ten rows. The engine needs all ten in one partition; the
+//! others write rows anywhere, as their applications do. Their figures for ten rows of one partition, which touch fewer pages,
+//! are also shown.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A contender and what came of it; the last is how long it took to open after a kill, up to the first entity.
+/// A contender and its results; the last is the time to open after a kill, up to the first entity.
 struct Measured(Kind, Figures, Duration);
 
 /// Measures the rows.
@@ -62,13 +62,13 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Updates a contender without a break.
+/// Updates a contender continuously.
 fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
     settle()?;
     Work::new(large, kind, rows, large.options.sustained)?.measured()
 }
 
-/// Kills a contender amid its updates; how long it takes to open, up to the first entity.
+/// Kills a contender during its updates; returns the time to open it, up to the first entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
     let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_hours(1))?;
     work.killed(large.options.sustained / 12)?;

@@ -1,4 +1,4 @@
-//! A compound key: the parts of a key can be asked for from the left (PAT-CK).
+//! A compound key: its parts can be selected from the left (PAT-CK).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -32,7 +32,7 @@ async fn run() -> Result<()> {
     assert_eq!(key.key()?.row_key.as_str(), "empid_000123_2012");
     assert_eq!(reviews.get(key).await?.map(|review| review.rating), Some(5));
 
-    // The first part known: a range. The second too, as a range: a shorter one.
+    // The first part known: a range. The second as well, as a range: a shorter one.
     let of_123 = reviews.query(Review::rows("Sales").employee_is(123));
     println!("{}", of_123.plan()?);
     assert_eq!(of_123.collect().await?.len(), 3);

@@ -1,4 +1,4 @@
-//! The cookbook: imports real data into a store and asks it one question after another.
+//! The cookbook: imports real data into a store and runs one query after another.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use examples::cookbook::{self, Options};
 
-/// Imports public-domain data into an embedded store or an account, then runs each recipe: the question, the layout, the plan, the
-/// answer, and what it cost.
+/// Imports public-domain data into an embedded store or an account, then runs each recipe: the question, the layout, the plan,
+/// the answer and the cost.
 #[derive(Debug, Parser)]
 #[command(name = "cookbook", version)]
 struct Arguments {
@@ -18,13 +18,13 @@ struct Arguments {
     /// Keep the store in memory and leave no folder behind
     #[arg(long, conflicts_with = "path")]
     memory: bool,
-    /// Keep tables, queues and blobs in this account, under names of their own, until the end of the run (feature `azure`)
+    /// Keep tables, queues and blobs in this account, under unique names, until the end of the run (feature `azure`)
     #[arg(long, value_name = "CONNECTION_STRING", conflicts_with_all = ["path", "memory"])]
     azure: Option<String>,
-    /// Run this recipe alone; may be given more than once
+    /// Run only this recipe; may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Name the recipes and stop
+    /// List the recipes and exit
     #[arg(long)]
     list: bool,
     /// Run the same recipes over this many builds of Debian packages as well

@@ -1,4 +1,4 @@
-//! Keys of any text: what a key may not hold is written another way, in the same order, and comes back as it was (KEY-3).
+//! Keys from any text: invalid characters are encoded in the same order, and the text is read back unchanged (KEY-3).
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ struct Page {
     hits: i64,
 }
 
-/// The same without `escaped`.
+/// The same entity without `escaped`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "RawPages")]
 #[partition_key(host)]
@@ -42,7 +42,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let below_a = pages.query(Page::rows("example.com").path_prefix("/a")).collect().await?;
     assert_eq!(below_a, [page("/a"), page("/a/b?c=d#e")]);
 
-    // Without `escaped` the text is the key, readable, and what cannot be one is refused.
+    // Without `escaped` the text is the key and readable, and invalid texts are refused.
     let raw = RawPage { host: "example.com".to_owned(), path: "/a".to_owned(), hits: 1 };
     let Err(refused) = store.table::<RawPage>().create_if_missing().await?.insert(&raw).await else {
         panic!("a slash is no key")

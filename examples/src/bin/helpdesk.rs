@@ -1,4 +1,4 @@
-//! The help desk: an application of many patterns on one entity, loaded, asked, changed and checked.
+//! The help desk: an application of many patterns on one entity. Loads, queries, changes and checks it.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use examples::helpdesk::{self, Place};
 
-/// Loads tickets into an embedded store or an account, answers all questions of a help desk, changes agents and tickets, and prints the cost of
-/// each operation.
+/// Loads tickets into an embedded store or an account, runs all queries of a help desk, changes agents and tickets, and prints
+/// the cost of each operation.
 #[derive(Debug, Parser)]
 #[command(name = "helpdesk", version)]
 struct Arguments {

@@ -1,4 +1,4 @@
-//! Two types in one table: each is read by its own beginning of the row key, both together as one sum type (PAT-HET).
+//! Two types in one table: each is read by the beginning of its row key, and both together as one sum type (PAT-HET).
 
 use table_core::{Engine, Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 
@@ -23,7 +23,7 @@ struct Department {
     employee_count: i32,
 }
 
-/// Whatever lies in the table.
+/// All types in the table.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 enum Staff {
     Employee(Employee),
@@ -47,7 +47,8 @@ async fn run() -> Result<()> {
     both.insert(&jun)?.insert(&department)?;
     both.commit().await?;
 
-    // By known type: the beginning of the row key leaves the other type out. The whole partition holds both, and says so.
+    // By type: the beginning of the row key excludes the other type. The partition contains both types, which the query must
+    // handle.
     assert_eq!(employees.query(Employee::rows("Sales")).collect().await?, std::slice::from_ref(&jun));
     assert_eq!(
         departments.query(Department::rows("Sales")).collect().await?,
@@ -58,7 +59,7 @@ async fn run() -> Result<()> {
     };
     println!("{mixed}");
 
-    // Whatever is there, each as what it is; an unknown type is kept as a bag, and is not an error.
+    // All rows, each as its type; an unknown type is kept as a bag, without an error.
     let rows = store.untyped("Staff")?;
     rows.insert(&TableEntity::new("Sales", "ROBOT_000001")?.with("Model", "Unit 1")).await?;
     let staff = employees.query(Employee::partition("Sales")).read_as::<Staff>().collect().await?;
@@ -69,7 +70,7 @@ async fn run() -> Result<()> {
     assert_eq!((found, employee), (&department, &jun));
     assert_eq!(robot.get("Model"), Some(&Value::from("Unit 1")));
 
-    // A change without knowing the type: what has a count gets one more, all else stays (PAT-HET-5).
+    // A change without knowing the type: every count is incremented, and all else is unchanged (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     for bag in &bags {
         if let Some(Value::Int32(count)) = bag.get("EmployeeCount") {

@@ -1,4 +1,4 @@
-//! Optimistic concurrency: a write says which version it was made from (IMP-2, CON-3).
+//! Optimistic concurrency: a write names the version on which it is based (IMP-2, CON-3).
 
 use futures_util::future::join;
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
@@ -22,14 +22,14 @@ async fn run() -> Result<()> {
     let savings = Account { owner: "ada".to_owned(), name: "savings".to_owned(), cents: 100 };
     let inserted = accounts.insert(&savings).await?;
 
-    // Another writer is faster; then what was made from the version before is refused.
+    // Another writer is faster, so a write based on the previous version is refused.
     accounts.replace(&Account { cents: 150, ..savings.clone() }, inserted.clone()).await?;
     let late = accounts.replace(&Account { cents: 90, ..savings.clone() }, inserted).await;
     let Err(refused) = late else { panic!("the version is an old one") };
     assert!(refused.is_precondition_failed());
     println!("{refused}");
 
-    // `update` reads, changes and writes, and begins again when it was late: no change is lost.
+    // `update` reads, changes and writes, and retries after a conflict: no change is lost.
     let add = |cents| accounts.update(Account::key("ada", "savings"), move |account| account.cents += cents);
     let (one, other) = join(add(5), add(7)).await;
     one?;
@@ -37,7 +37,7 @@ async fn run() -> Result<()> {
     let after = accounts.get(Account::key("ada", "savings")).await?;
     assert_eq!(after.map(|account| account.cents), Some(162));
 
-    // A program that does not care says so.
+    // An unconditional write is explicit.
     accounts.replace(&savings, IfMatch::Any).await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Paging: the token between two pages is a text that another process can go on with (DQ-12).
+//! Paging: the token between two pages is a text with which another process can continue (DQ-12).
 
 use std::error::Error;
 
@@ -30,18 +30,18 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let Some(continuation) = first.continuation else { panic!("150 orders are left") };
     let stored: String = continuation.to_string();
 
-    // Later, elsewhere: the same query and the text are all it takes.
+    // Later, in another process: the same query and the text are sufficient.
     let orders = store.table::<Order>();
     let query = orders.query(Order::partition("contoso")).top(100);
     let second = query.page_from(&stored.parse::<Continuation>()?).await?;
     assert_eq!(second.items.first().map(|order| order.number), Some(101));
 
-    // Another query does not take the token of this one (PAGE-9).
+    // Another query refuses this token (PAGE-9).
     let other = orders.query(Order::partition("fabrikam")).top(100);
     let Err(refused) = other.page_from(&stored.parse()?).await else { panic!("a token of another query") };
     println!("{refused}");
 
-    // Where nothing is stored in between, a stream follows the pages by itself.
+    // If nothing is stored in between, a stream follows the pages automatically.
     assert_eq!(orders.query(Order::partition("contoso")).collect().await?.len(), 250);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Points and ranges: the two look-ups that cost what they return (DQ-2, DQ-3).
+//! Points and ranges: the two lookups that cost as much as they return (DQ-2, DQ-3).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -27,13 +27,13 @@ async fn run() -> Result<()> {
     assert_eq!(jane.map(|jane| jane.name.clone()).as_deref(), Some("Jane"));
     assert_eq!(employees.get(Employee::key("Sales", 200)).await?, None);
 
-    // Digits are padded, so that the order of the texts is the order of the numbers (DQ-10).
+    // Digits are padded, because the order of the texts must be the order of the numbers (DQ-10).
     let hundreds = employees.query(Employee::rows("Sales").id(100..=199));
     println!("{}", hundreds.plan()?);
     let names: Vec<String> = hundreds.collect().await?.into_iter().map(|employee| employee.name).collect();
     assert_eq!(names, ["Adam", "Jane"]);
 
-    // A number that does not fit is an error before anything is sent, never a key that sorts wrong.
+    // A number that does not fit is an error before anything is sent, never a key in the wrong order.
     let Err(too_long) = employees.get(Employee::key("Sales", 1_000_000)).await else { panic!("six digits") };
     println!("{too_long}");
     Ok(())

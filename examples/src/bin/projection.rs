@@ -1,4 +1,4 @@
-//! A projection: a struct of fewer fields, checked against the entity when it is compiled (DQ-13).
+//! A projection: a struct with fewer fields, compared with the entity at compile time (DQ-13).
 
 use table_core::{Engine, Entity, Projection, Result, TableStoreExt};
 
@@ -37,7 +37,7 @@ async fn run() -> Result<()> {
     };
     employees.insert(&ada).await?;
 
-    // The photo stays where it is.
+    // The photo is not transferred.
     let query = employees.query(Employee::partition("Sales")).project::<Name>();
     println!("{}", query.plan()?);
     let names = query.collect().await?;

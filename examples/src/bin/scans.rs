@@ -1,4 +1,4 @@
-//! Scans: a filter reads the whole partition, a table scan every partition, and says why (DQ-4, DQ-5).
+//! Scans: a filter reads the whole partition, a table scan every partition, with a reason (DQ-4, DQ-5).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -30,14 +30,14 @@ async fn run() -> Result<()> {
         employees.insert(&Employee { department, id, last_name, age }).await?;
     }
 
-    // Three rows are read, one comes back.
+    // Three rows are read, one is returned.
     let old_jones = Employee::LAST_NAME.eq("Jones").and(Employee::AGE.ge(60));
     let query = employees.query(Employee::partition("Sales")).filter(old_jones);
     println!("{}", query.plan()?);
     let page = query.page().await?;
     assert_eq!((page.items.len(), page.rows_read), (1, Some(3)));
 
-    // Without a partition there is no `query`: a scan has a reason, and a bound that it never passes silently.
+    // Without a partition there is no `query`: a scan has a reason, and a bound that it never exceeds silently.
     let scan = employees.scan("count all Joneses").max_rows(1_000).filter(Employee::LAST_NAME.eq("Jones"));
     assert_eq!(scan.for_each(|jones| println!("{}", jones.id)).await?, 3);
     let Err(bounded) = employees.scan("a bound too low").max_rows(2).collect().await else {

@@ -1,4 +1,4 @@
-//! Entity group transactions: one partition, all or none (EGT-9).
+//! Entity group transactions: one partition, all operations or none (EGT-9).
 
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
 
@@ -25,7 +25,7 @@ async fn run() -> Result<()> {
     opening.insert(&account("ada", "savings", 100))?.insert(&account("ada", "wallet", 0))?;
     assert_eq!(opening.commit().await?.len(), 2);
 
-    // The second operation fails, so the first has not happened. The error says which it was (IMP-3).
+    // The second operation fails, so the first has no effect. The error names the operation (IMP-3).
     let mut transfer = accounts.transaction(Account::partition("ada"))?;
     transfer.replace(&account("ada", "savings", 40), IfMatch::Any)?;
     transfer.replace(&account("ada", "shares", 60), IfMatch::Any)?;

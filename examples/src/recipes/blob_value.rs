@@ -1,4 +1,4 @@
-//! A large entity: the value is a blob, the entity holds its address, and blobs that no entity names are collected (PAT-LARGE).
+//! A large entity: the value is a blob, the entity contains its address, and unreferenced blobs are collected (PAT-LARGE).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ const DAY: Duration = Duration::from_hours(24);
 const TICKS_A_DAY: u64 = 24 * 3_600 * 10_000_000;
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    // A clock that can be put forward, for the collector; a program leaves `with_clock` out.
+    // A clock that can be advanced, for the collector; a program omits `with_clock`.
     let ahead = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&ahead);
     let system = Clock::default();
@@ -59,7 +59,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let plan = files.table().plan(key())?;
     let Some(in_june) = files.table().get(key()).await? else { panic!("just inserted") };
 
-    // Readers see the old file or the new one: the address changes in one write.
+    // Readers see the old file or the new one, because the address changes in one write.
     let replaced = files
         .replace(entity(&year), in_june.etag(), [WeatherFile::FILE_BLOB.content(whole(year.clone()))])
         .await?;
@@ -76,7 +76,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     row("an entity read before", in_june.days, old.len(), "1 of the blobs");
     assert_eq!(old.bytes().await?, half, "whole, as long as the grace period lasts");
 
-    // Seen twice, a grace period apart, before it is removed: a collector that runs beside writers harms none of them.
+    // A blob is seen twice, a grace period apart, before it is removed, so a collector does not disturb concurrent writers.
     let young = files.collect_orphans().await?;
     forward(2);
     let marked = files.collect_orphans().await?;

@@ -1,4 +1,4 @@
-//! The change feed: every change of a partition in order, read on from a stored place (PAT-EC-8).
+//! The change feed: every change of a partition in order, continued from a stored position (PAT-EC-8).
 
 use std::collections::BTreeMap;
 
@@ -28,12 +28,12 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let (table, seattle) = (reports.name()?, PartitionKey::new("Seattle")?);
     let feed = Feed::new(store.clone());
     let end = |entries: &[table_patterns::feed::FeedEntry]| entries.last().map(|entry| entry.cursor.clone());
-    // What an earlier run left.
+    // Remains of an earlier run.
     if let Some(last) = end(&feed.read(table, &seattle, &Cursor::default(), usize::MAX).await?) {
         feed.trim(table, &seattle, &last).await?;
     }
 
-    // The station: each report with its entry in one transaction. The first day is reported wrongly, and corrected at the end.
+    // The station writes each report with its entry in one transaction. The first report is wrong, and corrected at the end.
     let january = |day: &&crate::data::weather::DailyWeather| {
         day.location == "Seattle" && (day.date.year(), day.date.month()) == (2015, 1)
     };
@@ -50,7 +50,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         feed.submit(table, change, &[entry]).await?;
     }
 
-    // The readers: a model of their own, and a text that says how far they have come.
+    // The readers keep a model, and a text with their position.
     let mut rain: BTreeMap<String, f64> = BTreeMap::new();
     let mut answer = Grid::new(["Reader", "#Changes", "Last", "#Days known", "#Millimetres"]);
     let mut stored = to_text(&Cursor::default())?;

@@ -1,4 +1,4 @@
-//! What a design will cost, before anything is deployed: each question in requests and money, and a test that holds it (PAT-ANTI-3).
+//! The cost of a design before deployment: each query in requests and money, and a test that asserts it (PAT-ANTI-3).
 
 use std::collections::HashMap;
 
@@ -24,14 +24,14 @@ const BY_CODE: &str = "airport by code";
 const OF_STATE: &str = "airports of a state";
 const CHANGE: &str = "change an airport";
 
-/// Rates of an example: those of your region and year are in your provider's list.
+/// Example prices; your provider lists those of your region and year.
 const PRICES: &str =
     r#"{ "currency": "USD", "per_10k_reads": 0.0004, "per_10k_writes": 0.0005, "per_gib_read": 0.08 }"#;
 
 fn run(inputs: &Inputs) -> Result<Report> {
     let (indexed, scanned) = (dry_run(inputs, true)?, dry_run(inputs, false)?);
 
-    // What a test of the application would say.
+    // The assertions in a test of the application.
     indexed.max_requests(BY_CODE, 1)?;
     indexed.max_requests(OF_STATE, 1)?;
     indexed.max_partition_share(0.25)?;
@@ -40,7 +40,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
         panic!("a scan of 3,364 airports is four pages")
     };
 
-    // 50 a second for 30 days are 129.6 million; a scan is four requests, of which each looks at a thousand rows.
+    // 50 a second for 30 days are 129.6 million; a scan is four requests, each of which reads a thousand rows.
     let (one, four) = (indexed.pattern(BY_CODE)?, scanned.pattern(BY_CODE)?);
     assert_eq!((thousands_a_month(one.a_month(one.reads)), indexed.requests(BY_CODE)?), (129_600, 1));
     assert_eq!((thousands_a_month(four.a_month(four.reads)), scanned.requests(BY_CODE)?), (4 * 129_600, 4));
@@ -76,13 +76,13 @@ fn run(inputs: &Inputs) -> Result<Report> {
         .note(format!("A test that allows one request says of the second: {dear}")))
 }
 
-/// A number of requests, in thousands.
+/// Formats a number of requests, in thousands.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some millions")]
 fn thousands_a_month(requests: f64) -> u64 {
     (requests / 1_000.0).round() as u64
 }
 
-/// Two minutes of the timetable. The busiest airports are asked for most, as many as fly there.
+/// Simulates two minutes of the timetable. Airports are requested in proportion to their flights.
 fn dry_run(inputs: &Inputs, has_index: bool) -> Result<Advice> {
     let mut flights: HashMap<&str, i32> = HashMap::new();
     for route in &inputs.routes {

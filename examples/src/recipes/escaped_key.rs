@@ -1,4 +1,4 @@
-//! A key made of any text: what a key may not hold is escaped, and comes back as it was (KEY-3).
+//! A key from any text: invalid characters are escaped, and the text is read back unchanged (KEY-3).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

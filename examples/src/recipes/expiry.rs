@@ -1,4 +1,4 @@
-//! High-volume delete: what expires together is dropped together; where there is no table to drop, in batches (PAT-HVD).
+//! High-volume delete: entities that expire together are dropped as a table, or else deleted in batches (PAT-HVD).
 
 use chrono::{Datelike, NaiveDate, NaiveTime};
 use table_core::embedded::Clock;
@@ -27,7 +27,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let old = |day: &&RainOfMonth| day.date < date(10, 1);
     let expected = days.iter().filter(old).count() as u64;
 
-    // A table a month, and one table for all: the year's rain in each. The clock is that of the data.
+    // One table per month, and one table for all, each with the year's rain. The clock follows the data.
     let now = ticks::from_datetime(instant(date(12, 31))).unwrap_or_default();
     let tables =
         PeriodTables::<RainOfMonth, _>::new(store.clone()).ahead(0).with_clock(Clock::new(move || now));
@@ -63,7 +63,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(batches >= 2 * gone.div_ceil(100), "a request to find each hundred, and one to delete it");
     answer.row(["deleted in batches of 100", &gone.to_string(), &batches.to_string()]);
 
-    // What is left is read as one; what has expired is refused, and no late write makes its table anew.
+    // The remaining rows are read as one table. Expired rows are refused, and a late write does not recreate their table.
     let query =
         quarter.query(RainOfMonth::partition("Seattle"), instant(date(10, 1)), instant(date(12, 31)))?;
     let left = query.collect().await?;

@@ -17,12 +17,12 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// What a row of the partition turned out to be: by the beginning of its key, which is proven to suffice.
+/// The type of a row of the partition, recognised by the beginning of its key, which the compiler has checked to be sufficient.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),
     Employee(Employee),
-    /// Kept as it is (PAT-HET-6).
+    /// Kept unchanged (PAT-HET-6).
     #[other]
     Unknown(TableEntity),
 }
@@ -45,7 +45,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(known, expected);
     assert!(unknown.key() == robot.key() && unknown.iter().eq(robot.iter()), "kept, and reported");
 
-    // PAT-HET-5: whatever has an EmployeeCount gets one more; all else that it holds stays.
+    // PAT-HET-5: every entity with an EmployeeCount gets one more; its other properties do not change.
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     let counted: Vec<_> = bags.iter().filter(|bag| bag.get("EmployeeCount").is_some()).collect();
     assert_eq!(counted.len(), 1);

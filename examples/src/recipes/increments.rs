@@ -1,4 +1,4 @@
-//! Slots of a series that many write at once: each is counted, none is lost (PAT-SER-2, PAT-SER-3).
+//! Slots of a series with concurrent writers: each increment is counted, none is lost (PAT-SER-2, PAT-SER-3).
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ async fn run(store: &Store) -> Result<Report> {
     let counts = SeriesTable::new(table);
     counts.set(&day, 8, 3).await?; // one slot, by a merge; the other 23 stay as they are
 
-    // All four at once: the loser of a race reads again and adds again. How often that is differs from run to run, so that these
-    // requests go around the meter.
+    // All four concurrently: the loser of a race reads and adds again. The number of retries differs between runs, so these
+    // requests bypass the meter.
     let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
     let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());
     let (servers, day) = ([server(), server(), server(), server()], &day);

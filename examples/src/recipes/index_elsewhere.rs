@@ -1,4 +1,5 @@
-//! An index in another partition: it follows its entities through the outbox, and says so in the type of what it gives (PAT-INTER).
+//! An index in another partition: it follows its entities through the outbox, and its results have a type of their consistency
+//! (PAT-INTER).
 
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         worker.metrics().longest_lag
     };
 
-    // Each insert records in its transaction that the directory is to follow (PAT-EC-8).
+    // Each insert records the pending index row in its transaction (PAT-EC-8).
     let sales = inputs.employees.iter().filter(|employee| employee.department == "Sales");
     for employee in sales.cloned() {
         let crate::model::company::Employee { department, id, first_name, last_name, age, email } = employee;
@@ -49,7 +50,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let mut cells = vec![step.to_owned()];
         let mut verified = "nobody".to_owned();
         for address in ["jonesj@contoso.com", "jane@contoso.com"] {
-            // A copy does not dereference: its reader accepts that it may be behind, or asks the entity (PAT-INTER-5).
+            // A copy does not dereference: its reader accepts that it may be stale, or reads the entity (PAT-INTER-5).
             let Some(copy) = employees.get_eventual(by_email(address)).await? else {
                 cells.push("nobody".to_owned());
                 continue;

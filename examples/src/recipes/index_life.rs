@@ -1,4 +1,4 @@
-//! The life of an index: new over old rows it is building, a backfill makes it ready, a check finds what another tool broke
+//! The life of an index: over old rows it is building, a backfill completes it, and a check finds damage by another tool
 //! (PAT-INTRA, DQ-1).
 
 use table_core::error::{Error, Result};
@@ -22,7 +22,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    // The first version of the program, with rows of its own.
+    // The first version of the program, with its rows.
     store.unmetered().table::<first::Airport>().delete_table().await?; // that of an earlier run, with its design
     let old = store.table::<first::Airport>().create_if_missing().await?;
     let nevada: Vec<Airport> =
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     old.bulk().insert_all(nevada.iter().map(as_first)).await.map_err(|stopped| stopped.source)?;
 
-    // The second version: it writes the index from its first write on, and asks it nothing before it is whole.
+    // The second version writes the index from its first write on, and reads it only when it is complete.
     let airports = store.entities::<Airport>().create_if_missing().await?;
     let las_vegas = || Airport::by_city("NV", "Las Vegas");
     let mut answer = Grid::new(["Step", "Index", "Airports of Las Vegas"]);
@@ -57,7 +57,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(found, expected);
     answer.row(["backfilled", "ready", &codes(&found)]);
 
-    // Another tool deletes a copy, and leaves one of an airport that never was.
+    // Another tool deletes a copy, and writes one of an airport that does not exist.
     let copy_of = |airport: &Airport| Ok::<_, Error>(AirportByCity::entry(airport)?.map(|copy| copy.key));
     let ghost = Airport { iata: "XXX".to_owned(), ..expected[0].clone() };
     let (Some(lost), Some(stray)) = (copy_of(&expected[0])?, copy_of(&ghost)?) else {

@@ -1,4 +1,4 @@
-//! The layout as data: what a design says about itself, and the consequences of changing it (EVO rules).
+//! The layout as data: the text of a schema, and the effects of changing it (EVO rules).
 
 use table_core::error::Result;
 use table_core::schema::{StoredSchema, Verdict, evolve};
@@ -34,7 +34,8 @@ async fn run(store: &Store, _: &Inputs) -> Result<Report> {
         }
     }
 
-    // A program that opens the table is held to what it was opened with before. The meter would show that a second run is not the first.
+    // A program that opens the table is compared with the stored schema. The meter would show a difference between the first and
+    // a second run.
     let store = store.unmetered();
     store.table::<Employee>().open().await?;
     let Err(refused) = store.table::<wider::Employee>().open().await else {

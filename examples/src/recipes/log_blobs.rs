@@ -1,4 +1,4 @@
-//! Log lines in blobs named by time: what does not belong in a table (PAT-ANTI-2).
+//! Log lines in blobs named by time: data that does not belong in a table (PAT-ANTI-2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let blobs = store.blobs();
     clear(&*blobs).await?;
 
-    // The writer. Its clock is that of the events; a program leaves `with_clock` out.
+    // The writer. Its clock follows the events; a program omits `with_clock`.
     let now = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
@@ -48,7 +48,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     written += log.flush().await?;
 
-    // The reader: hours by their prefix, blobs by the first and last instant in their metadata, lines by their own.
+    // The reader finds hours by their prefix, blobs by the first and last instant in their metadata, and lines by their instants.
     let from = "2018-02-06T15:00:00Z".parse::<DateTime<Utc>>().map_err(no_instant)?;
     let to = from + TimeDelta::hours(3);
     let lines = LogReader::new(store.blobs(), SERVICE)?.collect(from, to, &[LogKind::Write]).await?;
@@ -57,7 +57,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same of a table whose partitions are the networks: a reader that knows only the time reads all of it.
+    // The same query on a table whose partitions are the networks: a reader that knows only the time reads the whole table.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("what the log in blobs saves").max_rows(10_000);
     let plan = scan.plan()?;
@@ -88,7 +88,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .note("Where single events are looked up, or the newest all the time, the table is right: see `log-tail`."))
 }
 
-/// Removes the log of an earlier run: its blobs would be read as well.
+/// Removes the log of an earlier run, whose blobs would be read as well.
 async fn clear(blobs: &dyn ObjectStore) -> Result<()> {
     let mut listing = blobs.list(Some(&Path::from(SERVICE)));
     while let Some(blob) = listing.try_next().await.map_err(no_blobs)? {

@@ -1,4 +1,4 @@
-//! A migration: from an embedded engine to the store of the cookbook and back, stopped half-way, checked (DQ-12, PAGE-7).
+//! A migration: from an embedded engine to the store of the cookbook and back, interrupted and checked (DQ-12, PAGE-7).
 
 use indicatif::ProgressBar;
 use table_core::error::Result;
@@ -11,9 +11,9 @@ use crate::model::earthquakes::Earthquake;
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// Rows a step.
+/// Rows per step.
 const PAGE: usize = 400;
-/// The table at the store of the cookbook, beside its own of the same entities.
+/// The table in the store of the cookbook, in addition to its table of the same entities.
 const MOVED: &str = "EarthquakesMoved";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
@@ -41,7 +41,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let stored = copy.position().to_string();
     answer.row(["stopped", &thousands(copy.position().rows()), &stored]);
 
-    // All that is known of the copy is the text: as good as another process, another day.
+    // Only the text is known of the copy, as in another process on another day.
     let mut copy = there().resume(stored.parse()?)?;
     while copy.step().await? {
         bar.set_position(copy.position().rows());

@@ -1,4 +1,4 @@
-//! Optimistic concurrency: the second writer receives an error, and begins again (IMP-2, CON-3).
+//! Optimistic concurrency: the second writer receives an error and retries (IMP-2, CON-3).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};

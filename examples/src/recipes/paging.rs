@@ -1,4 +1,4 @@
-//! Paging with a stored token: the next page can be asked for later, by another process (DQ-12).
+//! Paging with a stored token: another process can request the next page later (DQ-12).
 
 use table_core::error::Result;
 use table_core::{Continuation, Entity, TableStoreExt};
@@ -21,7 +21,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let mut ids = Vec::new();
     let mut token: Option<String> = None;
     loop {
-        // All that is known from the page before is the text: as good as another process, another day.
+        // Only the text is known of the previous page, as in another process on another day.
         let earthquakes = store.table::<Earthquake>();
         let query = earthquakes.query(Earthquake::partition("ak")).top(100);
         let page = match &token {

@@ -1,4 +1,4 @@
-//! A partition scan: everything that lies together (DQ-4).
+//! A partition scan: all rows of one partition (DQ-4).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

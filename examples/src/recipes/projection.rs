@@ -1,4 +1,4 @@
-//! A projection: only the properties that are needed come back (DQ-13).
+//! A projection: only the required properties are returned (DQ-13).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

@@ -19,7 +19,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// One to one, and one to many: whatever begins with the employee's key.
+/// One to one, and one to many: all rows whose keys begin with the employee's key.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct Personnel {
@@ -47,7 +47,7 @@ async fn run(store: &Store) -> Result<Report> {
     };
     let mut answer = Grid::new(["Step", "Outcome", "Rows under empid_000900"]);
 
-    // Each part touches its owner in the transaction that inserts it: without an owner it fails.
+    // Each part touches its owner in the transaction that inserts it, and fails without an owner.
     let Err(orphan) = personnel.insert_part(grace(), &badge).await else { panic!("nobody has this badge") };
     assert_eq!((orphan.code(), orphan.operation()), (ErrorCode::ResourceNotFound, Some(0)));
     answer.row(["a badge for nobody", orphan.code().as_str(), ""]);
@@ -77,7 +77,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(reviews, [review(2013, 4), review(2014, 5)]);
     answer.row(["read as a group", "1 request", "the employee, her badge, 2 reviews"]);
 
-    // She leaves: all or nothing, also beside a writer of a review.
+    // She leaves: everything is deleted or nothing, even with a concurrent writer of a review.
     let deleted = personnel.delete(grace()).await?;
     assert_eq!(deleted, 4);
     let Err(gone) = personnel.table().read_group::<Personnel>(grace()).await else { panic!("all are gone") };

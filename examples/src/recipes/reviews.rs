@@ -17,7 +17,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-/// An employee with all reviews, as they lie side by side.
+/// An employee with all reviews, in one range.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct EmployeeWithReviews {

@@ -24,7 +24,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    // A holder of the account's key signs the keys of a selection. A clock of our own shows the token expire.
+    // A holder of the account's key signs the keys of a selection. A custom clock makes the token expire.
     let key = AccountKey::new("contoso", "a2V5IG9mIGFuIGV4YW1wbGU=")?;
     let now = Arc::new(AtomicI64::new(1_420_070_400));
     let hand = Arc::clone(&now);
@@ -34,7 +34,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .lasting(at(), Duration::from_hours(1))
         .sign(&key)?;
 
-    // Here the same rules are applied to whatever store it is; a service applies them itself to the bearer of the token.
+    // Here the view applies the rules to any store; a service applies them itself to the bearer of the token.
     let office =
         Authority::new(key).clock(Clock::of_instants(at)).scoped(store.clone(), &token).table::<Day>();
     let mut answer = Grid::new(["Asked for", "Answer"]);

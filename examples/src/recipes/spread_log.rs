@@ -1,4 +1,4 @@
-//! A log spread over partitions: appends go to eight of them, reads ask all and merge (PAT-ANTI-1, PAT-LOG-5).
+//! A log spread over partitions: appends go to eight of them, reads query all and merge (PAT-ANTI-1, PAT-LOG-5).
 
 use table_advice::spread::{Heat, PARTITION_TARGET};
 use table_core::error::Result;
@@ -27,7 +27,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found: Vec<SpreadEarthquake> = newest.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, expected[..10], "eight partitions, merged by their stamps");
 
-    // The same writes by two keys: how much of any 100 in a row does one partition take?
+    // The same writes under two keys: the maximum share of one partition in any 100 consecutive writes.
     let (mut spread, mut by_hour) = (Heat::of_runs(100), Heat::of_runs(100));
     for event in expected.iter().rev() {
         spread.write(event)?;

@@ -1,4 +1,4 @@
-//! A table a day: reads merge the tables of the days, expiry drops one (PAT-HVD).
+//! One table per day: reads merge the tables of the days, expiry drops one (PAT-HVD).
 
 use chrono::TimeDelta;
 use table_core::Entity;

@@ -1,4 +1,4 @@
-//! A table scan: no partition is known, so a reason and a bound must be (DQ-5).
+//! A table scan: no partition is known, so a reason and a bound are required (DQ-5).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

@@ -1,4 +1,4 @@
-//! An entity group transaction: all or none, and the error names the operation (EGT-9, IMP-3).
+//! An entity group transaction: all operations or none, and the error names the operation (EGT-9, IMP-3).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, IfMatch, TableStoreExt, Versioned};
@@ -61,7 +61,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     Ok(Report::new("", answer).note(refused.to_string()).note(stranger.to_string()))
 }
 
-/// These employees as they are now.
+/// Returns the current state of these employees.
 async fn now(store: &Store, of: &[&Employee]) -> Result<Vec<Employee>> {
     let keys = of.iter().map(|employee| Employee::key("Sales", employee.id));
     let found = store.table::<Employee>().get_many(keys).await?;

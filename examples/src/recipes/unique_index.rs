@@ -1,4 +1,4 @@
-//! An index in the partition of its entities: written with them in one transaction, and a constraint if it is unique (PAT-INTRA).
+//! An index in the partition of its entities: written in their transaction, and a constraint if it is unique (PAT-INTRA).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};
@@ -40,7 +40,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let plan = employees.table().plan(by_email("jonesj@contoso.com"))?;
     assert_eq!(row("five employees and their copies", "").await?, ["223 Jane", "nobody"]);
 
-    // The copy's key is taken, and with it the transaction fails: neither the entity nor its copy is written (PAT-INTRA-5).
+    // The copy's key exists already, so the transaction fails: neither the entity nor its copy is written (PAT-INTRA-5).
     let Some(jane) = employees.get(Employee::key("Sales", 223)).await? else { panic!("just inserted") };
     let double = Employee { id: 224, first_name: "June".to_owned(), ..jane.value().clone() };
     let Err(taken) = employees.insert(&double).await else { panic!("Jane has this address") };
@@ -48,7 +48,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(employees.get(Employee::key("Sales", 224)).await?, None);
     assert_eq!(row("June with the same address", taken.code().as_str()).await?, ["223 Jane", "nobody"]);
 
-    // Another address: the old copy goes and the new one comes in the transaction of the change (PAT-INTRA-7).
+    // Another address: the transaction of the change deletes the old copy and inserts the new one (PAT-INTRA-7).
     employees.update(Employee::key("Sales", 223), |jane| jane.email = "jane@contoso.com".into()).await?;
     assert_eq!(row("Jane takes another address", "done").await?, ["nobody", "223 Jane"]);
     employees.insert(&double).await?;

@@ -1,4 +1,4 @@
-//! A materialised view: sums that one would scan for, as points that follow the rows (IMP-6).
+//! A materialised view: sums that would need a scan, as points that follow the rows (IMP-6).
 
 use table_core::error::Result;
 use table_core::{Entity, EntityKey, IfMatch};
@@ -41,7 +41,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     show("built", &input).await?;
 
-    // Written where routes are written; the view is not asked.
+    // Writes of routes do not involve the view.
     routes.delete(WatchedRoute::key("WA", "SEA", "PDX"), IfMatch::Any).await?;
     routes.update(WatchedRoute::key("OR", "PDX", "SEA"), |route| route.flights += 1_000).await?;
     let pending = view.freshness().await?.pending;
@@ -59,7 +59,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     show("caught up", &input).await?;
 
-    // What is delivered twice counts once.
+    // A repeated delivery counts once.
     view.apply(&EntityKey::new("OR", "PDX_SEA")?).await?;
     show("applied again", &input).await?;
 

@@ -235,7 +235,6 @@ impl<'q> Pager<'q> {
 
     /// Returns `true` if an entity satisfies the query. Its key is converted to text only for a comparison that needs it: most
     /// filters do not, and the conversion takes a quarter of their time.
-    /// is a quarter of its time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
         let (partition_key, row_key) =

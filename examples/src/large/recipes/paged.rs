@@ -1,4 +1,4 @@
-//! Questions answered a page at a time: with a stored token, and from the newest on.
+//! Queries that are read page by page: with a stored token, and the newest first.
 
 use table_core::error::Result;
 use table_core::{Continuation, Entity, TableStoreExt, Versioned};

@@ -1,4 +1,4 @@
-//! Questions that no key answers: partition scans, a filter, a projection, a table scan. All of them stream.
+//! Queries that no key supports: partition scans, a filter, a projection, a table scan. All of them stream.
 
 use std::pin::pin;
 

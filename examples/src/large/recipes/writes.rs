@@ -1,4 +1,4 @@
-//! Writes beside millions of others: with an `ETag`, and a hundred at once. Both put back what they changed.
+//! Writes to a table of millions of rows: with an `ETag`, and a hundred at once. Both revert their changes.
 
 use table_core::error::Result;
 use table_core::{Entity, Error, ErrorCode, IfMatch, TableStoreExt};
@@ -60,7 +60,7 @@ async fn transaction(store: &Store, index: &PackageIndex) -> Result<Report> {
     for build in &first {
         refused = transaction.replace(build, IfMatch::Any).err();
     }
-    // A small section may have no build beyond the hundredth.
+    // A small section may have at most a hundred builds.
     assert_eq!(refused.as_ref().and_then(Error::rule), (first.len() > 100).then_some("EGT-2"));
     let written = transaction.commit().await?;
     assert_eq!(written.len(), first.len().min(100));
