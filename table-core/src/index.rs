@@ -54,7 +54,7 @@ pub trait Index: Sized + 'static {
     type Entity: Entity;
     /// Its schema.
     const SCHEMA: &'static IndexSchema;
-    /// The consistency with its entities, as a type: strict if both change in the same transaction.
+    /// Its consistency with the entities: `InStep` if both change in the same transaction, `Behind` otherwise.
     /// [`IndexSchema::is_same_partition`] is the same fact as a value.
     type Consistency: Consistency;
 

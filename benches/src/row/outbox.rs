@@ -56,7 +56,7 @@ impl Lags {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the mean and the 99th percentile, as rates.
+    /// Returns all times, and their 99th percentile, as rates.
     fn figures(&self) -> [Figure; 2] {
         let mut lags: Vec<u64> = self.with(|lags| lags.values().copied().collect());
         lags.sort_unstable();

@@ -7,15 +7,17 @@ use crate::error::{Error, ErrorCode, Fault};
 /// A request that the engine refuses or did not answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EngineFault {
-    #[error("the engine was closed: open it again")]
+    #[error("the engine was closed; open it again")]
     Closed,
-    #[error("the engine was opened for reading alone: open the folder for writing")]
+    #[error("the engine was opened for reading only; open the folder for writing")]
     ReadOnly,
     #[error(
-        "writing has stopped, and what was under way may or may not be there: open the engine again to see"
+        "writing has stopped, and running writes may or may not have been applied; open the engine again and read"
     )]
     Poisoned(#[source] Error),
-    #[error("the engine's writer has stopped, and what was under way may or may not be there: open it again")]
+    #[error(
+        "the engine's writer has stopped, and running writes may or may not have been applied; open it again"
+    )]
     WriterGone,
     #[error("the engine's writer panicked: {0}")]
     Panicked(String),
@@ -24,21 +26,21 @@ pub(crate) enum EngineFault {
     #[error("the thread {name} cannot be started")]
     Thread { name: String, source: io::Error },
     #[error(
-        "the clock, or the Timestamp given out before, is at the end of the year 9999: no Timestamp comes after it, and an ETag is \
-         never given twice; nothing was written: set the clock right"
+        "the clock or the last Timestamp is at the end of the year 9999; nothing was written, because Timestamps and ETags are \
+         never reused; set the clock"
     )]
     EndOfTime,
-    #[error("an engine in memory has no files to copy: read its tables instead")]
+    #[error("an engine in memory has no files to copy; read its tables instead")]
     InMemory,
-    #[error("a stored key has no end of its partition")]
+    #[error("a stored key does not contain the end of its partition")]
     StoredKey,
-    #[error("the transaction holds no operations: add one, or do not submit it")]
+    #[error("the transaction has no operations; add one, or do not submit it")]
     NoOperations,
     #[error("$top is {top}; at most {most} are allowed: follow the continuation")]
     Top { top: usize, most: usize },
-    #[error("busy, as asked for by the options: retry with back-off")]
+    #[error("busy, as configured by the options; retry with back-off")]
     Busy,
-    #[error("the answer was lost, as asked for by the options: the write may have been applied")]
+    #[error("the response was lost, as configured by the options; the write may have been applied")]
     LostAnswer,
 }
 

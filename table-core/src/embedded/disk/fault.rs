@@ -12,7 +12,7 @@ pub(crate) enum Task {
     OpenFolder(PathBuf),
     #[error("the folder {0} cannot be read")]
     ReadFolder(PathBuf),
-    #[error("the folder {0} cannot be made")]
+    #[error("the folder {0} cannot be created")]
     MakeFolder(PathBuf),
     #[error("the folder {0} cannot be written")]
     WriteFolder(PathBuf),
@@ -30,11 +30,11 @@ pub(crate) enum Task {
     WriteJournal,
     #[error("the journal cannot be synced")]
     SyncJournal,
-    #[error("the reserve for work that frees room cannot be kept")]
+    #[error("the reserved disk space cannot be maintained")]
     KeepReserve,
     #[error("the end of the journal cannot be cut")]
     CutJournal,
-    #[error("the end of the journal cannot be mended")]
+    #[error("the end of the journal cannot be repaired")]
     MendJournal,
     #[error("the base cannot be recorded")]
     RecordBase,

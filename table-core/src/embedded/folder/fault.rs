@@ -7,31 +7,31 @@ use crate::error::{ErrorCode, Fault};
 /// A folder that cannot be opened or written to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FolderFault {
-    #[error("the folder {0} holds no engine: nothing can be read")]
+    #[error("the folder {0} contains no engine; nothing can be read")]
     NoEngine(PathBuf),
-    #[error("the folder {0} holds a backup that was cut short, and no earlier one: nothing can be read")]
+    #[error("the folder {0} contains only an incomplete backup; nothing can be read")]
     NothingToRead(PathBuf),
     #[error("the folder {0} holds no backup")]
     NoBackup(PathBuf),
-    #[error("the folder {0} holds a backup that was cut short, and no earlier one: make it again")]
+    #[error("the folder {0} contains only an incomplete backup; make it again")]
     NothingToRestore(PathBuf),
-    #[error("the folder {0} holds an engine or a backup: choose an empty folder")]
+    #[error("the folder {0} contains an engine or a backup; choose an empty folder")]
     NotEmpty(PathBuf),
-    #[error("the folder {0} holds an engine: choose another one, or an empty one")]
+    #[error("the folder {0} contains an engine; choose another folder")]
     Engine(PathBuf),
-    #[error("the folder {0} holds a restore that was cut short: empty it and restore again")]
+    #[error("the folder {0} contains an incomplete restore; empty it and restore again")]
     HalfRestored(PathBuf),
-    #[error("the folder {0} holds something else: choose an empty one")]
+    #[error("the folder {0} contains other files; choose an empty folder")]
     NotOurs(PathBuf),
-    #[error("the folder {folder} holds another program's {name} file")]
+    #[error("the file {name} in the folder {folder} belongs to another program")]
     OthersManifest { folder: PathBuf, name: String },
-    #[error("the folder {0} is a backup: restore it into another folder, or open it for reading")]
+    #[error("the folder {0} is a backup; restore it into another folder, or open it for reading")]
     Backup(PathBuf),
     #[error("another engine has {0} open: close that one first")]
     Open(PathBuf),
-    #[error("another backup goes to {0}: wait for its end")]
+    #[error("another backup is being written to {0}; wait until it ends")]
     BackupUnderWay(PathBuf),
-    #[error("the {name} file of {folder} is broken: restore it from a copy")]
+    #[error("the file {name} of {folder} is damaged; restore it from a copy")]
     Broken { folder: PathBuf, name: String },
     #[error(
         "the folder {folder} is of format {version}; this version reads formats {first} to {last}: upgrade"
