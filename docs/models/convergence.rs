@@ -1,5 +1,5 @@
-//! Model of convergence (`docs/convergence.md`): one source, targets at the values that it has had, a guard beside each target, and a record of the changes
-//! whose targets are not settled.
+//! Model of convergence (`docs/convergence.md`): one source, targets for the values that it has had, a guard next to each target,
+//! and a record of the changes whose targets are not settled.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

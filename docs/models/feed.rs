@@ -1,12 +1,14 @@
 //! Model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers, views with several followers, trims, and a table that is dropped.
 //!
-//! A commit writes its changes and replaces the head, which has the number of the last change. Readers ask the head, then read the entries up to there. A
-//! follower that has read to the end marks the feed as quiet, in the head and then in the registry, and later calls skip it. No process has a clock.
+//! A commit writes its changes and replaces the head, which contains the number of the last change. Readers read the head, then
+//! the entries up to that number. A follower that has read to the end marks the feed as quiet, in the head and then in the
+//! registry, and later calls skip it. No process has a clock.
 //!
-//! Candidates that were weighed: numbered slots that are filled by inserts need voids for the slots of dead writers, a look below the floor for
-//! writers that slept past a trim, and do not order the changes of one entity by two processes; a mark for each reader costs a row for each change and
-//! reader. Between processes all of them collide at the same rate, because each must know the last number. Under the head, writers of one partition in
-//! one process wait for each other; a store that numbers changes at its commit would not need that.
+//! Rejected candidates: numbered slots that inserts fill need placeholders for the slots of dead writers and a check below the
+//! floor for writers that were paused during a trim, and do not order the changes of one entity by two processes. A mark for each
+//! reader costs a row for each change and reader. Between processes all of them conflict at the same rate, because each must know
+//! the last number. With a head, writers of one partition in one process wait for each other; a store that numbers changes at its
+//! commit would avoid that.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +45,7 @@ const CREATED_FIRST: usize = 9;
 
 const PARTITIONS: usize = 2;
 const VIEWS: usize = 2;
-/// Entries that a follower reads at once.
+/// Number of entries that a follower reads at once.
 const LIMIT: u64 = 2;
 
 /// A position: the feed, and the number of the last change.
@@ -76,9 +78,9 @@ struct Partition {
     /// Changes by number.
     entries: BTreeMap<u64, usize>,
     listing: Option<Listing>,
-    /// The furthest cursor that a reader of the present feed was given.
+    /// The largest cursor given to a reader of the current feed.
     given: u64,
-    /// Changes of the present feed, in the order of their commits.
+    /// Changes of the current feed, in the order of their commits.
     committed: Vec<usize>,
 }
 
@@ -92,12 +94,12 @@ struct View {
 struct State {
     partitions: [Partition; PARTITIONS],
     views: [View; VIEWS],
-    /// Heads that two processes of writers remember.
+    /// Heads cached by two processes of writers.
     heads: [[Option<Head>; PARTITIONS]; 2],
     versions: u64,
     changes: usize,
     wrong: Option<String>,
-    /// Heads that followers asked for.
+    /// Number of heads that followers requested.
     asked: usize,
 }
 
@@ -108,7 +110,7 @@ impl State {
     }
 }
 
-/// What the processes of a run share.
+/// State shared by the processes of a run.
 #[derive(Clone)]
 struct World {
     state: Rc<RefCell<State>>,
@@ -127,7 +129,7 @@ impl World {
         state.partitions[at].listing = Some(Listing { version, quiet: None });
     }
 
-    /// Commits changes under the head that was read; returns the new head, or `None` if it has changed since.
+    /// Commits changes on condition of the head that was read; returns the new head, or `None` if it has changed since.
     fn commit(&self, at: usize, read: Option<Head>, changes: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -205,7 +207,7 @@ impl World {
                 if !is_listed && !self.holds(LISTED_BEFORE) {
                     self.list(at);
                 }
-                // The answer may be lost.
+                // The response may be lost.
                 if !self.random.one_in(8) {
                     self.state.borrow_mut().heads[process][at] = Some(new);
                 }
@@ -233,7 +235,7 @@ impl World {
             }
             let head = self.state.borrow().partitions[at].head;
             give_way().await;
-            // A partition that was listed by a writer that died, or whose table was dropped, is asked for again and again.
+            // A partition that was listed by a writer that died, or whose table was dropped, is requested repeatedly.
             let Some(head) = head else { continue };
             self.state.borrow_mut().asked += 1;
             let passed = head.passed(cursor, self.holds(NAMES_FEED));
@@ -269,7 +271,7 @@ impl World {
         let mut state = self.state.borrow_mut();
         let new = state.version();
         let slot = &mut state.views[view].cursors[at];
-        // A cursor that went back would repeat changes, and lose none.
+        // A cursor that goes back would repeat changes, and lose none.
         if slot.1 == version {
             *slot = (to, new);
             let partition = &mut state.partitions[at];
@@ -325,7 +327,7 @@ impl World {
         let old: Vec<u64> =
             self.state.borrow().partitions[at].entries.range(..=floor).map(|(number, _)| *number).collect();
         for number in old {
-            // The rows of a table that was created again are others.
+            // The rows of a recreated table are different.
             if self.state.borrow().partitions[at].head.is_some_and(|head| head.feed == read.feed) {
                 self.state.borrow_mut().partitions[at].entries.remove(&number);
             }
@@ -361,7 +363,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
             world.drop_table();
         }
         if random.one_in(20) {
-            // A process ends, and its successor remembers nothing.
+            // A process ends, and its successor starts without memory.
             world.state.borrow_mut().heads[random.below(2)] = Default::default();
             *memories[random.below(2 * VIEWS)].borrow_mut() = Default::default();
         }

@@ -1,4 +1,4 @@
-//! Interleaving of processes: futures that give way at each request, and a source of random numbers.
+//! Interleaving of processes: futures that yield at each request, and a source of random numbers.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -55,7 +55,7 @@ pub(crate) fn finish(mut process: Process) {
     while !step(&mut process) {}
 }
 
-/// Processes that run beside each other, and others that sleep.
+/// Processes that run concurrently, and paused ones.
 pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,
@@ -67,7 +67,7 @@ impl Processes {
         Self { random, awake: Vec::new(), asleep: Vec::new() }
     }
 
-    /// Starts a process. One in four falls asleep after a few requests.
+    /// Starts a process. One in four pauses after a few requests.
     pub(crate) fn start(&mut self, mut process: Process) {
         if !self.random.one_in(4) {
             self.awake.push(process);
@@ -81,7 +81,7 @@ impl Processes {
         self.asleep.push(process);
     }
 
-    /// Makes some requests, each of any process that is awake.
+    /// Makes some requests, each by any running process.
     pub(crate) fn run(&mut self, requests: usize) {
         for _ in 0..requests {
             if self.awake.is_empty() {
@@ -94,14 +94,14 @@ impl Processes {
         }
     }
 
-    /// Runs all that are awake to their ends.
+    /// Runs all running processes to their ends.
     pub(crate) fn run_to_end(&mut self) {
         while !self.awake.is_empty() {
             self.run(1);
         }
     }
 
-    /// Returns the sleepers, in any order. Some never wake.
+    /// Returns the paused processes, in any order. Some never resume.
     pub(crate) fn sleepers(&mut self) -> Vec<Process> {
         let mut asleep = std::mem::take(&mut self.asleep);
         let mut woken = Vec::new();

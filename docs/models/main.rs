@@ -1,7 +1,7 @@
-//! Models of the protocols of `table-patterns`: random interleavings of processes that sleep, wake and die at any request.
+//! Models of the protocols of `table-patterns`: random interleavings of processes that pause, resume and die at any request.
 //!
-//! Each protocol runs whole, and once for each of its conditions with that condition removed. The whole protocol must never fail; each
-//! removal must fail in some run, so that no condition is there without need.
+//! Each protocol runs complete, and once for each of its conditions with that condition removed. The complete protocol must never
+//! fail; each removal must fail in some run, which proves that the condition is needed.
 //!
 //! `cargo run --release -p models -- --runs 1000000`; `--only feed` or `convergence`; `--seed N` prints one run of the whole protocol.
 
@@ -24,7 +24,7 @@ const MODELS: [Model; 2] = [feed::MODEL, convergence::MODEL];
 const WITHOUT: u64 = 200_000;
 
 impl Model {
-    /// Runs the whole protocol; returns the first failure.
+    /// Runs the complete protocol; returns the first failure.
     fn whole(&self, runs: u64) -> Result<(), String> {
         (0..runs).try_for_each(|seed| {
             (self.run)(seed, None).map_err(|wrong| format!("{}: seed {seed}: {wrong}", self.name))
