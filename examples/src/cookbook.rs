@@ -84,7 +84,7 @@ pub async fn run_and_delete(
     match deleted.and_then(|tables| emptied.map(|()| tables)) {
         Ok(tables) => writeln!(out, "\n{tables} tables deleted")?,
         Err(error) => {
-            writeln!(out, "\nTables, queues or blobs of this run are left there: {error}")?;
+            writeln!(out, "\nTables, queues or blobs of this run could not be deleted: {error}")?;
             return outcome.and(Err(error.into()));
         }
     }
@@ -94,8 +94,8 @@ pub async fn run_and_delete(
 async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     writeln!(out, "Store: {store}")?;
     if options.azure.is_some() {
-        let told = "It does not tell how many rows it looks at: rows read are those that came back.";
-        writeln!(out, "All that is made there is deleted at the end. {told}")?;
+        let told = "It does not report examined rows: the rows read are the rows returned.";
+        writeln!(out, "Everything created there is deleted at the end. {told}")?;
     }
     writeln!(out, "\nImport")?;
     let inputs = Inputs::load()?;
@@ -122,7 +122,7 @@ pub async fn run_large(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), Box<dyn Error>> {
-    writeln!(out, "\nThe same over builds of the packages of {}\n\nImport", index.source())?;
+    writeln!(out, "\nThe same recipes on builds of the packages of {}\n\nImport", index.source())?;
     large::import::import_index(index, store, out).await?;
     for recipe in chosen(large::recipes::ALL, options) {
         show(recipe, store, index, out).await?;

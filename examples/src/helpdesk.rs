@@ -116,7 +116,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     rate("two views built", 2 * count, began);
 
     store.meter().take();
-    println!("\nQuestions of {CONTOSO}");
+    println!("\nQueries of {CONTOSO}");
     questions(store, &tickets, &agents, from).await?;
     let of_tenant = sums.rows().await?.get(TenantSums::key(CONTOSO)).await?.ok_or("no sums")?;
     cost(store, "open tickets, and all, of the tenant");
@@ -205,7 +205,7 @@ async fn questions(
     assert_eq!((both.ticket.number, both.comments.len()), (15, 2));
     let newest =
         tickets.query(DeskQuestions::open(CONTOSO)).project::<TicketLine>().limit(20).collect().await?;
-    cost(store, "the newest 20 that are open");
+    cost(store, "the newest 20 open tickets");
     assert!(newest.len() == 20 && newest.is_sorted_by(|one, next| one.number > next.number));
     let mine = tickets
         .query(DeskQuestions::of_agent(CONTOSO, 7, Status::Open))
@@ -213,7 +213,7 @@ async fn questions(
         .limit(20)
         .collect();
     let mine = mine.await?;
-    cost(store, "the newest 20 of an agent that are open");
+    cost(store, "the newest 20 open tickets of an agent");
     assert!(
         mine.iter().all(|line| line.number % AGENTS == 7 && line.agent_name.as_deref() == Some("Agent 7"))
     );
@@ -221,14 +221,14 @@ async fn questions(
         .query(DeskQuestions::opened(CONTOSO, from, from + Duration::days(30)))
         .project::<TicketLine>();
     let days = days.collect().await?;
-    cost(store, "all of 30 days");
+    cost(store, "all tickets of 30 days");
     assert!(!days.is_empty());
     let found =
         agents.get(Agent::by_email(CONTOSO, "agent7@contoso.example")).await?.ok_or("agent 7 was loaded")?;
     cost(store, "an agent by e-mail");
     let double = Agent { id: 9_999, ..found.value().clone() };
     let refused = agents.insert(&double).await.err().ok_or("the address is taken")?;
-    cost(store, "a second agent of the address, refused");
+    cost(store, "a second agent with the address, refused");
     assert_eq!(refused.code(), ErrorCode::UniqueViolation);
     Ok(())
 }
@@ -319,13 +319,17 @@ async fn next_version(store: &Store, outbox: &Desk, old: &Tickets) -> Result<(),
     assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
     new.update(next::Ticket::key(CONTOSO, 17), |ticket| ticket.product = Some("door".into())).await?;
     match old.update(Ticket::key(CONTOSO, 17), |ticket| ticket.text.push('!')).await {
-        Ok(_) => println!("  the older program writes what it knows"),
+        Ok(_) => println!("  the older program writes its properties"),
         Err(error) => println!("  the older program is refused: {error}"),
     }
     let kept = new.get(next::Ticket::key(CONTOSO, 17)).await?.ok_or("it was loaded")?;
-    assert_eq!(kept.product.as_deref(), Some("door"), "what the older program does not know is kept");
+    assert_eq!(
+        kept.product.as_deref(),
+        Some("door"),
+        "properties that the older program does not know are kept"
+    );
     let report = new.check().run().await?;
-    println!("  the indexes disagree with {} tickets afterwards", report.found);
+    println!("  index rows that disagree with their tickets afterwards: {}", report.found);
     assert_eq!(report.found, 0);
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "access-patterns",
-    question: "What is asked of the airports, what may each question cost, and which cities of Texas begin with San?",
+    question: "Which queries does the application have, what may each cost, and which cities of Texas begin with San?",
     schema: Airport::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -53,7 +53,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         ]);
     }
     let cities: Vec<_> = found.iter().map(|airport| airport.city.as_str()).collect();
-    Ok(Report::new(plan, answer).note(format!("Asked was one of them: {} are found.", cities.join(", "))))
+    Ok(Report::new(plan, answer).note(format!("One of these queries ran and found: {}.", cities.join(", "))))
 }
 
 fn asked(plan: &Plan) -> String {

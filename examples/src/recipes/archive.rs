@@ -18,7 +18,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "archive",
-    question: "Employee 456 leaves: how does he get from table `Current` to `Archive`, and payroll told, whatever fails?",
+    question: "Employee 456 leaves: how is he moved from table `Current` to `Archive`, and payroll notified, whatever fails?",
     schema: CurrentEmployee::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -102,7 +102,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(outbox.poison(32).await?.is_empty(), "nothing is left");
     answer.row(["requeued to one with it", "no", "yes", "0", ""]);
     Ok(Report::new("", answer)
-        .note("Between its two steps a reader finds him in both tables: there is no isolation (PAT-EC-6).")
+        .note("Between the two steps a reader finds him in both tables, because the steps are not isolated (PAT-EC-6).")
         .measured(format!(
             "Lag from the change to the end of its intents: {:?}, and {:?}.",
             first.lag, second.lag

@@ -17,7 +17,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "blob-value",
-    question: "Seattle's weather of 2014 as one file: how is it read, replaced, and what becomes of the old one?",
+    question: "Seattle's weather of 2014 as one file: how is it read and replaced, and when is the old one removed?",
     schema: WeatherFile::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -92,10 +92,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     away().await?;
     let name = found.file.as_ref().and_then(|file| file.path().rsplit_once('/')).map_or("", |(name, _)| name);
-    Ok(Report::new(plan, answer).note(format!("Each upload has a name of its own: `{name}/…`.")).note(
-        format!(
-            "The old file: {} marked two days later, {} removed two days after that.",
-            marked.marked, removed.removed
-        ),
-    ))
+    Ok(Report::new(plan, answer).note(format!("Each upload has a unique name: `{name}/…`.")).note(format!(
+        "The old file: {} marked two days later, {} removed two days after that.",
+        marked.marked, removed.removed
+    )))
 }

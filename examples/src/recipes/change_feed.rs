@@ -17,7 +17,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "change-feed",
-    question: "How much rain did Seattle report in January 2015, kept by a reader that follows every change and stops half-way?",
+    question: "How much rain did Seattle report in January 2015, summed by a reader that follows every change and is interrupted?",
     schema: RainReport::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -80,8 +80,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let left = reports.query(RainReport::partition("Seattle")).collect().await?;
     assert_eq!(left, days, "entries of the feed were never among the reports");
     Ok(Report::new(reports.plan(RainReport::partition("Seattle"))?, answer)
-        .note("The place is JSON: the first reader may be another process, on another day.")
-        .note("At the end all readers have come by, and the feed is trimmed."))
+        .note("The position is JSON: another process can continue on another day.")
+        .note("At the end all readers have read the entries, and the feed is trimmed."))
 }
 
 fn to_text(cursor: &Cursor) -> Result<String> {

@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "client-join",
-    question: "Which airports and cities can one fly to from Spokane, where routes know codes alone?",
+    question: "Which airports and cities can one fly to from Spokane, if routes contain only codes?",
     schema: Route::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -48,9 +48,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
             legs.len(),
             first_line(&airports.plan(Airport::by_code("SEA"))?)
         ))
-        .note(
-            "Read so all the time, names belong in the routes: denormalised, one request answers (PAT-DEN).",
-        ))
+        .note("If this is read often, copy the names into the routes: then one request is enough (PAT-DEN)."))
 }
 
 fn first_line(plan: &table_core::query::Plan) -> String {

@@ -38,5 +38,5 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     let flights = one.map_or(0, |route| route.flights);
     Ok(Report::new(plan, answer)
-        .note(format!("To Los Angeles {flights} times: a point, for all parts are known.")))
+        .note(format!("To Los Angeles {flights} times: a point, because all parts are known.")))
 }

@@ -15,7 +15,7 @@ use crate::recipe::{Recipe, Report};
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "cost-a-month",
-    question: "A timetable asks for 50 airports a second by their code: what is that a month, with the index and without?",
+    question: "A timetable asks for 50 airports a second by their code: what does that cost per month, with the index and without?",
     schema: Airport::SCHEMA,
     run: |_, inputs| Box::pin(std::future::ready(run(inputs))),
 };
@@ -72,8 +72,8 @@ fn run(inputs: &Inputs) -> Result<Report> {
         }
     }
     Ok(Report::new("", answer)
-        .note(format!("In all {cheap:.2} USD a month with the index, {expensive:.2} without."))
-        .note(format!("A test that allows one request says of the second: {dear}")))
+        .note(format!("Total: {cheap:.2} USD per month with the index, {expensive:.2} without."))
+        .note(format!("A test that allows one request rejects the second design: {dear}")))
 }
 
 /// Formats a number of requests, in thousands.

@@ -38,5 +38,5 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let summer = |date: NaiveDate| date.year() == 2014 && (6..=8).contains(&date.month());
     let of_seattle = inputs.weather.iter().filter(|day| day.location == "Seattle" && summer(day.date));
     assert!(of_seattle.map(|day| day.precipitation).eq(days.iter().copied()), "92 days, from three rows");
-    Ok(Report::new(plan, answer).note("An entity a day would be 92 rows."))
+    Ok(Report::new(plan, answer).note("One entity per day would be 92 rows."))
 }

@@ -13,7 +13,7 @@ const NEW_NAME: &str = "Henry M. Jackson International";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "denormalised",
-    question: "Where does one fly to from SEA, by name, in one request? And once the airport is renamed?",
+    question: "What are the names of the destinations from SEA, in one request, also after an airport was renamed?",
     schema: NamedRoute::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };

@@ -32,5 +32,5 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         answer.row([&*group.origin.name, &departure.destination, &departure.flights.to_string()]);
     }
     Ok(Report::new(plan, answer)
-        .note("The bounds are the airport's key and what begins with it; they come from the types."))
+        .note("The range contains the airport's key and all keys that begin with it; its bounds come from the types."))
 }

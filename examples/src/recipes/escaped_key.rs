@@ -11,7 +11,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "escaped-key",
-    question: "Which airports serve the cities whose names hold a slash?",
+    question: "Which airports serve cities whose names contain a slash?",
     schema: CityAirport::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };

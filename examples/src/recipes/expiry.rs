@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "expiry",
-    question: "At the end of 2015 only the last quarter's rain is to stay: what does it cost to be rid of the rest?",
+    question: "At the end of 2015 only the last quarter's rain is kept: what does it cost to delete the rest?",
     schema: RainOfMonth::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -77,9 +77,9 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     Ok::<_, Error>(
         Report::new("", answer)
             .note(format!(
-                "Left are {} days of Seattle, {millimetres:.1} mm, read from three tables as one.",
+                "The remaining {} days of Seattle, {millimetres:.1} mm, are read from three tables as one.",
                 left.len()
             ))
-            .note(format!("A report for 1 January that comes late: {late}")),
+            .note(format!("A late report for 1 January: {late}")),
     )
 }

@@ -39,5 +39,5 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         answer.row([&day.date.to_string(), &day.weather, &rain, &min]);
     }
     Ok(Report::new(plan, answer)
-        .note("Every day of the partition was read: the filter saves the way back, not the look."))
+        .note("Every day of the partition was read: the filter reduces the result, not the rows read."))
 }

@@ -50,5 +50,5 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         log(&inputs.earthquakes)?.into_iter().filter(|event| event.network == "us").collect();
     expected.sort_by_key(|event| event.stamp);
     assert_eq!(found, expected, "each once, in the order of the log");
-    Ok(Report::new(plan, answer).note("Between the two nothing is kept but the position, 36 characters."))
+    Ok(Report::new(plan, answer).note("Only the position, 36 characters, is passed between the two."))
 }

@@ -15,7 +15,7 @@ use crate::recipe::{Recipe, Report};
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "heat",
-    question: "If three times the week's earthquakes came in every second: which key could take them, the hour or the region?",
+    question: "If three times the week's earthquakes occurred every second, which key could handle them: the hour or the region?",
     schema: RegionalEarthquake::SCHEMA,
     run: |_, inputs| Box::pin(std::future::ready(run(inputs))),
 };

@@ -12,7 +12,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "heterogeneous",
-    question: "What lies in the partition Sales, whatever its type? And how does a head count grow, untyped?",
+    question: "Which rows of any type are in the partition Sales, and how is an untyped head count incremented?",
     schema: Department::SCHEMA,
     run: |store, _| Box::pin(run(store)),
 };

@@ -60,5 +60,5 @@ async fn run(store: &Store) -> Result<Report> {
         answer.row([format!("Hour{hour:02}"), count.to_string()]);
     }
     Ok(Report::new(plan, answer)
-        .note("One request reads the day, whatever hours have messages; an hour without has no property."))
+        .note("One request reads the whole day; an hour without messages has no property."))
 }

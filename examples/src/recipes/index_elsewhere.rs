@@ -18,7 +18,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "index-elsewhere",
-    question: "Jane changes her address: when does the directory, in another partition, know?",
+    question: "Jane changes her address: when does the directory, in another partition, show it?",
     schema: Employee::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -76,6 +76,6 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(row("settled again").await?, ["nobody", "Jane", "Jane has jane@contoso.com"]);
     assert!(employees.check().run().await?.is_clean());
     Ok(Report::new(employees.table().plan(by_email("jane@contoso.com"))?, answer)
-        .note("Where a reader cannot bear that, the index belongs in the partition of its entities: see `unique-index`.")
+        .note("If readers cannot accept stale data, put the index into the partition of its entities: see `unique-index`.")
         .measured(format!("Lag from the change to its copy: {lag:?}.")))
 }

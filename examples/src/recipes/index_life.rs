@@ -16,7 +16,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "index-life",
-    question: "Nevada's airports are stored, and now they are to be found by city as well: when may one ask?",
+    question: "Nevada's airports are stored and get an index by city: from when can it be read?",
     schema: Airport::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -86,7 +86,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         broken.findings.iter().map(|finding| format!("{:?} at `{}`", finding.kind, finding.at.row_key));
     Ok(Report::new(plan, answer)
         .note(format!(
-            "The backfill went over {} rows in {pages} pages; stopped, it goes on at the last one.",
+            "The backfill read {} rows in {pages} pages; after an interruption it continues with the last one.",
             built.looked_at
         ))
         .note(format!("The check found: {}.", told.collect::<Vec<_>>().join(", "))))

@@ -54,6 +54,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     for airport in houston.iter().chain(&saints) {
         answer.row(["ByCity", &airport.city, &airport.name]);
     }
-    Ok(Report::new(format!("{}\n{plan}", airports.plan(by_code)?), answer)
-        .note("The copies of ByCity keep the name alone: their key says the city, the state and the code."))
+    Ok(Report::new(format!("{}\n{plan}", airports.plan(by_code)?), answer).note(
+        "The copies of ByCity include only the name: their key contains the city, the state and the code.",
+    ))
 }

@@ -13,7 +13,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "layout",
-    question: "May the next version of the program work on the employees that this one stored?",
+    question: "Can the next version of the program use the employees that this one stored?",
     schema: Employee::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };

@@ -43,11 +43,11 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     Ok(Report::new(plan, answer)
         .note(format!(
-            "Shown are the {} of the cities from S to T: a range over the second level.",
+            "The table shows the {} of the cities from S to T: a range over the second level.",
             cities.len()
         ))
         .note(format!(
-            "The state has {}, Seattle {}: ranges of partitions. SEA is a point, for all levels are known.",
+            "The state has {}, Seattle {}: ranges of partitions. SEA is a point, because all levels are known.",
             state.len(),
             city.len()
         )))

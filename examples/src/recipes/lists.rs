@@ -70,8 +70,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         [table.plan(in_houston())?, table.plan(Airport::of_city("Greenville"))?, table.plan(by_code())?];
     let plans: Vec<_> = plans.iter().map(ToString::to_string).collect();
     let mut report = Report::new(plans.join("\n"), answer.whole())
-        .note("Each plan of a list is of the list alone: a point for each key in it follows, and for a blob the blob.")
-        .note(format!("Lists of more than {BEYOND} airports are in blobs. That of Greenville begins with"));
+        .note("The plan of a list covers only the list: a point for each of its keys follows, and a request for its blob, if any.")
+        .note(format!("Lists of more than {BEYOND} airports are in blobs. The list of Greenville begins with"));
     for line in content.lines().take(4) {
         report = report.note(format!("  {line}"));
     }

@@ -20,7 +20,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "log-blobs",
-    question: "A week of earthquakes as log lines: what came on 6 February from 15:00 to 18:00, from blobs and from a table?",
+    question: "A week of earthquakes as log lines: which were on 6 February from 15:00 to 18:00, read from blobs and from a table?",
     schema: LoggedEarthquake::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -85,7 +85,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let name = names.iter().map(|blob| blob.location.to_string()).min().unwrap_or_default();
     Ok(Report::new(plan, answer)
         .note(format!("The week is {written} blobs, one request each; the first of these hours is `{name}`."))
-        .note("Where single events are looked up, or the newest all the time, the table is right: see `log-tail`."))
+        .note("For lookups of single events, or frequent reads of the newest, use a table: see `log-tail`."))
 }
 
 /// Removes the log of an earlier run, whose blobs would be read as well.

@@ -18,7 +18,7 @@ const MOVED: &str = "EarthquakesMoved";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "migrate",
-    question: "The earthquakes move from an embedded engine to this store and back, stopped half-way. Do all arrive?",
+    question: "The earthquakes move from an embedded engine to this store and back, with an interruption. Do all arrive?",
     schema: Earthquake::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };

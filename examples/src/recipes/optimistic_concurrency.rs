@@ -47,5 +47,5 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let restored = employees.update(&both, |employee| employee.clone_from(&read)).await?;
     assert_eq!(Some(restored.value()), before);
     step("put back for the next run", "done", &restored);
-    Ok(Report::new("", answer).note(format!("The second was told: {refused}")))
+    Ok(Report::new("", answer).note(format!("The second writer got: {refused}")))
 }

@@ -11,7 +11,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "paging",
-    question: "What does the log of the network `ak` hold, in pages of 100, with a pause after each?",
+    question: "Which events are in the log of the network `ak`, in pages of 100, with a pause after each?",
     schema: Earthquake::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };

@@ -38,5 +38,6 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
             &airport.etag().to_string(),
         ]);
     }
-    Ok(Report::new(airports.plan(key)?, answer).note("Oregon was asked too: no SEA there, and no error."))
+    Ok(Report::new(airports.plan(key)?, answer)
+        .note("A get of SEA in Oregon returned nothing, without an error."))
 }

@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "relationships",
-    question: "An employee has one badge and many reviews: can one of them be there without the employee?",
+    question: "An employee has one badge and many reviews: can one of them exist without the employee?",
     schema: Badge::SCHEMA,
     run: |store, _| Box::pin(run(store)),
 };

@@ -65,5 +65,6 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     let text = token.query_string();
     let signed = text.split("&sig=").next().unwrap_or_default();
-    Ok(Report::new(office.plan(Day::partition("Seattle"))?, answer).note(format!("What is signed: {signed}")))
+    Ok(Report::new(office.plan(Day::partition("Seattle"))?, answer)
+        .note(format!("The signed text: {signed}")))
 }

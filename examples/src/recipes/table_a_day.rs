@@ -43,6 +43,6 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         answer.row([event.time.to_rfc3339(), event.magnitude.to_string(), event.place.clone()]);
     }
     Ok(Report::new("", answer)
-        .note(format!("Asked: {asked}."))
-        .note("A day that is no longer kept is one request to be rid of, whatever its table holds."))
+        .note(format!("Tables read: {asked}."))
+        .note("An expired day is deleted by one request, whatever the size of its table."))
 }

@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     name: "view",
-    question: "How many flights start and land at SEA and PDX? And once a route is given up and another has more?",
+    question: "How many flights start and land at SEA and PDX, also after one route was removed and another has more?",
     schema: AirportTraffic::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
@@ -65,7 +65,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     trim(&routes, &view).await?;
     Ok(Report::new(plan, answer).note(format!(
-        "Catching up with {pending} changes: {} requests, {} operations. Reading is one request, however many routes there are.",
+        "Catching up with {pending} changes: {} requests, {} operations. A read is one request for any number of routes.",
         cost.requests, cost.writes
     )))
 }

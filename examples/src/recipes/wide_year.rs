@@ -42,6 +42,6 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     rain.patch(key()).set(RainYear::DAYS.at(1), first).set(RainYear::DAYS.at(366), last).send().await?;
     assert_eq!(rain.get(key()).await?.map(|(year, _)| year), Some(before));
     Ok(Report::new("", answer)
-        .note("Corrected since, and set back: one day by a merge, the first and the last by one transaction.")
-        .note("Two rows a year: 251 days, and 115, and a WriteId in each. A reader accepts them only if both are of one write."))
+        .note("Two corrections were made and reverted: one day by a merge, the first and the last by one transaction.")
+        .note("Two rows per year, of 251 and 115 days, with a WriteId in each. A reader accepts them only if both belong to one write."))
 }

@@ -12,7 +12,7 @@ use crate::store::Store;
 
 pub(super) const HETEROGENEOUS: Recipe<PackageIndex> = Recipe {
     name: "large-heterogeneous",
-    question: "What does the partition of a section hold that is no build?",
+    question: "Which rows of the partition of a section are not builds?",
     schema: Section::SCHEMA,
     run: |store, index| Box::pin(heterogeneous(store, index)),
 };

@@ -12,7 +12,7 @@ use crate::store::Store;
 
 pub(super) const POINT: Recipe<PackageIndex> = Recipe {
     name: "large-point",
-    question: "One build in the middle of them all",
+    question: "One build in the middle of all builds",
     schema: Build::SCHEMA,
     run: |store, index| Box::pin(point(store, index)),
 };

@@ -12,7 +12,7 @@ use crate::store::Store;
 
 pub(super) const PAGING: Recipe<PackageIndex> = Recipe {
     name: "large-paging",
-    question: "The first five pages of a section, with nothing kept between them but a text",
+    question: "The first five pages of a section, with only a text kept in between",
     schema: Build::SCHEMA,
     run: |store, index| Box::pin(paging(store, index)),
 };

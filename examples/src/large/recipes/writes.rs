@@ -19,7 +19,7 @@ pub(super) const OPTIMISTIC_CONCURRENCY: Recipe<PackageIndex> = Recipe {
 
 pub(super) const TRANSACTION: Recipe<PackageIndex> = Recipe {
     name: "large-transaction",
-    question: "The first hundred builds of a section in one transaction, and a hundred and one in none",
+    question: "The first hundred builds of a section in one transaction; a hundred and one are refused",
     schema: Build::SCHEMA,
     run: |store, index| Box::pin(transaction(store, index)),
 };
