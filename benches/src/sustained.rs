@@ -180,7 +180,7 @@ fn update<T: Send>(
         for thread in threads {
             waits.append(&mut thread.join().map_err(|_| "a writer panicked")??);
         }
-        Ok((waits, beside.join().map_err(|_| "the one beside the writers panicked")??))
+        Ok((waits, beside.join().map_err(|_| "the concurrent reader panicked")??))
     })
 }
 

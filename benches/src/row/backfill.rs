@@ -93,7 +93,7 @@ fn check(indexed: &Entities<Indexed, Engine>, entities: u32) -> Outcome<()> {
         block_on(indexed.query(Indexed::by_device_rows(site(partition))).for_each(|_| found += 1))?;
     }
     if found != entities {
-        return Err(format!("the index has {found} entries, there are {entities} entities").into());
+        return Err(format!("the index has {found} entries for {entities} entities").into());
     }
     Ok(())
 }

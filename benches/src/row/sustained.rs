@@ -44,7 +44,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
             Kind::Sqlite => Target::AtLeast(1.5),
             Kind::Tables | Kind::Fjall => Target::Shown,
         };
-        rates(report, "page of 1,000 beside these writers", *kind, ours.pages, theirs.pages, target);
+        rates(report, "page of 1,000 during these writes", *kind, ours.pages, theirs.pages, target);
     }
     for Measured(kind, ..) in others {
         let theirs = updated(large, *kind, Rows::OfOnePartition)?;

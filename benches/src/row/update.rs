@@ -19,7 +19,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut beside = read(stage, tables)?;
     let others = Places::new(stage.options.entities, 23);
     let contenders = vec![
-        Contender::new("beside an updater", move |time| {
+        Contender::new("during updates", move |time| {
             let over = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 let updater = scope.spawn(|| update_on(tables, &others, &over));
@@ -32,7 +32,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
         Contender::new("reader alone", move |time| repeat(time, 64, &mut alone)),
     ];
     let figures = alternate(contenders, stage.options.rounds, stage.options.time)?;
-    report.compare_figures("reads beside conditional updates", &figures, Target::AtLeast(0.5));
+    report.compare_figures("reads during conditional updates", &figures, Target::AtLeast(0.5));
     Ok(())
 }
 

@@ -146,7 +146,7 @@ fn check<V: View<Row = Totals>>(
         counted += block_on(rows.get(Totals::key(site)))?.map_or(0, |site| site.readings);
     }
     if counted != i64::from(entities) {
-        return Err(format!("the view counts {counted}, there are {entities} entities").into());
+        return Err(format!("the view counts {counted} of {entities} entities").into());
     }
     Ok(())
 }

@@ -24,10 +24,7 @@ const SHARED_BY: usize = 7;
 
 /// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. It is also in the list of its city in the
 /// state, and in the list of all cities with the name.
-#[expect(
-    clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
-)]
+#[expect(clippy::duplicated_attributes, reason = "clippy reports words of different indexes as repetitions")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ListedAirports")]
 #[partition_key(country, "_", state)]

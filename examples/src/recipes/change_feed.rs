@@ -72,7 +72,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         ]);
     }
     let expected = days.iter().map(|day| (day.date.format("%Y%m%d").to_string(), day.precipitation));
-    assert!(rain.into_iter().eq(expected), "each change once, the correction after what it corrects");
+    assert!(rain.into_iter().eq(expected), "each change once, the correction after the wrong report");
 
     let done: Cursor = serde_json::from_str(&stored).map_err(no_text)?;
     let trimmed = feed.trim(table, &seattle, &done).await?;

@@ -59,7 +59,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     // The same query on a table whose partitions are the networks: a reader that knows only the time reads the whole table.
     let before = store.cost();
-    let scan = store.table::<LoggedEarthquake>().scan("what the log in blobs saves").max_rows(10_000);
+    let scan = store.table::<LoggedEarthquake>().scan("comparison with the log in blobs").max_rows(10_000);
     let plan = scan.plan()?;
     let mut in_table = 0;
     scan.for_each(|event| in_table += usize::from(is_wanted(event.stamp.instant()))).await?;

@@ -26,7 +26,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let of_us = inputs.earthquakes.iter().filter(|event| event.network == "us");
     let expected: Vec<Earthquake> = of_us.take(10).map(Earthquake::from).collect();
     assert_eq!(found, expected, "the input has the latest first, and the times come back to the millisecond");
-    assert!(page.continuation.is_some(), "the log goes on");
+    assert!(page.continuation.is_some(), "the log has more pages");
 
     let mut answer = Grid::new(["RowKey", "Time", "#Magnitude", "Place"]);
     for event in &found {

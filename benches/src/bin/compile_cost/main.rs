@@ -43,7 +43,7 @@ fn main() -> ExitCode {
 /// Measures, prints, and returns the ratios of the check times and of the expanded bytes.
 fn run() -> Result<(f64, f64), Box<dyn Error>> {
     let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse())?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("benches stands in the workspace")?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("benches is in the workspace")?;
     let (tables, serde) = (source::tables(ENTITIES), source::serde(ENTITIES));
     let crates = Crates::write(root, &[(OURS, &tables), (THEIRS, &serde)])?;
     // One run for the dependencies and the warm-up of the compiler.

@@ -183,7 +183,7 @@ fn a_power_loss_at_any_call_of_a_first_backup_or_a_restore_leaves_nothing_that_i
         match EngineOptions::new().disk(disk.clone()).open("/b/restored") {
             // The folder has no content yet.
             Ok(engine) if wait(engine.list_tables("", None, 10)).unwrap().names.is_empty() => {
-                assert!(!began, "what had begun opens as an empty engine");
+                assert!(!began, "a started backup opens as an empty engine");
                 assert_eq!(engine.statistics().unwrap().runs, 0);
             }
             Ok(engine) => assert_eq!(all(&engine).len(), wanted.len()),

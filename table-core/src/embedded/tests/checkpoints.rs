@@ -83,13 +83,13 @@ fn compact_leaves_each_row_once_and_readers_of_what_it_merged_go_on() {
     let snapshot = engine.snapshot().unwrap();
     write(&engine, "0", delete()).unwrap();
     wait(engine.compact()).unwrap();
-    eventually("only the snapshot keeps what was merged", || files(folder.path(), ".rows").len() == 2);
+    eventually("only the snapshot keeps merged files", || files(folder.path(), ".rows").len() == 2);
     let query = Query::new(KeyRange::ALL);
     assert_eq!(snapshot.query(&employees(), &query, None).unwrap().rows.len(), 10);
     assert_eq!(all(&engine).len(), 9);
     drop(snapshot);
     wait(engine.checkpoint()).unwrap();
-    eventually("what was merged is removed", || files(folder.path(), ".rows").len() == 1);
+    eventually("merged files are removed", || files(folder.path(), ".rows").len() == 1);
     write(&engine, "new", insert(1)).unwrap();
     wait(engine.checkpoint()).unwrap();
     drop(engine);

@@ -181,7 +181,7 @@ fn a_checkpoint_thread_that_panics_is_reported_and_nobody_waits_for_it() {
         assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::EnginePoisoned, "{step:?}");
         assert_eq!(wait(engine.checkpoint()).unwrap_err().code(), ErrorCode::EnginePoisoned, "{step:?}");
         assert_eq!(churn(&engine, 3).unwrap_err().code(), ErrorCode::EnginePoisoned, "{step:?}");
-        assert_eq!(shown(&engine), 2, "what is published stays readable");
+        assert_eq!(shown(&engine), 2, "published rows stay readable");
         assert_eq!(wait(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned, "{step:?}");
         assert_eq!(shown(&on_disk(folder.path())), 2, "{step:?}");
     }

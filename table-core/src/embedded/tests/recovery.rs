@@ -161,7 +161,7 @@ fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_wr
     assert_eq!(numbers(&engine), [1, 2]);
     write(&engine, "3", insert(3)).unwrap();
     drop(engine);
-    assert_eq!(numbers(&on_disk(folder.path())).len(), 3, "what was torn does not come back");
+    assert_eq!(numbers(&on_disk(folder.path())).len(), 3, "torn writes do not reappear");
 }
 
 #[test]

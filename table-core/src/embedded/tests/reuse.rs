@@ -45,7 +45,7 @@ fn what_a_file_held_under_another_number_is_neither_replayed_nor_taken_for_corru
     let engine = used_again(folder.path());
     let bytes = std::fs::read(path(folder.path(), 3)).unwrap();
     let [(_, end)] = frames(&bytes)[..] else { panic!("one frame") };
-    assert!(bytes[end..].windows(5).any(|window| window == b"Sales"), "frames of before stand behind it");
+    assert!(bytes[end..].windows(5).any(|window| window == b"Sales"), "old frames follow it");
     let killed = copy_folder(folder.path());
     drop(engine);
     for folder in [folder, killed] {

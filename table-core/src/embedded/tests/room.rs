@@ -246,7 +246,7 @@ fn whole_tables_are_deleted_on_a_full_disk_and_give_their_room_back() {
     let (last, error) = fill(&engine, 1);
     assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
     wait(engine.delete_table(&employees())).unwrap();
-    eventually("there is room again", || wait(engine.create_table(&employees())).is_ok());
+    eventually("space is free again", || wait(engine.create_table(&employees())).is_ok());
     eventually("a row is written", || write(&engine, "0000", padded(0)).is_ok());
     assert!(last > 20);
     assert_eq!(numbers(&engine), BTreeSet::from([0]));
@@ -273,7 +273,7 @@ fn tables_deleted_on_a_full_disk_make_room_beside_tables_that_stay() {
         wait(engine.delete_table(name)).unwrap();
     }
     // A new row of a remaining table.
-    eventually("there is room again", || put(9_670).is_ok());
+    eventually("space is free again", || put(9_670).is_ok());
     wait(engine.compact()).unwrap();
     let crashed = disk.image();
     crashed.lose_power(|| true);

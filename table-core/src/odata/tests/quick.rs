@@ -134,7 +134,7 @@ proptest! {
         let mut rows = Rows::default();
         rows.push("p", "r", stored.view(), None);
         let page = write_page(&rows, MetadataLevel::Minimal, &ALL).unwrap();
-        prop_assert!(agree(&page)?, "what a service writes is read quickly: {}", page);
+        prop_assert!(agree(&page)?, "the fast path reads a service's page: {}", page);
         let tree: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&page).unwrap();
         let mut members: Vec<_> = tree["value"][0].as_object().unwrap().iter().collect();
         members.sort_by_key(|(name, _)| crate::fnv::fnv1a64(format!("{order}{name}").as_bytes()));

@@ -40,7 +40,7 @@ const fn code(text: &[u8], at: usize) -> (u8, usize) {
     let mut literal = 0;
     while literal < LITERALS.len() {
         if LITERALS[literal] == text[at] {
-            #[expect(clippy::cast_possible_truncation, reason = "there are few literals")]
+            #[expect(clippy::cast_possible_truncation, reason = "few literals")]
             return (FRACTION + 1 + literal as u8, 1);
         }
         literal += 1;
@@ -53,7 +53,7 @@ const fn code(text: &[u8], at: usize) -> (u8, usize) {
             same += 1;
         }
         if same == letters.len() {
-            #[expect(clippy::cast_possible_truncation, reason = "there are few words")]
+            #[expect(clippy::cast_possible_truncation, reason = "few words")]
             return (word as u8 + 1, letters.len());
         }
         word += 1;
