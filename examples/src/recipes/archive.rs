@@ -113,7 +113,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         )))
 }
 
-/// Puts all employees of Sales into `Current`, archives nobody, and removes messages of earlier runs.
+/// Puts all employees of Sales into `Current`, empties `Archive`, and removes messages of earlier runs.
 async fn prepare(
     current: &Table<CurrentEmployee, Store>,
     archived: &Table<CurrentEmployee, Store>,
