@@ -23,21 +23,20 @@ pub fn reason(rule: Rule) -> Option<&'static str> {
 }
 
 const SERVER: &str = "a rule for web servers; the client sends keys in one place (UPD-5)";
-const AZURITE: &str = "what Azurite lets through or leaves out; nothing here relies on it";
-const COSMOS: &str = "documented: only an account of Cosmos DB could show it";
-const NOSQL: &str = "of accounts of Cosmos DB for NoSQL, which no test here reaches";
-const CLIENT: &str = "what the vendor's client sends, has or leaves out: pinned by its exact version";
-const ADVICE: &str =
-    "advice for who chooses levels; what the types can hold it to is HPK-2, HPK-9 and HPK-42";
+const AZURITE: &str = "a deviation of Azurite on which nothing here relies";
+const COSMOS: &str = "documented; only an account of Cosmos DB could show it";
+const NOSQL: &str = "a rule of Cosmos DB accounts, which no test here uses";
+const CLIENT: &str = "a property of the vendor's client, whose exact version is pinned";
+const ADVICE: &str = "advice on choosing levels; the types enforce HPK-2, HPK-9 and HPK-42";
 
 /// All of them.
 pub const UNSHOWN: &[Unshown] = &[
     Unshown {
         family: "BLB",
         numbers: &[4],
-        reason: "limits of gigabytes and of old versions: the service's own",
+        reason: "limits of gigabytes and of old versions, which the service enforces",
     },
-    Unshown { family: "AZ", numbers: &[1], reason: "no transaction of ours can hold two partitions (EGT-5)" },
+    Unshown { family: "AZ", numbers: &[1], reason: "no transaction here can contain two partitions (EGT-5)" },
     Unshown { family: "AZ", numbers: &[10, 11, 16, 18, 19, 20], reason: AZURITE },
     Unshown { family: "LEG", numbers: &[1], reason: "discontinued; named because old suites encode it" },
     Unshown { family: "COS", numbers: &[5, 14, 15, 16], reason: COSMOS },
@@ -47,7 +46,7 @@ pub const UNSHOWN: &[Unshown] = &[
     Unshown {
         family: "EPK",
         numbers: &[8, 13],
-        reason: "how others print hashes, and the first version, which no container here has",
+        reason: "the form of hashes elsewhere, and the first version, which no container here uses",
     },
     Unshown { family: "MAP", numbers: &[2, 3], reason: CLIENT },
     Unshown { family: "WIRE", numbers: &[2, 3, 4], reason: CLIENT },
