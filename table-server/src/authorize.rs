@@ -16,12 +16,12 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// The proof with which a request was sent, and so the operations that it may ask for.
+/// The proof of a request's sender, which determines the permitted operations.
 #[derive(Debug)]
 pub(crate) enum Access {
     /// The account's key: every operation.
     Key,
-    /// A token of Entra ID: every operation but those on stored policies.
+    /// A token of Entra ID: every operation except those on stored policies.
     Bearer,
     /// A shared access signature of a table or of the account, with the authority that verifies it for this caller.
     Token(Box<(Authority, SasToken)>),
@@ -31,7 +31,7 @@ pub(crate) enum Access {
 
 impl Access {
     /// # Errors
-    /// `AuthorizationFailure` for any proof but the account's key.
+    /// `AuthorizationFailure` for any proof except the account's key.
     pub(crate) fn owner(&self) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
@@ -92,8 +92,8 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
     Error::new(code, help).into()
 }
 
-/// Verifies the proof of a request by its head alone. If it has an Authorization header and a shared access signature, one of them must
-/// be valid.
+/// Verifies the proof of a request from its head. If it has an Authorization header and a shared access signature, one of them
+/// must be valid.
 ///
 /// # Errors
 /// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all.
@@ -156,7 +156,7 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
         // A token without the name of its table is one of the table in the path, which its signature covers.
         format!("{}&tn={name}", exchange.raw_query).parse()?
     };
-    // A wrong signature is refused before the operation is looked at.
+    // A wrong signature is refused before the operation is examined.
     authority.verify(&token)?;
     Ok(Access::Token(Box::new((authority, token))))
 }

@@ -20,7 +20,7 @@ const KNOWN_ISSUERS: [&str; 4] = [
     "https://sts.windows-ppe.net/",
 ];
 
-/// The bearer tokens that a server accepts, over HTTPS alone. A token allows every operation but those on stored policies.
+/// The bearer tokens that a server accepts, only over HTTPS. A token allows every operation except those on stored policies.
 #[derive(Clone, Debug)]
 pub struct Bearer(Trust);
 
@@ -34,8 +34,8 @@ enum Trust {
 }
 
 impl Bearer {
-    /// Accepts tokens with a valid lifetime, issuer and audience **without a check of their signature**, as Azurite does with
-    /// `--oauth basic`. Everyone can make such a token: a server that takes them listens on loopback alone.
+    /// Accepts tokens with a valid lifetime, issuer and audience **without a check of their signature**, like Azurite with
+    /// `--oauth basic`. Anyone can create such a token, so a server that accepts them must listen only on loopback.
     #[must_use]
     pub const fn basic() -> Self {
         Self(Trust::Basic)

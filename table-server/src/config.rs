@@ -40,7 +40,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Configures one account at the emulator's ports, on this machine alone (AUTH-30).
+    /// Configures one account at the emulator's ports, only on this machine (AUTH-30).
     #[must_use]
     pub fn on_loopback(account: Account) -> Self {
         Self::at(IpAddr::V4(Ipv4Addr::LOCALHOST), vec![account])
@@ -89,7 +89,7 @@ impl Config {
         Transport::Plain
     }
 
-    /// Checks that no proof that everyone can make is accepted from other machines.
+    /// Checks that no proof that anyone can create is accepted from other machines.
     ///
     /// # Errors
     /// `InvalidInput` for an account with the public key, or unsigned tokens, beyond loopback.

@@ -13,7 +13,7 @@ use list::{covers, items};
 
 pub(crate) use sharing::Sharing;
 
-/// The present rules of an account's services.
+/// The current rules of an account's services.
 #[derive(Debug, Default)]
 pub(crate) struct Cors {
     tables: RwLock<Arc<[CorsRule]>>,
@@ -33,8 +33,8 @@ impl Cors {
         self.place(service).read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the seconds for which a browser may remember that a request of this origin and method with these headers is allowed; `None`
-    /// if it is not.
+    /// Returns the seconds for which a browser may cache that a request of this origin and method with these headers is allowed;
+    /// `None` if it is not.
     pub(crate) fn preflight(
         &self,
         service: Service,
@@ -55,7 +55,7 @@ impl Cors {
         if rules.is_empty() {
             return None;
         }
-        // A request without an origin is none of a browser's page.
+        // A request without an origin does not come from a page in a browser.
         let origin = origin?;
         let every = |rule: &CorsRule| items(&rule.allowed_origins).any(|one| one == "*");
         Some(match rules.iter().find(|rule| allows(rule, origin, method)) {

@@ -1,22 +1,22 @@
-//! The cost of a request: what its answer took.
+//! The cost of a request.
 
 use table_core::query::QueryClass;
 
-/// What an answer took.
+/// The work of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Of a read of entities.
+    /// The class of a query.
     pub(crate) class: Option<QueryClass>,
     pub(crate) rows_read: u64,
     pub(crate) rows_returned: u64,
-    /// Entities of a write.
+    /// Entities that a write changed.
     pub(crate) rows_written: u64,
-    /// Of a scan of a table, what made it one.
+    /// The filter of a table scan.
     pub(crate) filter: Option<String>,
 }
 
 impl Cost {
-    /// A look-up of one entity.
+    /// Creates the cost of a lookup of one entity.
     pub(crate) const fn point(found: u64) -> Self {
         Self {
             class: Some(QueryClass::Point),
@@ -27,7 +27,7 @@ impl Cost {
         }
     }
 
-    /// A write of so many entities.
+    /// Creates the cost of a write of this many entities.
     pub(crate) fn write(rows_written: usize) -> Self {
         Self { rows_written: rows_written as u64, ..Self::default() }
     }

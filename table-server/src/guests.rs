@@ -1,7 +1,7 @@
-//! Connections that have not sent a verified request yet: few, and short-lived.
+//! Connections without a verified request: few, and short-lived.
 //!
-//! Every client that reaches the port can open a connection. Such a connection must not take the place of one whose requests are signed, and many
-//! of one address must not take the places of another's. A connection is a guest until its first verified request.
+//! Every client that can reach the port can open a connection. Such a connection must not displace one with signed requests, and
+//! many connections of one address must not displace those of another. A connection is a guest until its first verified request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// The bounds of guests, and those that are open.
+/// The bounds of guests, and the open ones.
 #[derive(Debug)]
 pub(crate) struct Guests {
-    /// The most guests; for another one, the oldest of the address with most guests is closed.
+    /// Maximum number of guests; a further one closes the oldest of the address with most guests.
     most: usize,
-    /// The most connections that are no longer guests.
+    /// Maximum number of connections that are no longer guests.
     most_known: usize,
     known: AtomicUsize,
     open: Mutex<Open>,
@@ -26,7 +26,7 @@ pub(crate) struct Guests {
 struct Open {
     count: usize,
     next: u64,
-    /// By the network of the sender, oldest first.
+    /// Guests by the network of the sender, oldest first.
     guests: HashMap<IpAddr, BTreeMap<u64, Arc<Notify>>>,
 }
 
@@ -39,7 +39,7 @@ impl Guests {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a connection, at the cost of an older one if there are too many.
+    /// Admits a connection, closing an older one if their number exceeds the bound.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Guest {
         let network = network(address);
         let evicted = Arc::new(Notify::new());
@@ -54,14 +54,14 @@ impl Guests {
         Guest { guests: Arc::clone(self), network, number, is_known: AtomicBool::new(false), evicted }
     }
 
-    /// Closes a guest, if there is one, to give back its descriptor.
+    /// Closes a guest, if any, to free its descriptor. Returns `true` if it did.
     pub(crate) fn evict(&self) -> bool {
         self.open().evict()
     }
 }
 
 impl Open {
-    /// Closes the oldest guest of the network that has most.
+    /// Closes the oldest guest of the network with most guests.
     fn evict(&mut self) -> bool {
         let most = self.guests.iter().max_by_key(|(_, own)| own.len()).map(|(network, _)| *network);
         let oldest = most.and_then(|network| Some((network, *self.guests.get(&network)?.keys().next()?)));
@@ -86,7 +86,7 @@ impl Open {
     }
 }
 
-/// One sender may have all addresses of a /64 of IPv6.
+/// Returns the network of an address: one sender may have all addresses of an IPv6 /64.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -97,7 +97,7 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A connection that is counted for as long as this value lives.
+/// A connection that is counted while the value lives.
 #[derive(Debug)]
 pub(crate) struct Guest {
     guests: Arc<Guests>,
@@ -108,7 +108,8 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Notes that a request of the connection was verified: it is no longer a guest, if there is room for it.
+    /// Records that a request of the connection was verified: it is no longer a guest, unless the bound of known connections is
+    /// reached.
     pub(crate) fn verified(&self) {
         if self.is_known.load(Ordering::Relaxed) {
             return;
@@ -126,7 +127,7 @@ impl Guest {
         }
     }
 
-    /// Completes when the connection must be closed: its place was taken, or its first verified request did not arrive in time.
+    /// Completes when the connection must be closed: it was evicted, or its first verified request did not arrive in time.
     pub(crate) async fn expired(&self, first_request: Duration) {
         tokio::select! {
             () = self.evicted.notified() => return,

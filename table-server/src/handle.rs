@@ -20,15 +20,16 @@ use crate::route::{self, Admitted};
 use crate::service::Service;
 use crate::shared::Shared;
 
-/// The most bytes of a refused body that are read and thrown away, so that its sender sees the answer instead of a broken connection.
+/// Maximum bytes of a refused body that are read and discarded, which lets its sender see the response instead of a broken
+/// connection.
 const DRAINED: u64 = 64 << 20;
-/// The longest time for which they are.
+/// Maximum time for reading them.
 const DRAINING: Duration = Duration::from_secs(5);
 
 /// Answers a request.
 ///
-/// A request takes a place only once its signature is verified, which needs its head alone: requests of strangers cannot exhaust the
-/// places, whatever they send or do not send.
+/// A request counts against the limit only after its signature is verified, which needs only its head: unauthenticated requests
+/// cannot exhaust the limit, whatever they send.
 pub(crate) async fn handle(
     shared: Arc<Shared>,
     service: Service,
@@ -61,10 +62,10 @@ pub(crate) async fn handle(
     Ok(answer.into_response(&exchange))
 }
 
-/// Reads the body of a verified request within its bounds, and takes the place of a request.
+/// Reads the body of a verified request within its bounds, and counts the request against the limit.
 ///
 /// # Errors
-/// `ServerBusy` if there is no place; `RequestBodyTooLarge`; 408 for a body that arrives too slowly.
+/// `ServerBusy` if the limit is reached; `RequestBodyTooLarge`; 408 for a body that arrives too slowly.
 async fn read<'a>(
     shared: &'a Shared,
     exchange: &mut Exchange,
@@ -94,7 +95,7 @@ fn too_large(most: usize) -> Refusal {
     Refusal::new(413, "RequestBodyTooLarge", format!("a body has at most {most} bytes"))
 }
 
-/// Reads the rest of a body whose request was answered already.
+/// Reads the rest of a body whose request was already answered.
 async fn drain(mut body: Incoming) {
     let rest = async {
         let mut bytes = 0;
@@ -105,6 +106,6 @@ async fn drain(mut body: Incoming) {
             }
         }
     };
-    // A client that goes on sending has its connection closed.
+    // The connection of a client that continues to send is closed.
     let _ = tokio::time::timeout(DRAINING, rest).await;
 }

@@ -1,4 +1,4 @@
-//! Connections that stand still.
+//! Detection of idle connections.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that counts what moves through it. A timer for each read and write would cost more than either.
+/// A stream that counts the bytes in both directions. A timer for each read and write would cost more than either.
 #[derive(Debug)]
 pub(crate) struct Moving<S> {
     stream: S,
     moves: Arc<AtomicU64>,
 }
 
-/// The stream, and a future that ends once nothing has moved through it for `idle`, and before it has for twice as long.
+/// Returns the stream, and a future that completes when the stream has been idle for `idle`, at the latest after twice that time.
 pub(crate) fn watched<S>(stream: S, idle: Duration) -> (Moving<S>, impl Future<Output = ()>) {
     let moves = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&moves);
     let still = async move {
-        // One before the first, so that the first look finds something new.
+        // Differs from the first reading.
         let mut last = u64::MAX;
         loop {
             let now = seen.load(Ordering::Relaxed);

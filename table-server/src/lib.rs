@@ -1,6 +1,6 @@
 //! Tables and queues over HTTP with the protocol of Azure Table Storage, on the embedded engine.
 //!
-//! Clients of the service and of its emulator work against it unchanged, also with `UseDevelopmentStorage=true`:
+//! Clients of the service and of its emulator work unchanged, including with `UseDevelopmentStorage=true`:
 //!
 //! ```
 //! # tokio::runtime::Runtime::new()?.block_on(async {
@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The engine holds everything, also stored policies, metadata of queues and properties of services.
+//! The engine stores everything, including stored policies, metadata of queues and properties of services.
 
 mod accept;
 mod account;

@@ -1,4 +1,4 @@
-//! A look for the next request before a connection sleeps.
+//! Polling for the next request before a connection sleeps.
 
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::pin::Pin;
@@ -11,18 +11,19 @@ use tokio::net::TcpStream;
 
 use crate::open::OpenConnections;
 
-/// How long it looks: about what it takes a thread to fall asleep and to be woken, so that it costs at most twice what it can save.
+/// Polling time: about the time that a thread takes to fall asleep and to be woken, so polling costs at most twice its possible
+/// gain.
 const LINGER: Duration = Duration::from_micros(30);
-/// The bytes of one look. A longer request is read on as any other.
+/// Bytes per poll. The rest of a longer request is read in the normal way.
 const CHUNK: usize = 8 << 10;
 
-/// The stream of a connection. After an answer it looks for the next request for a moment, if no other connection is open: a client
-/// that sends one request after the other then does not wait for a thread to wake up, which takes longer than a request does.
+/// The stream of a connection. After a response it polls for the next request for a moment, if no other connection is open: a
+/// client with sequential requests then does not wait for a thread to wake up, which takes longer than a request.
 #[derive(Debug)]
 pub(crate) struct Lingering {
     stream: TcpStream,
     open: OpenConnections,
-    /// Whether an answer went out since bytes were last read.
+    /// `true` if a response was sent since bytes were last read.
     has_answered: bool,
 }
 
@@ -31,7 +32,7 @@ impl Lingering {
         Self { stream, open, has_answered: false }
     }
 
-    /// Reads what comes within the time, past the runtime, which looks at its sockets only when it would sleep.
+    /// Reads bytes that arrive within the time, without the runtime, which polls its sockets only before it would sleep.
     fn look(&self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let socket = SockRef::from(&self.stream);
         let free = buffer.initialize_unfilled_to(buffer.remaining().min(CHUNK));
@@ -64,7 +65,7 @@ impl AsyncRead for Lingering {
         let own = self.get_mut();
         let has_answered = std::mem::take(&mut own.has_answered);
         match Pin::new(&mut own.stream).poll_read(context, buffer) {
-            // The runtime wakes the connection for what comes later.
+            // The runtime wakes the connection for later bytes.
             Poll::Pending if has_answered && own.open.count() == 1 => own.look(buffer),
             read => read,
         }
@@ -111,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads what a client has sent, without a turn of the runtime in between.
+    /// Reads the bytes that a client has sent, without yielding to the runtime.
     fn read_at_once(stream: &mut Lingering) -> Poll<Vec<u8>> {
         let mut bytes = [0; 16];
         let mut buffer = ReadBuf::new(&mut bytes);

@@ -14,11 +14,11 @@ use histogram::Histogram;
 
 pub(crate) use text::{UnderWay, write};
 
-/// What a server counts of its requests. No lock, and nothing is allocated for a request.
+/// Counters of a server's requests, without locks and without an allocation per request.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     requests: Requests,
-    /// By operation.
+    /// One histogram for each operation.
     latencies: Vec<Histogram>,
     rows_read: AtomicU64,
     rows_returned: AtomicU64,
@@ -41,7 +41,7 @@ impl Default for Metrics {
     }
 }
 
-/// A request that was answered.
+/// An answered request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answered<'a> {
     pub(crate) operation: Operation,

@@ -20,14 +20,14 @@ use crate::guests::Guests;
 use crate::metrics::Answered;
 use crate::operation::Operation;
 
-/// The most open connections. For another one, the oldest is closed: silent ones do not keep a probe out.
+/// Maximum number of open connections. A further one closes the oldest, so silent connections cannot block a probe.
 const CONNECTIONS: usize = 16;
 /// Time for a request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// A running server as the observer sees it.
+/// A running server, for the observer.
 pub(crate) trait Observed: Send + Sync + 'static {
-    /// Returns `true` if the server takes requests.
+    /// Returns `true` if the server accepts requests.
     fn is_ready(&self) -> bool;
 
     /// Returns its metrics as text.
@@ -53,10 +53,10 @@ pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
         });
         tokio::spawn(async move {
             let mut builder = http1::Builder::new();
-            // One request a connection: forgotten connections shut no client out.
+            // One request per connection, so abandoned connections block no client.
             builder.timer(TokioTimer::new()).header_read_timeout(SENDING).keep_alive(false);
             tokio::select! {
-                // A client whose connection breaks asks again.
+                // A client whose connection breaks sends the request again.
                 served = builder.serve_connection(TokioIo::new(stream), handle) => drop(served),
                 () = guest.expired(SENDING) => {}
             }
@@ -90,7 +90,7 @@ async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Respon
     response
 }
 
-/// Returns a path without a signature that a client has put there instead of in the query.
+/// Returns a path without a signature that a client has put into the path instead of the query.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
@@ -98,10 +98,10 @@ fn shown(path: &str) -> &str {
     end.and_then(|end| path.get(..end)).unwrap_or(path)
 }
 
-/// Logs an answered request, and returns the figures of it to count.
+/// Logs an answered request, and returns its figures for the metrics.
 ///
-/// A warning is a matter for someone: a failure inside the server, such as a full disk, or a refused signature. A listing or a scan is none.
-/// The query is not logged, because it may hold a signature; the filter of a table scan is.
+/// A warning needs attention: a failure inside the server, such as a full disk, or a refused signature. Listings and scans are
+/// not warnings. The query is not logged, because it may contain a signature; the filter of a table scan is logged.
 pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -> Answered<'a> {
     let answered = Answered {
         operation: Operation::of(exchange),

@@ -19,7 +19,7 @@ impl OpenConnections {
     }
 }
 
-/// A connection that is counted for as long as this value lives.
+/// A connection that is counted while the value lives.
 #[derive(Debug)]
 pub(crate) struct Open(OpenConnections);
 

@@ -15,7 +15,7 @@ macro_rules! operations {
             /// Every operation.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Its name, as the documentation of the service has it.
+            /// Returns its name in the documentation of the service.
             pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
@@ -32,7 +32,7 @@ operations! {
 }
 
 impl Operation {
-    /// What a request is about, by its method and its path alone; a request that is refused counts for what it was meant to be.
+    /// Returns the operation of a request, from its method and path; a refused request counts as its intended operation.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

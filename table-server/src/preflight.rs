@@ -5,10 +5,10 @@ use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Answers a preflight request. It is not signed, and is about the service, whatever its path names.
+/// Answers a preflight request. It is not signed, and concerns the service, whatever path it names.
 ///
 /// # Errors
-/// 400 without an origin or a method; 403 where no rule matches.
+/// 400 without an origin or a method; 403 if no rule matches.
 pub(crate) fn answer(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let header = |name: &str| {
         exchange.header(name).filter(|value| !value.is_empty()).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Refused requests: status, code and text, as the service answers them.
+//! Refused requests: status, code and text, as on the service.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use table_wire::{NewError, sentence};
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
-    /// The service's sentence for the code, where it has one.
+    /// The service's message for the code, if it has one.
     pub(crate) message: Cow<'static, str>,
-    /// The cause and what to do; may be empty.
+    /// The cause and the correction; may be empty.
     pub(crate) help: String,
     /// The position of the operation in its batch.
     pub(crate) index: Option<usize>,
     /// `true` if the request was refused before its service saw it: the body is XML then (ERR-2).
     pub(crate) is_early: bool,
-    /// The failure inside the server, for the log alone: its text may name files.
+    /// The failure inside the server, only for the log: its text may name files.
     pub(crate) internal: Option<Error>,
 }
 
@@ -47,7 +47,7 @@ impl Refusal {
         Self::new(501, "NotImplemented", help)
     }
 
-    /// Refuses a path that names nothing.
+    /// Refuses a path that names no resource.
     pub(crate) fn nowhere() -> Self {
         Self::new(400, "InvalidUri", "")
     }

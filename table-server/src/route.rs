@@ -14,7 +14,7 @@ use crate::{preflight, queues, service_properties, tables};
 
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
-/// The result of looking at the head of a request.
+/// The result of examining the head of a request.
 #[derive(Debug)]
 pub(crate) enum Admitted<'a> {
     /// The answer to a request that is refused, or needs no signature.
@@ -23,7 +23,7 @@ pub(crate) enum Admitted<'a> {
     Verified(&'a Account, Access),
 }
 
-/// Finds the account of a request and verifies its signature. Needs the head alone.
+/// Finds the account of a request and verifies its signature. Needs only the head.
 pub(crate) fn admit<'a>(
     accounts: &'a [Account],
     bearer: Option<&Bearer>,

@@ -1,4 +1,4 @@
-//! The server: its ports, its start and its end.
+//! The server: its ports, its start and its shutdown.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -102,7 +102,7 @@ impl Server {
         self.shared.transport.scheme()
     }
 
-    /// Answers requests until `end` completes, then finishes the open ones, and writes a checkpoint of each engine.
+    /// Answers requests until `end` completes, then completes the open ones, and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
         let Self { tables, queues, blobs, observe, shared, .. } = self;

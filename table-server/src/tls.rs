@@ -18,7 +18,7 @@ use tokio_rustls::server::TlsStream;
 use crate::fault::ServerFault;
 use crate::linger::Lingering;
 
-/// A certificate and its key. A server with one answers HTTPS alone: HTTP/1.1 or HTTP/2, chosen in the handshake.
+/// A certificate and its key. A server with one answers only HTTPS: HTTP/1.1 or HTTP/2, negotiated in the handshake.
 ///
 /// ```
 /// use table_core::Engine;
@@ -38,7 +38,7 @@ use crate::linger::Lingering;
 pub struct Tls(TlsAcceptor);
 
 impl Tls {
-    /// The file name of the certificate that [`self_signed`](Self::self_signed) makes.
+    /// The file name of the certificate that [`self_signed`](Self::self_signed) creates.
     pub const CERTIFICATE: &str = "certificate.pem";
     /// The file name of its key.
     pub const KEY: &str = "key.pem";
@@ -74,7 +74,8 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// Makes a self-signed certificate for `localhost` and names below it, 127.0.0.1, `::1`, and `names`, which may be addresses.
+    /// Creates a self-signed certificate for `localhost` and names below it, 127.0.0.1, `::1`, and `names`, which may be
+    /// addresses.
     ///
     /// It is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and used again after a restart. Clients
     /// must be configured to trust it.

@@ -1,4 +1,4 @@
-//! What an account's partitions are asked: which are hot, and whether they are asked more than the targets of the service.
+//! The load of an account's partitions: the hot ones, and the limits of the service's targets.
 
 mod hot;
 mod throttle;
@@ -10,7 +10,7 @@ use hot::Hot;
 
 pub use throttle::Throttle;
 
-/// What an account's partitions are asked.
+/// The load of an account's partitions.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     hot: Hot,
@@ -18,7 +18,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// A request of the account, whatever for (SCL-1).
+    /// Counts a request of the account, of any kind (SCL-1).
     ///
     /// # Errors
     /// `ServerBusy` beyond the account's target (SCL-3).
@@ -26,7 +26,7 @@ impl Traffic {
         self.throttle.as_ref().map_or(Ok(()), Throttle::request)
     }
 
-    /// So many entities of a partition are to be written or read (SCL-2).
+    /// Counts entities of a partition before they are written or read (SCL-2).
     ///
     /// # Errors
     /// `ServerBusy` beyond the partition's target (SCL-3).
@@ -35,22 +35,22 @@ impl Traffic {
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
     }
 
-    /// A page of a range of keys is to be read: of one partition, or of several, which are on servers of their own.
+    /// Counts a page of a range of keys before it is read: of one partition, or of several, which are on separate servers.
     ///
     /// # Errors
-    /// As [`entities`](Self::entities).
+    /// Any error of [`entities`](Self::entities).
     pub(crate) fn page(&self, table: &str, keys: &KeyRange) -> Result<(), Refusal> {
         keys.partition_key.single().map_or(Ok(()), |partition| self.entities(table, partition, 1))
     }
 
-    /// What a page held beyond its first entity.
+    /// Counts the entities of a page beyond its first.
     pub(crate) fn returned(&self, table: &str, keys: &KeyRange, entities: usize) {
         if let (Some(throttle), Some(partition)) = (&self.throttle, keys.partition_key.single()) {
             throttle.charge(table, partition, entities.saturating_sub(1));
         }
     }
 
-    /// Table, key and requests of the partitions that have most.
+    /// Returns table, key and requests of the busiest partitions.
     pub(crate) fn hottest(&self) -> Vec<(String, String, u64)> {
         self.hot.read()
     }

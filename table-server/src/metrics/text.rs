@@ -1,4 +1,4 @@
-//! The text form that Prometheus reads.
+//! The text format of Prometheus.
 
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
-/// What a server has to do at this moment.
+/// The current work of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) connections: usize,
@@ -80,7 +80,7 @@ fn latencies(text: &mut Text, metrics: &Metrics) {
     }
 }
 
-/// The figures of the engine of each account.
+/// Writes the statistics of each account's engine.
 fn engines(text: &mut Text, accounts: &[Account]) {
     let statistics: Vec<_> = accounts
         .iter()
@@ -119,7 +119,7 @@ fn engines(text: &mut Text, accounts: &[Account]) {
     each("engine_tables", "gauge", "", "Tables.", &|all| Some(all.tables as u64));
 }
 
-/// The partitions with most requests.
+/// Writes the partitions with most requests.
 fn partitions(text: &mut Text, accounts: &[Account]) {
     let help =
         "Requests of the partitions that have most, counted from one in sixteen; what is old counts less.";

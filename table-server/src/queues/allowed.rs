@@ -35,8 +35,8 @@ pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Re
     check(access, ResourceTypes::OBJECT, &[any], own)
 }
 
-/// Checks a request against the proof that it was sent with: `any` permission of an account's signature is enough, `own` is the one that
-/// a queue's signature needs, if such a signature allows the operation at all.
+/// Checks a request against its proof: `any` permission of an account's signature is sufficient; `own` is the permission that a
+/// queue's signature needs, if such a signature allows the operation at all.
 fn check(
     access: &Access,
     types: ResourceTypes,

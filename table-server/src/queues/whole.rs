@@ -15,13 +15,13 @@ use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
 use crate::settings::Kind;
 
-/// The most queues in a page.
+/// Maximum number of queues in a page.
 const PAGE: usize = 5_000;
-/// The most bytes of a queue's metadata, with names.
+/// Maximum bytes of a queue's metadata, including names.
 const METADATA_BYTES: usize = 8 << 10;
 const PREFIX: &str = "x-ms-meta-";
 
-/// Metadata by name. HTTP gives names in lower case.
+/// Metadata by name. HTTP libraries return names in lower case.
 type Metadata = BTreeMap<String, String>;
 
 pub(super) async fn answer(

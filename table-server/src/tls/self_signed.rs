@@ -10,10 +10,10 @@ use table_core::{Error, Result};
 use super::Tls;
 use crate::fault::ServerFault;
 
-/// Names of every self-signed certificate. Those with `*` are for accounts in the host name.
+/// Names of every self-signed certificate. Names with `*` are for accounts in the host name.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
-/// Writes a certificate and its key into a folder, unless both are there.
+/// Writes a certificate and its key into a folder, unless both exist.
 pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     let (certificate, key) = (folder.join(Tls::CERTIFICATE), folder.join(Tls::KEY));
     if certificate.exists() && key.exists() {
@@ -26,7 +26,7 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
         |source| Error::of(ServerFault::File { verb: "write", path, source })
     };
     fs::create_dir_all(folder).map_err(at(folder))?;
-    // The key first: a missing certificate is made again, with its key.
+    // The key first: a missing certificate is created again, with its key.
     secret(&key, &signing_key.serialize_pem()).map_err(at(&key))?;
     fs::write(&certificate, cert.pem()).map_err(at(&certificate))
 }

@@ -4,17 +4,17 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// One request in so many is counted, for so many.
+/// Sampling interval: one request in this many is counted, with this weight.
 const SAMPLE: u64 = 16;
-/// Partitions that are counted.
+/// Number of counted partitions.
 const COUNTED: usize = 64;
-/// Partitions that are shown.
+/// Number of reported partitions.
 const SHOWN: usize = 10;
-/// After so many samples every count is halved, so that what was hot once is not shown for ever.
+/// Number of samples after which every count is halved, because a formerly hot partition must not be reported forever.
 const HALVED_AFTER: u64 = 1 << 14;
 
-/// Counts of the partitions with most requests: where no place is left, a new partition takes that of the one with fewest, and its
-/// count (the algorithm "Space-Saving": a count is never too low, and too high by the smallest one at most).
+/// Counts of the busiest partitions. If all places are taken, a new partition replaces the one with the lowest count and inherits
+/// that count (the algorithm "Space-Saving": a count is never too low, and too high by at most the smallest count).
 #[derive(Debug, Default)]
 pub(super) struct Hot {
     seen: AtomicU64,
@@ -51,7 +51,7 @@ impl Hot {
         }
     }
 
-    /// Table, key and requests, most first.
+    /// Returns table, key and requests, the highest first.
     pub(super) fn read(&self) -> Vec<(String, String, u64)> {
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> =
@@ -71,7 +71,7 @@ mod tests {
     fn a_hot_partition_is_first_among_many() {
         let hot = Hot::default();
         for number in 0..20_000_u32 {
-            // Prime to the sample, so that both are in it.
+            // Coprime with the sampling interval, so both occur in the sample.
             let partition = if number % 3 == 0 { "hot".to_owned() } else { format!("cold {number}") };
             hot.note("Employee", &partition);
         }

@@ -14,14 +14,15 @@ const PARTITION: u64 = 2_000;
 const ACCOUNT: u64 = 20_000;
 /// Ticks of a second.
 const SECOND: u64 = 10_000_000;
-/// Partitions that are remembered before those at rest are forgotten.
+/// Number of partitions that are remembered before idle ones are removed.
 const REMEMBERED: usize = 1 << 14;
 
-/// Targets beyond which an account answers 503 `ServerBusy`, so that a program can be tried against the throttling of the service
-/// (SCL-3): 2,000 entities a second in a partition, 2,000 messages a second in a queue, 20,000 requests a second in the account.
+/// Targets above which an account returns 503 `ServerBusy`, with which a program can be tested against the throttling of the
+/// service (SCL-3): 2,000 entities a second in a partition, 2,000 messages a second in a queue, 20,000 requests a second in the
+/// account.
 ///
-/// A second's worth may come at once. A transaction counts each of its entities for the partition and is one request of the account
-/// (SCL-2); a page counts the entities that it returned.
+/// A burst of one second's worth is allowed. A transaction counts each of its entities for the partition and is one request of
+/// the account (SCL-2); a page counts the entities that it returned.
 ///
 /// ```
 /// use table_core::{Clock, Engine};
@@ -35,7 +36,7 @@ const REMEMBERED: usize = 1 << 14;
 pub struct Throttle {
     clock: Clock,
     hasher: RandomState,
-    /// For the account and for each partition: when what it was asked so far is worked off, in ticks.
+    /// For the account and for each partition: the time in ticks at which its previous requests are worked off.
     due: Mutex<Due>,
 }
 
@@ -46,7 +47,7 @@ struct Due {
 }
 
 impl Throttle {
-    /// The targets that the service publishes, on this clock.
+    /// Returns the published targets of the service, on this clock.
     #[must_use]
     pub fn published(clock: Clock) -> Self {
         Self { clock, hasher: RandomState::new(), due: Mutex::default() }
@@ -68,7 +69,7 @@ impl Throttle {
         admit(due, now, entities as u64, PARTITION)
     }
 
-    /// What was done although it may be beyond the target.
+    /// Counts work that was done even if it exceeds the target.
     pub(super) fn charge(&self, table: &str, partition: &str, entities: usize) {
         let now = self.clock.now();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,13 +77,13 @@ impl Throttle {
         *due = (*due).max(now) + entities as u64 * SECOND / PARTITION;
     }
 
-    /// Two partitions with one number would share a target; a process has no chance to see that.
+    /// Returns the number of a partition. The chance that two partitions have the same number, and so share a target, is negligible.
     fn key(&self, table: &str, partition: &str) -> u64 {
         self.hasher.hash_one((table, partition))
     }
 }
 
-/// Takes so many units, unless a second's worth is waiting already.
+/// Admits this many units, unless a second's worth is already pending.
 fn admit(due: &mut u64, now: u64, units: u64, a_second: u64) -> Result<(), Refusal> {
     if *due >= now + SECOND {
         return Err(Refusal::new(

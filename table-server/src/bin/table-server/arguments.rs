@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// Keep everything in memory; it is lost at the end.
     #[arg(long, env = "TABLE_SERVER_MEMORY", value_parser = BoolishValueParser::new(), conflicts_with = "path")]
     pub(crate) memory: bool,
-    /// Keep everything in a folder: the emulator's account in the folder itself, a named account in a folder of its name below.
+    /// Keep everything in a folder: the emulator's account in the folder itself, each named account in a subfolder with its name.
     #[arg(long, env = "TABLE_SERVER_PATH", value_name = "FOLDER")]
     pub(crate) path: Option<PathBuf>,
     /// Read a configuration file in TOML, with the names of these flags.
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
         value_name = "NAME=KEY"
     )]
     pub(crate) accounts: Vec<Spelled>,
-    /// Listen on this address instead of 127.0.0.1. Other machines are served accounts with keys of their own alone.
+    /// Listen on this address instead of 127.0.0.1. Other machines are served only accounts with secret keys.
     #[arg(long, env = "TABLE_SERVER_LISTEN", value_name = "ADDRESS")]
     pub(crate) listen: Option<IpAddr>,
     /// Serve tables at this port instead of 10002.
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// Refuse blobs at this port instead of 10000.
     #[arg(long, env = "TABLE_SERVER_BLOB_PORT", value_name = "PORT")]
     pub(crate) blob_port: Option<u16>,
-    /// Serve the emulator's account, whose key everyone knows, to other machines, too.
+    /// Serve the emulator's account, whose key is public, to other machines, too.
     #[arg(long, env = "TABLE_SERVER_PUBLIC_KEY_ANYWHERE", value_parser = BoolishValueParser::new())]
     pub(crate) public_key_anywhere: bool,
     /// Answer `/health`, `/ready`, `/metrics` and `POST /reset` at this address, such as 127.0.0.1:10010.

@@ -8,7 +8,7 @@ use tracing::Level;
 #[derive(Clone, Copy, Debug, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Log {
-    /// Failures and refused signatures alone.
+    /// Only failures and refused signatures.
     #[default]
     Quiet,
     /// Every request, as a line of text.

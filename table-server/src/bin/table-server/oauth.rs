@@ -10,7 +10,7 @@ use table_server::Bearer;
 use crate::fault::ProgramFault;
 use crate::file::File;
 
-/// The checks of a token that is not verified by keys.
+/// The checks of a token without verification by keys.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
@@ -21,7 +21,7 @@ pub(crate) enum Level {
 /// Options of the program. Bearer tokens need HTTPS.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OAuthFlags {
-    /// Accept bearer tokens of Entra ID without a check of their signature, as Azurite does; on loopback alone.
+    /// Accept bearer tokens of Entra ID without a check of their signature, as Azurite does; only on loopback.
     #[arg(long, env = "TABLE_SERVER_OAUTH", value_enum, conflicts_with = "oauth_issuer")]
     oauth: Option<Level>,
     /// Accept bearer tokens of this issuer, such as `https://sts.windows.net/TENANT/`.
@@ -30,7 +30,7 @@ pub(crate) struct OAuthFlags {
     /// The keys of the issuer, a JSON Web Key Set, which it publishes as its `jwks_uri`.
     #[arg(long, env = "TABLE_SERVER_OAUTH_KEYS", value_name = "FILE", requires = "oauth_issuer")]
     oauth_keys: Option<PathBuf>,
-    /// An audience besides `https://storage.azure.com` and the endpoint of the account.
+    /// An additional audience, next to `https://storage.azure.com` and the endpoint of the account.
     #[arg(long, env = "TABLE_SERVER_OAUTH_AUDIENCE", value_name = "URL", requires = "oauth_issuer")]
     oauth_audience: Option<String>,
 }

@@ -55,7 +55,7 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts of the flags and of the file, or the emulator's if there are none. `fallback` is the key of a flag without one.
+/// Returns the accounts of the flags and of the file, or else the emulator's. `fallback` is the key of a flag without one.
 ///
 /// # Errors
 /// `InvalidInput` for an invalid name or one given twice, and for an account without a key or a place.

@@ -1,4 +1,4 @@
-//! An account as a flag or a file gives it: a name, and maybe a key.
+//! An account as a flag or a file gives it: a name, and optionally a key.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,7 +9,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::fault::ProgramFault;
 
-/// A name, and maybe a key. Neither is checked yet, because a refused flag is printed. `Debug` prints the name alone.
+/// A name, and optionally a key. Neither is checked yet, because a refused flag is printed. `Debug` prints only the name.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Spelled {
     pub(crate) name: String,
