@@ -25,6 +25,7 @@ mod front;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzz;
+mod gaps;
 mod journal;
 mod key;
 mod manifest;

@@ -3,6 +3,7 @@
 //! A flush writes recent rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version, which is
 //! recorded before readers see it.
 
+mod apart;
 mod beside;
 mod block;
 mod cache;

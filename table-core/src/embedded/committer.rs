@@ -16,6 +16,7 @@ use crate::embedded::decision::{Decided, Decision, Ground};
 use crate::embedded::disk::fault::Task;
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::fault::EngineFault;
+use crate::embedded::gaps::WrittenKeys;
 use crate::embedded::journal::Journal;
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::key;
@@ -55,6 +56,8 @@ pub(crate) struct Committer {
     table_delete_delay: Duration,
     /// The latest state, ahead of the published one during a group.
     state: State,
+    /// The keys that were written last, on disk.
+    written: WrittenKeys,
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
     steady: Clock,
@@ -99,6 +102,7 @@ impl Committer {
             sync: options.durability == Durability::Durable && Mend::SyncGroups.is_in(),
             table_delete_delay: options.table_delete_delay,
             state,
+            written: WrittenKeys::default(),
             timestamps: Timestamps::new(options.clock.clone(), timestamp),
             steady,
             disk,
@@ -166,6 +170,12 @@ impl Committer {
             if answers.len() < GROUP && self.group_bytes() < GROUP_BYTES && closers.is_empty() {
                 request = self.requests.try_recv().ok();
             }
+        }
+        let found = self.shared.take_gap();
+        let is_added = found.is_some_and(|found| self.state.gaps.add(found, &self.written));
+        // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state has writes that are not durable.
+        if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
+            self.shared.publish(self.state.clone());
         }
         self.finish_group(&mut answers, frees);
     }
@@ -242,13 +252,19 @@ impl Committer {
         let record = Record::Write { ticks, changes };
         self.record(&record);
         if let Record::Write { changes, .. } = record {
+            let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
+            let (first, deletions) = (deleted().min().cloned(), deleted().count());
             for Change { key, row } in changes {
-                // A tombstone is needed only if a lower layer may have the row.
-                if row.is_none() && self.disk.is_none() {
-                    self.state.recent.remove(&key);
-                } else {
-                    self.state.recent.set(key, row);
+                // In memory nothing lies below a deletion.
+                match (row, &self.disk) {
+                    (None, None) => self.state.recent.remove(&key),
+                    (row, None) => self.state.recent.set(key, row),
+                    (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
+            }
+            // A gap that is too short costs readers time only, also after an error of the disk.
+            if let Some(first) = first {
+                let _ = self.state.extend_gap(&first, deletions);
             }
         }
     }
@@ -303,6 +319,7 @@ impl Committer {
     /// Discards the current group after the disk was full.
     fn take_back(&mut self) -> Result<()> {
         self.state = State::clone(&*self.shared.state()?);
+        self.written.clear();
         self.dropped.clear();
         Ok(())
     }

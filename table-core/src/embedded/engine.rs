@@ -14,6 +14,7 @@ use crate::embedded::base::{BaseView, Verification};
 use crate::embedded::checkpointer::{Checkpointer, Wake};
 use crate::embedded::committer::{Checkpoints, Committer, Direct, OnDisk, Thresholds};
 use crate::embedded::folder;
+use crate::embedded::gaps::FoundGap;
 use crate::embedded::options::{EngineOptions, Faults};
 use crate::embedded::recover::{self, Recovered};
 use crate::embedded::request::Request;
@@ -306,6 +307,15 @@ impl Engine {
         let outcome = self.ask(|answer| Request::Close { answer }).await;
         self.inner.join();
         outcome
+    }
+
+    /// Lets later scans skip a gap that a scan found. The committer takes the gap with the next group of writes. If none comes before another
+    /// scan, the committer is woken.
+    pub(crate) fn remember(&self, found: Option<FoundGap>) {
+        if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
+            // A committer with a full queue is awake.
+            let _ = self.inner.requests.try_send(Request::Wake);
+        }
     }
 
     /// Sends a request and waits for its result.

@@ -50,11 +50,15 @@ pub enum Mend {
     KeepEarlierBackup,
     /// A merge removes as many layers from a segment as it chose before the segment was cut, and verifies nothing.
     NameLayers,
+    /// A row that is written between deleted ones is not found by scans.
+    CutGaps,
+    /// A scan reports a range as empty, and a row that was written there since is not found.
+    CheckGaps,
 }
 
 impl Mend {
     /// All fixes.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::AnswerAtClose,
         Self::TellEndOfCheckpoints,
         Self::ContainWakers,
@@ -78,6 +82,8 @@ impl Mend {
         Self::SyncCopies,
         Self::KeepEarlierBackup,
         Self::NameLayers,
+        Self::CutGaps,
+        Self::CheckGaps,
     ];
 
     /// Returns `true`: every fix is enabled.

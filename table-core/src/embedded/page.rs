@@ -3,6 +3,7 @@
 use std::ops::{Bound, ControlFlow};
 
 use crate::embedded::fault::EngineFault;
+use crate::embedded::gaps::FoundGap;
 use crate::embedded::key::{self, KeyReader, Span, SplitKey};
 use crate::embedded::mend::Mend;
 use crate::embedded::state::State;
@@ -73,14 +74,14 @@ pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     }
 }
 
-/// Reads one page.
+/// Returns one page, and a gap that its scan found.
 pub(crate) fn read(
     state: &State,
     table: (u32, &TableName),
     query: &Query,
     from: Option<&Continuation>,
     bounds: PageBounds,
-) -> Result<Page> {
+) -> Result<(Page, Option<FoundGap>)> {
     let (id, name) = table;
     query.check(PAGE_ENTITIES)?;
     let top = query.top.unwrap_or(PAGE_ENTITIES).min(bounds.entities);
@@ -96,17 +97,18 @@ pub(crate) fn read(
         span = span.from(id, position);
     }
     if top == 0 {
-        return Ok(Page { rows_read: Some(0), ..Page::default() }); // ENG-5
+        return Ok((Page { rows_read: Some(0), ..Page::default() }, None)); // ENG-5
     }
     let mut pager = Pager::new(query, top, bounds);
-    state.scan(&span, |key, row| pager.visit(key, row))?;
+    let gap = state.scan(&span, |key, row| pager.visit(key, row))?;
     let point = query.keys.partition_key.single().is_some() && query.keys.row_key.single().is_some();
     let next = pager.next.filter(|_| !point); // PAGE-10
-    Ok(Page {
+    let page = Page {
         rows: pager.rows.finish()?,
         continuation: next.map(|position| Continuation::new(name, query, position).in_incarnation(id)),
         rows_read: Some(pager.rows_read),
-    })
+    };
+    Ok((page, gap))
 }
 
 /// Returns an empty page with a token for its own start (ENG-14); `None` if the page may not have a token (PAGE-10, ENG-5) or no

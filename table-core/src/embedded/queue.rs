@@ -126,7 +126,8 @@ impl Engine {
             }
             Ok(ControlFlow::Continue(()))
         });
-        self.inner.shared.after_read(counted).map(|()| count)
+        self.remember(self.inner.shared.after_read(counted)?);
+        Ok(count)
     }
 
     /// Finds the first remaining message, skipping tombstones of received messages. It reads on the caller's thread, so no writer
@@ -146,7 +147,7 @@ impl Engine {
             front = rows::front_of(&key.to_vec())?;
             Ok(ControlFlow::Break(()))
         });
-        self.inner.shared.after_read(found).map(|()| front)
+        self.inner.shared.after_read(found).map(|_| front)
     }
 
     /// Returns visible messages, and the number of skipped tombstones.
@@ -168,7 +169,7 @@ impl Engine {
             let enough = messages.len() == count;
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
-        self.inner.shared.after_read(read).map(|()| (messages, traces))
+        self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
     /// Stores the front, so the next reads of a queue start at the first remaining message.

@@ -18,7 +18,7 @@ pub(crate) enum Request {
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
     /// Make everything durable and stop.
     Close { answer: Sender<Result<()>> },
-    /// The checkpoint thread has finished something.
+    /// The checkpoint thread has finished something, or a gap waits.
     Wake,
 }
 

@@ -1,10 +1,11 @@
 //! State shared by the handles, snapshots and threads of an engine.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
 
 use crate::embedded::fault::EngineFault;
+use crate::embedded::gaps::FoundGap;
 use crate::embedded::state::State;
 use crate::embedded::statistics::Groups;
 use crate::error::{Error, Result};
@@ -16,6 +17,8 @@ pub(crate) struct Shared {
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
+    /// The last gap that a scan found and the committer did not take yet.
+    gap: Mutex<Option<FoundGap>>,
     /// Counters of the commit groups.
     pub(crate) groups: Groups,
 }
@@ -26,6 +29,7 @@ impl Shared {
             state: ArcSwap::from_pointee(state),
             failure: OnceLock::new(),
             read_only: false,
+            gap: Mutex::new(None),
             groups: Groups::default(),
         }
     }
@@ -60,6 +64,16 @@ impl Shared {
     /// Publishes a state to readers. Called only by the committer.
     pub(crate) fn publish(&self, state: State) {
         self.state.store(Arc::new(state));
+    }
+
+    /// Leaves a gap for the committer. Returns `true` if an earlier one was not taken.
+    pub(crate) fn leave_gap(&self, found: FoundGap) -> bool {
+        self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
+    }
+
+    /// Takes the gap that was left for the committer.
+    pub(crate) fn take_gap(&self) -> Option<FoundGap> {
+        self.gap.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Returns an error if the engine is closed.

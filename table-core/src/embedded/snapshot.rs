@@ -75,7 +75,10 @@ impl Snapshot {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;
         let page = page::read(&self.state, (id, table), query, from, self.engine.page_bounds());
-        self.engine.inner.shared.after_read(page).map_err(|error| error.with_table(table.as_str()))
+        let read = self.engine.inner.shared.after_read(page);
+        let (page, gap) = read.map_err(|error| error.with_table(table.as_str()))?;
+        self.engine.remember(gap);
+        Ok(page)
     }
 }
 

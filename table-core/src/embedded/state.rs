@@ -1,5 +1,6 @@
 //! The state that readers see: one immutable value, replaced as a whole.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
@@ -8,7 +9,8 @@ use imbl::OrdMap;
 use crate::embedded::base::{BaseCursor, BaseView};
 use crate::embedded::catalog::Catalog;
 use crate::embedded::front::Front;
-use crate::embedded::key::{Key, Span, SplitKey};
+use crate::embedded::gaps::{FoundGap, Gaps, Search, WrittenKeys};
+use crate::embedded::key::{self, Key, Span, SplitKey};
 use crate::embedded::recent::Recent;
 use crate::embedded::statistics::Statistics;
 use crate::error::Result;
@@ -26,6 +28,8 @@ pub(crate) struct State {
     pub(crate) base: Option<BaseView>,
     /// For each queue's table: a position before which no message is left.
     pub(crate) fronts: OrdMap<u32, Front>,
+    /// Ranges of keys without rows, which scans skip.
+    pub(crate) gaps: Gaps,
     /// The instant of the last decision that the state contains.
     pub(crate) decided: u64,
     /// `true` if the engine was closed. The state is then empty.
@@ -54,24 +58,52 @@ impl State {
         }
     }
 
-    /// Visits the keys of a span in order, each with its row, or with `None` for a tombstone, until the visitor stops.
+    /// Writes a row, or a deletion that hides older rows.
+    pub(crate) fn set(&mut self, key: Key, row: Option<Row>, written: &mut WrittenKeys) {
+        if row.is_some() {
+            self.gaps.write(&key);
+            written.push(&key);
+        }
+        self.recent.set(key, row);
+    }
+
+    /// Extends the gap before a deleted row, up to the next row. Visits so many deletions at most.
+    pub(crate) fn extend_gap(&mut self, deleted: &[u8], most: usize) -> Result<()> {
+        let Some(table) = key::table_of(deleted).filter(|_| self.gaps.end_at(deleted)) else { return Ok(()) };
+        let mut span = Span { start: deleted.to_vec(), ..Span::table(table) };
+        let (mut behind, mut visited) = (None, 0);
+        self.scan(&span, |key, row| {
+            visited += 1;
+            if row.is_none() && visited <= most {
+                return Ok(ControlFlow::Continue(()));
+            }
+            behind = Some(key.to_vec());
+            Ok(ControlFlow::Break(()))
+        })?;
+        if let Some(behind) = behind {
+            span.end = behind;
+        }
+        self.gaps.extend(span);
+        Ok(())
+    }
+
+    /// Visits the keys of a span in order, each with its row, or with `None` where a deletion hides it, until the visitor stops.
+    /// Returns a long gap that it passed and the state does not know.
     pub(crate) fn scan(
         &self,
         span: &Span,
         visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let base = self.base.as_ref().map(|base| base.range(span)).transpose()?;
-        self.scan_over(base, span, visit)
+    ) -> Result<Option<FoundGap>> {
+        self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span like `scan`, for rows that are unlikely to be read again soon.
+    /// Visits the keys of a span as [`scan`](Self::scan) does, and keeps no block in the cache.
     pub(crate) fn sweep(
         &self,
         span: &Span,
         visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let base = self.base.as_ref().map(|base| base.sweep(span)).transpose()?;
-        self.scan_over(base, span, visit)
+    ) -> Result<Option<FoundGap>> {
+        self.scan_around_gaps(span, BaseView::sweep, visit)
     }
 
     /// Adds the size of the content, and the counters of the base, to the statistics.
@@ -84,15 +116,53 @@ impl State {
         }
     }
 
+    fn scan_around_gaps(
+        &self,
+        span: &Span,
+        open: impl Fn(&BaseView, &Span) -> Result<BaseCursor>,
+        mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<Option<FoundGap>> {
+        let (mut rest, mut search) = (Cow::Borrowed(span), Search::new(span));
+        let mut read = |part: &Span, search: &mut Search<'_>| {
+            if part.is_empty() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let base = self.base.as_ref().map(|base| open(base, part)).transpose()?;
+            self.scan_over(base, part, |key, row| {
+                match row {
+                    Some(_) => search.row(key),
+                    None => search.deletion(key),
+                }
+                let next = visit(key, row)?;
+                if next.is_break() {
+                    search.end(key);
+                }
+                Ok(next)
+            })
+        };
+        loop {
+            let Some((start, end)) = self.gaps.first_in(&rest) else {
+                if read(&rest, &mut search)?.is_continue() {
+                    search.end(SplitKey::whole(&span.end));
+                }
+                break;
+            };
+            let part = Span { start: rest.start.clone(), end: start.to_vec() };
+            if read(&part, &mut search)?.is_break() {
+                break;
+            }
+            search.skip(start);
+            rest = Cow::Owned(Span { start: end.to_vec(), end: span.end.clone() });
+        }
+        Ok(search.finish(&self.gaps))
+    }
+
     fn scan_over(
         &self,
         mut base: Option<BaseCursor>,
         span: &Span,
         mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        if span.is_empty() {
-            return Ok(());
-        }
+    ) -> Result<ControlFlow<()>> {
         let frozen = self.frozen.iter().flat_map(|frozen| frozen.range(span));
         let mut newer = Overlay { newer: self.recent.range(span).peekable(), older: frozen.peekable() };
         loop {
@@ -100,15 +170,15 @@ impl State {
             if let Some(base) = &mut base {
                 let end = next.map(|(key, _)| &**key);
                 if base.visit(end, &mut visit)?.is_break() {
-                    return Ok(());
+                    return Ok(ControlFlow::Break(()));
                 }
                 if let Some(key) = end {
                     base.pass(key)?;
                 }
             }
-            let Some((key, entry)) = next else { return Ok(()) };
+            let Some((key, entry)) = next else { return Ok(ControlFlow::Continue(())) };
             if visit(SplitKey::whole(key), entry.as_ref().map(Row::view))?.is_break() {
-                return Ok(());
+                return Ok(ControlFlow::Break(()));
             }
         }
     }

@@ -78,7 +78,8 @@ impl Engine {
         let empty_due = is_due(empty_every, &self.inner.calls.pages);
         let state = self.inner.shared.state()?;
         let outcome = self.table_id(&state, table).and_then(|id| {
-            let page = page::read(&state, (id, table), query, from, self.page_bounds())?;
+            let (page, gap) = page::read(&state, (id, table), query, from, self.page_bounds())?;
+            self.remember(gap);
             let empty = if empty_due { page::empty_page((id, table), query, from) } else { None };
             Ok(empty.unwrap_or(page))
         });

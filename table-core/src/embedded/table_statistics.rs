@@ -87,7 +87,8 @@ impl Engine {
             }
             Ok(ControlFlow::Continue(()))
         });
-        self.inner.shared.after_read(counted).map_err(|error| error.with_table(table.as_str()))?;
+        let read = self.inner.shared.after_read(counted);
+        self.remember(read.map_err(|error| error.with_table(table.as_str()))?);
         tally.end_partition();
         Ok(tally.total)
     }

@@ -17,7 +17,7 @@ mod read_only;
 mod recovery;
 mod reuse;
 mod room;
-mod sim;
+pub(in crate::embedded) mod sim;
 mod statistics;
 mod tables;
 mod writes;

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::embedded::base::apart::Apart;
 use crate::embedded::base::cursor::Layers;
 use crate::embedded::base::fault::BaseFault;
 use crate::embedded::base::policy::{self, Choice, Condition, Debt, Figures};
@@ -20,15 +21,15 @@ use crate::embedded::disk::fault::is_shortage;
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::{self, Span};
 use crate::embedded::mend::Mend;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// The state of merging beside the version.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
     /// The number of the first run that the compaction under way need not merge.
     compact: Option<u64>,
-    /// Starts of segments that are not merged: they cannot be read, or a merge of them was refused.
-    apart: BTreeSet<Vec<u8>>,
+    /// Layers that are not merged.
+    pub(super) apart: Apart,
 }
 
 /// The result of a step.
@@ -62,20 +63,6 @@ struct Outcome {
     written: Vec<Arc<Run>>,
     /// The entries that the result leaves out: replaced versions, deletions without older rows, rows of dropped tables.
     left_out: Tally,
-}
-
-/// The first block of a run within bounds that cannot be read.
-enum Broken {
-    /// The index cannot be read, so no block can.
-    All,
-    /// The keys of the block, from the first to the last.
-    Block(Vec<u8>, Vec<u8>),
-}
-
-fn broken_block(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Broken> {
-    let Ok(directory) = run.directory() else { return Some(Broken::All) };
-    let broken = directory.within(start, end).find(|block| run.read_block(*block).is_err())?;
-    Some(Broken::Block(directory.first(broken).max(start.to_vec()), directory.last(broken)))
 }
 
 impl Base {
@@ -114,8 +101,8 @@ impl Base {
             let mut figures = Figures { layers, condition: Condition::Usual };
             let is_old = |first_new: u64| segment.layers.iter().any(|layer| layer.run.number < first_new);
             let compacts = self.merges.compact.is_some_and(is_old) && !figures.is_settled();
-            if self.merges.apart.contains(&*segment.start) {
-                figures.condition = Condition::SetApart;
+            if let Some(apart) = self.merges.apart.condition(segment) {
+                figures.condition = apart;
             } else if dead.contains(&index) || compacts {
                 figures.condition = Condition::Required;
             }
@@ -183,56 +170,6 @@ impl Base {
         );
     }
 
-    /// Handles a merge that was not published. A segment that cannot be read is set apart, so that others are merged.
-    fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
-        if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
-            return Ok(Merged::Failed(error));
-        }
-        let found = self.find_broken(choice);
-        if found.is_none() && !matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError) {
-            return Ok(Merged::Failed(error));
-        }
-        match self.set_apart(choice, found) {
-            // A later merge finds the broken block again.
-            Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
-            outcome => outcome.map(|()| Merged::Apart(error)),
-        }
-    }
-
-    /// Returns the first segment of a choice that cannot be read, and its broken block.
-    fn find_broken(&self, choice: &Choice) -> Option<(usize, Broken)> {
-        choice.segments.clone().find_map(|index| {
-            let segment = self.version.segments().get(index)?;
-            let end = self.version.end(index);
-            let mut layers = segment.layers.iter();
-            Some((index, layers.find_map(|layer| broken_block(&layer.run, &segment.start, end))?))
-        })
-    }
-
-    /// Excludes the broken block of a segment from merges, in a segment of its own; without one, the first segment of the choice.
-    fn set_apart(&mut self, choice: &Choice, found: Option<(usize, Broken)>) -> Result<()> {
-        let (index, broken) = found.unwrap_or((choice.segments.start, Broken::All));
-        let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
-        let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
-        let mut version = Version::clone(&self.version);
-        if let Broken::Block(first, last) = broken {
-            let behind = successor(&last);
-            let inside = end.is_none_or(|end| behind.as_slice() < end);
-            let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
-            // If the index of another run cannot be read, the whole segment is set apart.
-            match cut {
-                Ok(()) => start = first,
-                Err(_) => version = Version::clone(&self.version),
-            }
-        }
-        self.merges.apart.insert(start);
-        if version.segments().len() == self.version.segments().len() {
-            return Ok(());
-        }
-        reach(self.hook.as_ref(), Step::MergeCommit)?;
-        self.record(Stored { version: Arc::new(version), ..self.stored.clone() })
-    }
-
     /// Returns the part of a choice that one step merges. A segment of more than two runs is merged in parts of about one run.
     fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
@@ -247,7 +184,9 @@ impl Base {
         let end = version.end(choice.segments.end - 1);
         let part = Part { start: Arc::clone(&first.start), end: end.map(<[u8]>::to_vec), runs };
         let bytes: u64 = layers.iter().map(|layer| layer.weight.bytes).sum();
-        if segments.len() > 1 || bytes <= 2 * self.run_bytes {
+        // A cut reads the indexes of all layers, which those of a sealed layer does not allow.
+        let is_whole = segments.len() > 1 || bytes <= 2 * self.run_bytes || self.merges.apart.contains(first);
+        if is_whole {
             return Ok(Some(part));
         }
         // The ends of the first blocks of each layer, up to the bytes of a run.
@@ -331,17 +270,24 @@ impl Base {
         Ok(Outcome { stored, written, left_out })
     }
 
-    /// Proves that a merge loses nothing. In the part, all entries of the old version are in the new one or were left out for a reason;
-    /// outside of it, both versions have the same layers.
+    /// Proves that a merge loses nothing. In the part, all entries of the merged layers are in the new one or were left out for a reason, and the
+    /// layers below are the same; outside of the part, all layers are the same. Only indexes of the merged layers are read.
     ///
     /// # Errors
-    /// `InternalError` if the tallies differ.
+    /// `InternalError` if the tallies or the layers differ.
     fn prove(&self, part: &Part, outcome: &Outcome) -> Result<()> {
-        let (old, new) = (&self.version, &outcome.stored.version);
+        let (mut old, new) = (Version::clone(&self.version), &outcome.stored.version);
         let end = part.end.as_deref();
-        let (before, after) = (old.tally(&part.start, end)?, new.tally(&part.start, end)?);
-        let accounted = after.with(outcome.left_out);
-        let is_proven = before == accounted && old.is_same_outside(new, &part.start, end)?;
+        // The new version may begin a segment at `end`.
+        if let Some(end) = end {
+            old.cut(end)?;
+        }
+        let mut below = old.runs_of(&part.start);
+        below.retain(|run| !part.runs.contains(run));
+        let before = old.tally(&part.start, end, &below)?;
+        let accounted = new.tally(&part.start, end, &below)?.with(outcome.left_out);
+        let is_same_below = new.runs_of(&part.start).ends_with(&below);
+        let is_proven = before == accounted && is_same_below && old.is_same_outside(new, &part.start, end);
         if is_proven || !Mend::NameLayers.is_in() {
             return Ok(());
         }
@@ -364,6 +310,7 @@ impl Part {
 mod tests {
     use super::*;
     use crate::embedded::base::tests::{base, key_of, meta, row_of};
+    use crate::error::ErrorCode;
 
     /// A base whose only segment has two layers, the part that a merge of it takes, and the result.
     fn merged(base: &mut Base) -> (Part, Outcome) {

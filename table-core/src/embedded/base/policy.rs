@@ -4,7 +4,8 @@
 //! The first of these rules that applies chooses:
 //! 1. *Required*: a segment with rows of a dropped table, or one that a compaction has not reached, is merged.
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the top, down to the first layer that is larger than all above
-//!    it; completely if the layers above the oldest one are a quarter of it.
+//!    it; completely if the layers above the oldest one are a quarter of it. This is the only rule for a segment with sealed layers, which
+//!    stay as they are.
 //! 3. *Deleted*: a segment with half as many deletions as rows is merged.
 //! 4. *Wasteful*: if the base wastes more than a fifth of its oldest layers and one run, the segment that wastes the largest share of
 //!    itself is merged. Waste is all that lies above an oldest layer, and the rows that deletions hide.
@@ -21,7 +22,7 @@ use std::ops::Range;
 
 /// Layers of a segment that no rule merges for their number. A lookup asks the filter of each.
 pub(super) const LAYERS: usize = 11;
-/// Layers at which flushes wait. A flush adds one layer, so no readable segment has more.
+/// Layers at which flushes wait. A flush adds one layer, so no segment without sealed layers has more.
 pub(super) const MOST_LAYERS: usize = 16;
 /// The part of the oldest layers that waste may amount to, as a divisor.
 const WASTE_SHARE: u64 = 5;
@@ -56,8 +57,9 @@ pub(super) enum Condition {
     Usual,
     /// The segment must be merged completely.
     Required,
-    /// The segment cannot be read, and is not merged.
-    SetApart,
+    /// Only the newest layers are merged, so many of them, and only if the segment has too many layers. The layers below are sealed: they
+    /// cannot be read, or a merge of them was refused.
+    SetApart { newer: usize },
 }
 
 /// The figures of a segment.
@@ -118,10 +120,24 @@ impl Figures {
         deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
     }
 
+    /// Returns the number of the newest layers that may be merged.
+    fn mergeable(&self) -> usize {
+        match self.condition {
+            Condition::SetApart { newer } => newer.min(self.layers.len()),
+            Condition::Usual | Condition::Required => self.layers.len(),
+        }
+    }
+
+    /// Returns the number of layers if a merge can make them fewer.
+    fn depth(&self) -> usize {
+        if self.mergeable() < 2 { 0 } else { self.layers.len() }
+    }
+
     /// Returns the number of the newest layers to merge if there are too many.
     fn top(&self) -> usize {
-        if 4 * self.newer() >= self.total().bytes {
-            return self.layers.len();
+        let mergeable = self.mergeable();
+        if mergeable == self.layers.len() && 4 * self.newer() >= self.total().bytes {
+            return mergeable;
         }
         let mut above = 0;
         let fits = |(index, bytes): &(usize, u64)| {
@@ -129,13 +145,16 @@ impl Figures {
             above += bytes;
             fits
         };
-        self.layers.iter().map(|layer| layer.bytes).enumerate().take_while(fits).count()
+        self.layers.iter().take(mergeable).map(|layer| layer.bytes).enumerate().take_while(fits).count()
     }
 }
 
-/// Returns the segments that can be merged, with their positions.
+/// Returns the segments that can be merged completely, with their positions.
 fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
-    segments.iter().enumerate().filter(|(_, segment)| segment.condition != Condition::SetApart)
+    segments
+        .iter()
+        .enumerate()
+        .filter(|(_, segment)| !matches!(segment.condition, Condition::SetApart { .. }))
 }
 
 /// Returns the bytes wasted, and the bytes that may be.
@@ -148,7 +167,7 @@ fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
 /// Returns the urgency of merges, given that one is due.
 pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     let (waste, allowed) = waste(segments, run_bytes);
-    let deepest = readable(segments).map(|(_, segment)| segment.layers.len()).max();
+    let deepest = segments.iter().map(Figures::depth).max();
     if waste > 2 * allowed || deepest.is_some_and(|layers| layers >= MOST_LAYERS) {
         Debt::Much
     } else {
@@ -165,8 +184,8 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let all = |segment| of(segment, usize::MAX);
     let required = || readable(segments).find(|(_, segment)| segment.condition == Condition::Required);
     let deep = || {
-        let deepest = readable(segments).max_by_key(|(_, segment)| segment.layers.len())?;
-        (deepest.1.layers.len() > LAYERS).then_some(deepest)
+        let deepest = segments.iter().enumerate().max_by_key(|(_, segment)| segment.depth())?;
+        (deepest.1.depth() > LAYERS).then_some(deepest)
     };
     let deleted = || readable(segments).find(|(_, segment)| segment.is_mostly_deleted());
     let wasteful = || {
@@ -190,7 +209,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
 fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let mut start = 0;
     for (index, segment) in segments.iter().enumerate() {
-        if segment.condition == Condition::SetApart {
+        if matches!(segment.condition, Condition::SetApart { .. }) {
             start = index + 1;
         }
         while let Some(window) = segments.get(start..=index).filter(|window| window.len() >= NEIGHBOURS) {
@@ -234,8 +253,9 @@ mod tests {
         assert_eq!(chosen(&base(required)), Some((2..3, 2)));
         let deep: Vec<u64> = std::iter::repeat_n(10, 11).chain([9_000]).collect();
         assert_eq!(chosen(&base(segment(&deep))), Some((2..3, 11)), "without the oldest layer");
-        let apart = Figures { condition: Condition::SetApart, ..segment(&deep) };
-        assert_eq!(chosen(&base(apart)), None);
+        let apart = |newer| Figures { condition: Condition::SetApart { newer }, ..segment(&deep) };
+        assert_eq!(chosen(&base(apart(1))), None, "sealed layers are left alone");
+        assert_eq!(chosen(&base(apart(5))), Some((2..3, 5)), "and the layers above them merged");
         let mut deleted = segment(&[9_000, 9_000]);
         (deleted.layers[0].entries, deleted.layers[0].deletions) = (300, 300);
         deleted.layers[1].entries = 600;
@@ -271,10 +291,16 @@ mod tests {
         let rows = (merged.entries - merged.deletions) * kept / 100;
         let bytes = merged.bytes * kept / 100;
         let below = segments[range.start].layers.iter().skip(layers).copied().collect::<Vec<_>>();
+        let condition = match segments[range.start].condition {
+            Condition::SetApart { newer } if !all => {
+                Condition::SetApart { newer: (newer.max(layers) - layers) + 1 }
+            }
+            _ => Condition::Usual,
+        };
         let result = Weight { bytes, entries: rows + deletions, deletions };
         let below = if all { Vec::new() } else { below };
         let layers = std::iter::once(result).filter(|result| result.entries > 0).chain(below).collect();
-        segments.splice(range, [Figures { layers, condition: Condition::Usual }]);
+        segments.splice(range, [Figures { layers, condition }]);
     }
 
     fn weights() -> impl Strategy<Value = Weight> {
@@ -289,7 +315,9 @@ mod tests {
 
     fn figures() -> impl Strategy<Value = Figures> {
         let condition = prop_oneof![
-            8 => Just(Condition::Usual), 1 => Just(Condition::Required), 1 => Just(Condition::SetApart),
+            8 => Just(Condition::Usual),
+            1 => Just(Condition::Required),
+            1 => (0..20_usize).prop_map(|newer| Condition::SetApart { newer }),
         ];
         (prop::collection::vec(weights(), 0..20), condition).prop_map(|(layers, condition)| {
             let figures = Figures { layers, condition };
@@ -312,10 +340,8 @@ mod tests {
                 merge(&mut segments, choice.clone(), kept);
                 prop_assert!(measure(&segments) < before, "{:?}", choice);
             }
-            for (_, segment) in readable(&segments) {
-                prop_assert!(segment.layers.len() <= LAYERS);
-                prop_assert!(!segment.is_mostly_deleted());
-            }
+            prop_assert!(segments.iter().all(|segment| segment.depth() <= LAYERS));
+            prop_assert!(readable(&segments).all(|(_, segment)| !segment.is_mostly_deleted()));
             let (waste, allowed) = waste(&segments, run_bytes);
             prop_assert!(waste <= allowed);
         }

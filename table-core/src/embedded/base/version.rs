@@ -311,8 +311,13 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the tally of all layers from `start` on, up to but without `end`.
-    pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
+    /// Returns the numbers of the runs of the segment of a key, the newest first.
+    pub(super) fn runs_of(&self, key: &[u8]) -> Vec<u64> {
+        self.segments.get(self.find(key)).map(|segment| segment.runs().collect()).unwrap_or_default()
+    }
+
+    /// Returns the tally of all layers from `start` on, up to but without `end`, except those of some runs.
+    pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>, except: &[u64]) -> Result<Tally> {
         let mut tally = Tally::default();
         for (index, segment) in self.segments.iter().enumerate().skip(self.find(start)) {
             if end.is_some_and(|end| *segment.start >= *end) {
@@ -320,20 +325,16 @@ impl Version {
             }
             let from = start.max(&segment.start);
             let to = [end, self.end(index)].into_iter().flatten().min();
-            for layer in &segment.layers {
+            for layer in segment.layers.iter().filter(|layer| !except.contains(&layer.run.number)) {
                 tally = tally.with(layer.run.tally(from, to)?);
             }
         }
         Ok(tally)
     }
 
-    /// Returns `true` if another version has the same layers as this one below `start`, and from `end` on.
-    pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> Result<bool> {
-        // The other version may begin a segment at `end`.
-        let mut cut = self.clone();
-        if let Some(end) = end {
-            cut.cut(end)?;
-        }
+    /// Returns `true` if another version has the same layers as this one below `start`, and from `end` on. Both have segments that begin
+    /// there.
+    pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> bool {
         let outside = |version: &Self| -> Vec<Arc<Segment>> {
             let is_outside = |segment: &&Arc<Segment>| {
                 *segment.start < *start || end.is_some_and(|end| *segment.start >= *end)
@@ -343,8 +344,8 @@ impl Version {
         let is_same = |(left, right): (&Arc<Segment>, &Arc<Segment>)| {
             left.start == right.start && left.runs().eq(right.runs())
         };
-        let (left, right) = (outside(&cut), outside(other));
-        Ok(left.len() == right.len() && left.iter().zip(&right).all(is_same))
+        let (left, right) = (outside(self), outside(other));
+        left.len() == right.len() && left.iter().zip(&right).all(is_same)
     }
 
     /// Returns `true` if a segment may have an entry of a key.

@@ -28,9 +28,18 @@ pub struct RealDisk;
 pub(super) struct RealFile(pub(super) File);
 
 #[derive(Debug)]
-struct RealLock(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
+struct RealLock(File);
 
 impl DiskLock for RealLock {}
+
+impl Drop for RealLock {
+    /// Unlocks the file. Closing it is not enough: a process that is being started has a copy of the handle until it runs its
+    /// program, and the system keeps the lock for the copy.
+    fn drop(&mut self) {
+        // After an error, the lock ends with the last copy.
+        let _ = self.0.unlock();
+    }
+}
 
 /// Locks an open file until the returned value is dropped.
 pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
@@ -146,5 +155,23 @@ impl DiskFile for RealFile {
             offset += written as u64;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_although_a_copy_of_its_handle_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::create(folder.path().join("LOCK")).unwrap();
+        let copy = file.try_clone().unwrap();
+        let held = lock(file).unwrap();
+        let path = folder.path().join("LOCK");
+        assert_eq!(RealDisk.lock(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(held);
+        assert!(RealDisk.lock(&path).is_ok());
+        drop(copy);
     }
 }

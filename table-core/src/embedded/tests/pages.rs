@@ -171,7 +171,7 @@ fn page_1_and_page_11_a_page_ends_at_bytes_and_at_entries_examined_and_still_mak
         ] {
             let (mut found, mut from, mut pages) = (Vec::new(), None, 0);
             loop {
-                let page = read(&state, (id, &employees()), &query, from.as_ref(), bounds).unwrap();
+                let (page, _) = read(&state, (id, &employees()), &query, from.as_ref(), bounds).unwrap();
                 assert!(page.rows_read.unwrap() <= bounds.examined);
                 found.extend(keys_of(&page));
                 pages += 1;

@@ -117,7 +117,7 @@ impl State {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct SimDisk {
+pub(in crate::embedded) struct SimDisk {
     names: Mutex<Names>,
     locked: Arc<Mutex<BTreeSet<PathBuf>>>,
     state: State,
@@ -171,7 +171,7 @@ impl Contents {
 
 impl SimDisk {
     /// Creates a disk on which no engine has a reserve.
-    pub(super) fn without_reserve() -> Self {
+    pub(in crate::embedded) fn without_reserve() -> Self {
         let state = State { has_no_reserve: true, ..State::default() };
         Self { state, ..Self::default() }
     }
@@ -234,12 +234,12 @@ impl SimDisk {
     }
 
     /// Sets the number of bytes by which files can grow.
-    pub(super) fn set_room(&self, bytes: i64) {
+    pub(in crate::embedded) fn set_room(&self, bytes: i64) {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
     /// Removes the failing sync, and frees space.
-    pub(super) fn mend(&self) {
+    pub(in crate::embedded) fn mend(&self) {
         self.fail_sync(i64::MAX);
         self.set_room(i64::MAX);
     }

@@ -1,7 +1,10 @@
 //! Does a bit that flips at rest, in any byte of any file of the base, cost at most the rows there, and never give a wrong answer?
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::embedded::key::SplitKey;
+use crate::embedded::tests::sim::SimDisk;
 
 /// A folder whose base has several segments, some with several layers, and what it holds.
 fn folder() -> (tempfile::TempDir, Model) {
@@ -145,6 +148,81 @@ fn a_merge_leaves_what_is_broken_as_it_is_and_merges_the_rest() {
         assert_eq!(read(&base, &model), lost, "nor after it was opened again");
         assert!(!base.view().verify().is_whole());
     }
+}
+
+/// Opens the base of [`folder`] after a byte of its first run was changed: in the first block, or in the index.
+fn broken(folder: &Path, disk: &Arc<SimDisk>, place_of: impl Fn(usize) -> usize) -> Base {
+    let path = folder.join("0000000001.rows");
+    let file = disk.open(&path, false).unwrap();
+    let mut byte = [0];
+    let at = place_of(usize::try_from(file.len().unwrap()).unwrap()) as u64;
+    file.read_at(at, &mut byte).unwrap();
+    file.write_at(at, &[byte[0] ^ 4]).unwrap();
+    Base::open(&on_disk(folder, disk)).unwrap()
+}
+
+fn on_disk(folder: &Path, disk: &Arc<SimDisk>) -> Place {
+    let disk: Arc<dyn Disk> = disk.clone();
+    Place { disk, ..place(folder) }
+}
+
+/// A base of rows on a simulated disk.
+fn simulated() -> (&'static Path, Arc<SimDisk>) {
+    let (folder, disk) = (Path::new("/sim"), Arc::new(SimDisk::without_reserve()));
+    disk.create_dir(folder).unwrap();
+    let mut base = Base::create(&on_disk(folder, &disk), meta(&[1])).unwrap();
+    flush(&mut base, 0..60, Some(50));
+    (folder, disk)
+}
+
+#[test]
+fn layers_above_a_broken_block_are_merged_and_have_a_bound() {
+    for place_of in [|_| 30, |length: usize| length - 60] {
+        let (folder, disk) = simulated();
+        let mut base = broken(folder, &disk, place_of);
+        let mut apart = 0;
+        for round in 0..200 {
+            // The first rows are those of the broken block.
+            let numbers: BTreeSet<u16> = (0..3).map(|n| (n * 7 + round) % 20).collect();
+            flush(&mut base, numbers.iter().copied(), Some(round % 50));
+            while base.debt() != Debt::None {
+                match base.merge().unwrap() {
+                    Merged::Apart(_) => apart += 1,
+                    Merged::Failed(error) => panic!("{error}"),
+                    _ => {}
+                }
+            }
+            let deepest = base.version.segments().iter().map(|segment| segment.layers.len()).max();
+            assert!(deepest <= Some(policy::LAYERS), "round {round}: {deepest:?}");
+            for n in numbers {
+                assert_eq!(base.view().get(&key_of(1, n)).unwrap(), Some(row_of(7, round % 50)));
+            }
+            base.remove_obsolete();
+        }
+        assert!(apart > 0);
+        // A compaction looks at what is set apart, and finds it broken again.
+        base.merge_all();
+        assert!(matches!(base.merge().unwrap(), Merged::Apart(_)));
+    }
+}
+
+/// The segment of a broken block is recorded, which takes room.
+#[test]
+fn a_broken_block_that_is_found_without_room_is_found_again_later() {
+    let (folder, disk) = simulated();
+    let mut base = broken(folder, &disk, |_| 30);
+    flush(&mut base, [2], Some(9));
+    base.merge_all();
+    disk.set_room(0);
+    for _ in 0..3 {
+        let Merged::Failed(error) = base.merge().unwrap() else { panic!("not refused") };
+        assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+    }
+    disk.mend();
+    let Merged::Apart(error) = base.merge().unwrap() else { panic!("not set apart") };
+    assert_eq!(error.code(), ErrorCode::Corrupted, "{error}");
+    assert!((0..20).any(|_| matches!(base.merge().unwrap(), Merged::All)));
+    assert_eq!(base.view().get(&key_of(1, 2)).unwrap(), Some(row_of(7, 9)));
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! Layers that are set apart from merges, because they cannot be read or because a merge of them was refused.
+//!
+//! A broken block gets a segment that has no other keys. In this segment the layer with the block and all older layers are *sealed*: merges
+//! leave them as they are. Newer layers lie on top of them and are merged with each other, so their number stays bounded.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::embedded::base::policy::{Choice, Condition};
+use crate::embedded::base::run::Run;
+use crate::embedded::base::version::stored::Stored;
+use crate::embedded::base::version::{Segment, Version, successor};
+use crate::embedded::base::{Base, Merged};
+use crate::embedded::disk::fault::is_shortage;
+use crate::embedded::failpoint::{Step, reach};
+use crate::error::{Error, ErrorCode, Result};
+
+/// The segments with sealed layers: by the start of the segment, the run of its newest sealed layer.
+#[derive(Debug, Default)]
+pub(super) struct Apart(BTreeMap<Vec<u8>, u64>);
+
+impl Apart {
+    /// Forgets all segments. The next merge finds out whether they can be read again.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns `true` if layers of a segment are sealed.
+    pub(super) fn contains(&self, segment: &Segment) -> bool {
+        self.0.contains_key(&*segment.start)
+    }
+
+    /// Returns the number of the newest layers of a segment that are not sealed. A layer has a larger run number than all layers below it.
+    fn newer(&self, segment: &Segment) -> usize {
+        match self.0.get(&*segment.start) {
+            Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
+            None => segment.layers.len(),
+        }
+    }
+
+    /// Returns the condition of a segment with sealed layers; `None` if it has none.
+    pub(super) fn condition(&self, segment: &Segment) -> Option<Condition> {
+        self.contains(segment).then(|| Condition::SetApart { newer: self.newer(segment) })
+    }
+}
+
+/// A block, or all blocks of a run, that cannot be read.
+struct Broken {
+    /// The position of the segment.
+    index: usize,
+    /// The number of the run.
+    run: u64,
+    keys: Keys,
+}
+
+/// The keys that cannot be read.
+enum Keys {
+    /// All keys of the segment: the index of the run cannot be read.
+    All,
+    /// The keys of a block, from the first to the last.
+    Block(Vec<u8>, Vec<u8>),
+}
+
+/// Returns the keys of the first block of a run within bounds that cannot be read.
+fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
+    let Ok(directory) = run.directory() else { return Some(Keys::All) };
+    let broken = directory.within(start, end).find(|block| run.read_block(*block).is_err())?;
+    Some(Keys::Block(directory.first(broken).max(start.to_vec()), directory.last(broken)))
+}
+
+impl Base {
+    /// Handles a merge that was not published. Layers that cannot be read are set apart, so that others are merged.
+    pub(super) fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
+        if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
+            return Ok(Merged::Failed(error));
+        }
+        let found = self.find_broken(choice);
+        let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
+        let segments = self.version.segments();
+        let first = segments.get(choice.segments.start);
+        let sealed = match (found, first) {
+            (Some(found), _) => found,
+            // The newest layer and all below it: whatever the reason is, this merge is not tried again.
+            (None, Some(first)) if is_refused || self.merges.apart.contains(first) => {
+                let run = first.layers.first().map_or(0, |newest| newest.run.number);
+                Broken { index: choice.segments.start, run, keys: Keys::All }
+            }
+            _ => return Ok(Merged::Failed(error)),
+        };
+        match self.set_apart(sealed) {
+            // A later merge finds the broken block again.
+            Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
+            outcome => outcome.map(|()| Merged::Apart(error)),
+        }
+    }
+
+    /// Returns the first layer of a choice that cannot be read and is not sealed.
+    fn find_broken(&self, choice: &Choice) -> Option<Broken> {
+        choice.segments.clone().find_map(|index| {
+            let segment = self.version.segments().get(index)?;
+            let end = self.version.end(index);
+            let mut layers = segment.layers.iter().take(self.merges.apart.newer(segment));
+            layers.find_map(|layer| {
+                let keys = broken_keys(&layer.run, &segment.start, end)?;
+                Some(Broken { index, run: layer.run.number, keys })
+            })
+        })
+    }
+
+    /// Seals layers from a broken one down, in a segment that has the keys of the broken block alone.
+    fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
+        let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
+        let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
+        let mut version = Version::clone(&self.version);
+        if let Keys::Block(first, last) = keys {
+            let behind = successor(&last);
+            let inside = end.is_none_or(|end| behind.as_slice() < end);
+            let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
+            // If the index of another run cannot be read, the segment stays whole.
+            match cut {
+                Ok(()) => start = first,
+                Err(_) => version = Version::clone(&self.version),
+            }
+        }
+        if version.segments().len() > self.version.segments().len() {
+            reach(self.hook.as_ref(), Step::MergeCommit)?;
+            self.record(Stored { version: Arc::new(version), ..self.stored.clone() })?;
+        }
+        self.merges.apart.0.insert(start, run);
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! An engine that is dropped, or closed, and opened again at once, while merges are under way and the process starts others.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use table_core::embedded::{Durability, Engine, EngineOptions};
+use table_core::limits::Limits;
+use table_core::row::RowWriter;
+use table_core::{
+    BlockOn, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
+    Transaction, ValueRef,
+};
+
+/// Engines that are opened one after another on one folder.
+const LIVES: u32 = 40;
+
+fn open(folder: &Path) -> Result<Engine> {
+    EngineOptions::new().durability(Durability::Relaxed).checkpoint_bytes(48 << 10).open(folder)
+}
+
+/// Replaces a hundred rows by rows with a number.
+fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
+    let mut transaction = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?;
+    for row in 0..100 {
+        let mut writer = RowWriter::new();
+        writer.property("Number", ValueRef::Int32(i32::try_from(number).unwrap()));
+        writer.property("Text", ValueRef::Binary(&[7; 400]));
+        let row_key = RowKey::new(format!("{:05}", (number * 37 + row) % 1_000))?;
+        transaction.push(Operation { row_key, kind: OperationKind::InsertOrReplace(writer.finish()) })?;
+    }
+    engine.submit(table, transaction).block_on().map(drop)
+}
+
+/// Does some work that leaves flushes and merges under way, and ends the engine.
+fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
+    let snapshot = engine.snapshot()?;
+    for part in 0..4 {
+        put(&engine, table, number * 4 + part)?;
+    }
+    drop(snapshot);
+    if number.is_multiple_of(2) { engine.close().block_on() } else { Ok(()) }
+}
+
+#[test]
+fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_start() {
+    let (root, table) = (tempfile::tempdir().unwrap(), TableName::new("Employee").unwrap());
+    let folder = root.path().join("db");
+    let ends = AtomicBool::new(false);
+    let lives = || -> Result<()> {
+        for number in 0..LIVES {
+            let engine = open(&folder)?;
+            match engine.create_table(&table).block_on() {
+                Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),
+                _ => live(engine, &table, number)?,
+            }
+            // The locks of backups and restores are other ones.
+            if number.is_multiple_of(10) {
+                let (copy, restored) = (root.path().join("copy"), root.path().join(number.to_string()));
+                open(&folder)?.backup(&copy).block_on()?;
+                Engine::restore(&copy, &restored)?;
+                assert!(open(&restored)?.verify()?.is_whole());
+            }
+        }
+        Ok(())
+    };
+    let lived = thread::scope(|scope| {
+        // A process that starts holds what this one has open until it becomes the other program.
+        let starts = || {
+            while !ends.load(Ordering::Relaxed) {
+                assert!(Command::new("true").status().unwrap().success());
+            }
+        };
+        let started = scope.spawn(starts);
+        let lived = lives();
+        ends.store(true, Ordering::Relaxed);
+        started.join().unwrap();
+        lived
+    });
+    lived.unwrap();
+}
