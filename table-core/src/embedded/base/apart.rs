@@ -6,14 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::embedded::base::Base;
 use crate::embedded::base::policy::{Choice, Condition};
 use crate::embedded::base::run::Run;
 use crate::embedded::base::version::stored::Stored;
 use crate::embedded::base::version::{Segment, Version, successor};
-use crate::embedded::base::{Base, Merged};
-use crate::embedded::disk::fault::is_shortage;
 use crate::embedded::failpoint::{Step, reach};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 
 /// The segments with sealed layers: by the start of the segment, the run of its newest sealed layer.
 #[derive(Debug, Default)]
@@ -45,7 +44,7 @@ impl Apart {
 }
 
 /// A block, or all blocks of a run, that cannot be read.
-struct Broken {
+pub(super) struct Broken {
     /// The position of the segment.
     index: usize,
     /// The number of the run.
@@ -69,33 +68,8 @@ fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
 }
 
 impl Base {
-    /// Handles a merge that was not published. Layers that cannot be read are set apart, so that others are merged.
-    pub(super) fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
-        if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
-            return Ok(Merged::Failed(error));
-        }
-        let found = self.find_broken(choice);
-        let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
-        let segments = self.version.segments();
-        let first = segments.get(choice.segments.start);
-        let sealed = match (found, first) {
-            (Some(found), _) => found,
-            // The newest layer and all below it: whatever the reason is, this merge is not tried again.
-            (None, Some(first)) if is_refused || self.merges.apart.contains(first) => {
-                let run = first.layers.first().map_or(0, |newest| newest.run.number);
-                Broken { index: choice.segments.start, run, keys: Keys::All }
-            }
-            _ => return Ok(Merged::Failed(error)),
-        };
-        match self.set_apart(sealed) {
-            // A later merge finds the broken block again.
-            Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
-            outcome => outcome.map(|()| Merged::Apart(error)),
-        }
-    }
-
     /// Returns the first layer of a choice that cannot be read and is not sealed.
-    fn find_broken(&self, choice: &Choice) -> Option<Broken> {
+    pub(super) fn find_broken(&self, choice: &Choice) -> Option<Broken> {
         choice.segments.clone().find_map(|index| {
             let segment = self.version.segments().get(index)?;
             let end = self.version.end(index);
@@ -107,8 +81,16 @@ impl Base {
         })
     }
 
+    /// Returns the newest layer of the first segment of a choice as broken, if a merge of the segment was refused or has failed before.
+    pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
+        let index = choice.segments.start;
+        let segment = self.version.segments().get(index)?;
+        let run = segment.layers.first().map_or(0, |newest| newest.run.number);
+        (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
+    }
+
     /// Seals layers from a broken one down, in a segment that has the keys of the broken block alone.
-    fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
+    pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
         let mut version = Version::clone(&self.version);

@@ -21,7 +21,7 @@ use crate::embedded::disk::fault::is_shortage;
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::{self, Span};
 use crate::embedded::mend::Mend;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 
 /// The state of merging beside the version.
 #[derive(Debug, Default)]
@@ -168,6 +168,22 @@ impl Base {
             segments = self.version.segments().len(),
             "slice of a merge recorded"
         );
+    }
+
+    /// Handles a merge that was not published. Layers that cannot be read are set apart, so that others are merged.
+    fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
+        if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
+            return Ok(Merged::Failed(error));
+        }
+        let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
+        // Whatever the reason is, a merge that was refused is not tried again.
+        let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
+        let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
+        match self.set_apart(broken) {
+            // A later merge finds the broken block again.
+            Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
+            outcome => outcome.map(|()| Merged::Apart(error)),
+        }
     }
 
     /// Returns the part of a choice that one step merges. A segment of more than two runs is merged in parts of about one run.
