@@ -53,8 +53,7 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
-    AnyRelations, Declared, DeclaresNothing, Entity, FromEntity, NotRead, PlainEntity, ProjectionOf,
-    ToEntity, Versioned,
+    AnyRelations, Declared, Entity, FromEntity, NotRead, PlainEntity, ProjectionOf, ToEntity, Versioned,
 };
 pub use crate::error::Result;
 pub use crate::etag::ETag;

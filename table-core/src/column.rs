@@ -1,7 +1,9 @@
 //! Typed columns: properties by name and type, and conditions on them.
 
+mod condition;
 mod key;
 mod operand;
+mod refused;
 mod role;
 
 use std::marker::PhantomData;
@@ -9,6 +11,7 @@ use std::marker::PhantomData;
 use crate::filter::{Comparison, Filter};
 use crate::fnv::fnv1a64;
 use crate::key::order;
+pub use condition::{Condition, IntoCondition};
 pub use key::KeyColumn;
 pub use operand::{BoolColumn, Operand, Text};
 pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
@@ -68,7 +71,7 @@ impl<E, T, K> Column<E, T, K> {
     }
 
     fn compare(self, operator: Comparison, value: impl Operand<T>) -> Condition<E> {
-        Condition::from_filter(Filter::compare(self.name, operator, value.into_value()))
+        Condition::from_filter(value.into_filter(self.name, operator))
     }
 
     /// Matches entities whose property equals the value.
@@ -100,6 +103,20 @@ impl<E, T, K> Column<E, T, K> {
     /// Matches entities whose property is at most the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn le(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Le, value)
+    }
+
+    /// Matches entities whose property equals one of the values; no entity for an empty list. The service documents at most 15
+    /// comparisons in a filter (FIL-7).
+    ///
+    /// ```
+    /// use table_core::Column;
+    ///
+    /// struct Employee;
+    /// const AGE: Column<Employee, i32> = Column::new("Age");
+    /// assert_eq!(AGE.is_in([30, 40]).into_filter().to_string(), "Age eq 30 or Age eq 40");
+    /// ```
+    pub fn is_in<V: Operand<T>>(self, values: impl IntoIterator<Item = V>) -> Condition<E> {
+        Condition::any(values.into_iter().map(|value| self.eq(value)))
     }
 
     /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have it, with any type.
@@ -154,73 +171,11 @@ impl<E, T, K> std::fmt::Debug for Column<E, T, K> {
     }
 }
 
-/// A [`Filter`] on the entity `E`, built from its typed columns.
-///
-/// ```
-/// use table_core::column::Condition;
-/// use table_core::Entity;
-///
-/// #[derive(Entity)]
-/// #[partition_key(department)]
-/// #[row_key(id)]
-/// struct Employee { department: String, #[digits(6)] id: u32, age: i32, email: Option<String> }
-///
-/// let reachable: Condition<Employee> = Employee::AGE.ge(18).and(Employee::EMAIL.ne(""));
-/// assert_eq!(reachable.into_filter().to_string(), "Age ge 18 and Email ne ''");
-/// ```
-#[must_use = "a condition has no effect until it is passed to a query"]
-pub struct Condition<E> {
-    filter: Filter,
-    of: PhantomData<fn() -> E>,
-}
-
-impl<E> Condition<E> {
-    /// Wraps a filter without checking its names and types against the entity.
-    pub const fn from_filter(filter: Filter) -> Self {
-        Self { filter, of: PhantomData }
-    }
-
-    /// Returns the filter.
-    #[must_use]
-    pub fn into_filter(self) -> Filter {
-        self.filter
-    }
-
-    /// Matches if both conditions match.
-    pub fn and(self, other: Self) -> Self {
-        Self::from_filter(self.filter.and(other.filter))
-    }
-
-    /// Matches if at least one of the conditions matches.
-    pub fn or(self, other: Self) -> Self {
-        Self::from_filter(self.filter.or(other.filter))
-    }
-}
-
-/// Negates the condition. The result matches entities that lack the property (FIL-12).
-impl<E> std::ops::Not for Condition<E> {
-    type Output = Self;
-
-    fn not(self) -> Self {
-        Self::from_filter(!self.filter)
-    }
-}
-
-impl<E> Clone for Condition<E> {
-    fn clone(&self) -> Self {
-        Self::from_filter(self.filter.clone())
-    }
-}
-
-impl<E> std::fmt::Debug for Condition<E> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.filter.fmt(f)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use chrono::{DateTime, Utc};
+    use std::net::IpAddr;
+
+    use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
     use uuid::Uuid;
 
     use super::*;
@@ -269,6 +224,24 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_no_property_has_is_compared_by_its_order() {
+        let large = i64::MAX.cast_unsigned() + 1;
+        assert_eq!(text(column::<u64>().eq(7)), "P eq 7L");
+        assert_eq!(text(column::<u64>().le(large - 1)), "P le 9223372036854775807L");
+        for condition in [column::<u64>().eq(large), column::<u64>().gt(large), column::<u64>().ge(large)] {
+            assert_eq!(text(condition), "P gt 9223372036854775807L");
+        }
+        for condition in [column::<u64>().ne(large), column::<u64>().lt(large), column::<u64>().le(large)] {
+            assert_eq!(text(condition), "P le 9223372036854775807L");
+        }
+        assert_eq!(text(column::<Option<u64>>().eq(large)), "P gt 9223372036854775807L");
+        assert_eq!(text(column::<NaiveDate>().gt(NaiveDate::MIN)), "P gt ''");
+        assert_eq!(text(column::<NaiveDate>().gt(NaiveDate::MAX)), "P gt '~'");
+        let leap = NaiveTime::from_hms_nano_opt(23, 59, 59, 1_500_000_000).unwrap();
+        assert_eq!(text(column::<NaiveTime>().lt(leap)), "P lt '23:59:59.999999999~'");
+    }
+
+    #[test]
     fn fil_13_and_19_truth_and_prefixes() {
         assert_eq!(text(!column::<bool>().is_true()), "not P");
         assert_eq!(text(column::<Option<bool>>().is_true()), "P");
@@ -291,6 +264,10 @@ mod tests {
         same(1_u16, EdmType::Int32);
         same(1_u32, EdmType::Int64);
         same(1_i64, EdmType::Int64);
+        same(1_u64, EdmType::Int64);
+        same(NaiveDate::default(), EdmType::String);
+        same(NaiveTime::default(), EdmType::String);
+        same(IpAddr::from([127, 0, 0, 1]), EdmType::String);
         same(1_f32, EdmType::Double);
         same(1_f64, EdmType::Double);
         same(true, EdmType::Boolean);

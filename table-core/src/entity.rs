@@ -2,10 +2,12 @@
 
 mod index;
 mod own;
+mod round_trip;
 mod versioned;
 
 pub use index::{IndexEntry, IndexOf};
 pub(crate) use own::{put, read_own_again};
+pub use round_trip::check_round_trip;
 pub use versioned::Versioned;
 
 use std::any::Any;
@@ -89,8 +91,8 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
 
-/// An entity without derived rows: it declares no indexes, no feed and no copies, so [`Table`](crate::Table) can write it. The derive implements this
-/// trait; manual implementations are not possible.
+/// An entity without derived rows: it declares no indexes, no feed and no copies, so [`Table`](crate::Table) can write it. Only `#[derive(Entity)]`
+/// implements it. A generic function that writes entities has the bound `E: PlainEntity`.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -120,22 +122,14 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     label = "this method writes the entity only",
     note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
-    note = "reads are not affected: `get`, `query` and `scan` work for every entity"
+    note = "reads are not affected: `get`, `query` and `scan` work for every entity",
+    note = "a generic function that writes has the bound `E: PlainEntity`"
 )]
-pub trait PlainEntity: Entity + DeclaresNothing {}
-
-impl<E: DeclaresNothing> PlainEntity for E {}
-
-/// Implemented by the derive for entities without derived rows. Not public API.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares an index, a feed or copies, which `Table` would not update",
-    label = "this method writes the entity only",
-    note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
-            `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
-    note = "reads are not affected: `get`, `query` and `scan` work for every entity"
-)]
-pub trait DeclaresNothing: Entity {}
+pub trait PlainEntity: Entity {
+    /// Generated, so that no other code implements this trait by accident.
+    #[doc(hidden)]
+    fn only_derived();
+}
 
 /// A row type with the schemas that a table of it is opened with: one for an entity, those of all members for a set, none for the bag. Derived.
 ///
@@ -179,6 +173,7 @@ impl<E: Entity> Declared for E {
     note = "write it with `table_patterns`, whose `Entities` has the same methods and maintains everything declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
     note = "reads are not affected: `get`, `query` and `scan` work for every entity",
+    note = "a generic function that writes has the bound `E: PlainEntity`",
     note = "a set can be written if each of its members can; write the others with `Entities`"
 )]
 pub trait ToEntity {

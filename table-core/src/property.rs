@@ -15,6 +15,7 @@ pub use json::Json;
 pub use rest::Rest;
 #[doc(hidden)]
 pub use search::Search;
+pub(crate) use types::{day, time};
 
 use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
@@ -28,13 +29,18 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | `String` | `Edm.String` |
 /// | `i8`, `i16`, `i32`, `u8`, `u16` | `Edm.Int32` |
 /// | `u32`, `i64` | `Edm.Int64`, the smallest type that holds every value |
+/// | `u64` | `Edm.Int64`; a greater value than [`i64::MAX`] is refused when it is written |
 /// | `f32`, `f64` | `Edm.Double` |
 /// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
+/// | `NaiveDate`, `NaiveTime` | `Edm.String`: `2014-04-23`, `09:05:00` and the digits of a fraction, in their order |
+/// | `IpAddr` | `Edm.String`: `127.0.0.1` |
 /// | [`Json<T>`] | `Edm.String` |
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |
 ///
-/// `u64` is not supported, because `Edm.Int64` is signed and some values could not be stored.
+/// An `Edm.DateTime` counts 100 ns, so that a `DateTime<Utc>` is truncated to them (TICK-6): an entity with finer instants is read back unequal.
+/// [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip) finds it
+/// in a test.
 ///
 /// A custom type can delegate to one of these:
 ///
@@ -67,9 +73,10 @@ use crate::value::{EdmType, Value, ValueRef};
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "this type is not one of the eight Edm types",
-    note = "`String`, `i32`, `i64`, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>`, smaller integers, and `Option` of them can",
+    note = "`String`, `i32`, `i64`, `u64`, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Uuid`, `IpAddr`, `Vec<u8>`, smaller integers, \
+            and `Option` of them can",
     note = "a fieldless enum can be stored as the name of its variant: `#[derive(KeyPart)]`",
-    note = "store a day or a time of day as an instant or as text; store paths, addresses and `Arc<str>` as `String`",
+    note = "store a duration as a number whose unit is in its name, `shift_millis: i64`; store paths, `Box<str>` and `Arc<str>` as `String`",
     note = "store a list, a map or a nested type as JSON: `#[property(json)]`",
     note = "a parameter of a generic entity needs the bound `<T: Property>`"
 )]

@@ -7,6 +7,7 @@ mod index;
 mod key;
 mod level;
 mod property;
+mod serde;
 mod table;
 mod wide;
 
@@ -23,6 +24,7 @@ pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     level::check(ctxt, entity);
     hot::check(ctxt, entity);
     property::check(ctxt, entity);
+    serde::check(ctxt, entity);
     index::check(ctxt, entity);
     float::check(ctxt, entity);
 }

@@ -2,6 +2,7 @@
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
+mod meant;
 mod parse;
 mod words;
 
@@ -10,10 +11,11 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, LitInt, Path, Type};
 
-pub(crate) use parse::{in_attribute, meant, parse_attribute, parse_part, word_of};
+pub(crate) use meant::meant;
+pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
 #[cfg(test)]
 pub(crate) use words::all;
-pub(crate) use words::{Gives, Word, attributes};
+pub(crate) use words::{Gives, Word, attributes, filled};
 
 /// The codec of a field in a key.
 #[derive(Clone)]

@@ -207,7 +207,7 @@ pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
     quote! {
-        #[allow(unexpected_cfgs, reason = "generated: set by rust-analyzer")]
+        #[allow(deprecated, unexpected_cfgs, reason = "generated: set by rust-analyzer")]
         const _: () = {
             #[cfg(rust_analyzer)]
             fn named #of_impl(#value: &#ty) #of_where {
@@ -234,7 +234,9 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     quote! {
         #[automatically_derived]
-        impl #of_impl __table::DeclaresNothing for #ty #of_where {}
+        impl #of_impl __table::PlainEntity for #ty #of_where {
+            fn only_derived() {}
+        }
     }
 }
 
@@ -243,6 +245,7 @@ fn allow() -> TokenStream {
     quote! {
         #[allow(
             dead_code,
+            deprecated,
             missing_debug_implementations,
             private_bounds,
             private_interfaces,

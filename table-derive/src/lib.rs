@@ -5,6 +5,7 @@
 
 mod access;
 mod attr;
+mod casing;
 mod check;
 mod codec;
 mod ctxt;

@@ -59,7 +59,7 @@ async fn page(
 ) -> table_patterns::Result<(Vec<u32>, Option<String>)> {
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
     let query = tickets.query(Ticket::by_status("contoso", Status::Open));
-    let query = query.project::<Line>().top(10);
+    let query = query.project::<Line>().page_size(10);
     let page = match after {
         None => query.page().await?,
         Some(after) => query.page_from(&after.parse::<Continuation>()?).await?,

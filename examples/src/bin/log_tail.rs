@@ -36,7 +36,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     assert_eq!(claim(0, 1).key_of()?.row_key.as_str(), "2519954698939999999_001");
 
     // The three newest, whatever the length of the log: one request, three rows read.
-    let newest = expenses.query(Expense::partition(123)).top(3);
+    let newest = expenses.query(Expense::partition(123)).page_size(3);
     println!("{}", newest.plan()?);
     let page = newest.page().await?;
     let found: Vec<Expense> = page.items.into_iter().map(Versioned::into_value).collect();

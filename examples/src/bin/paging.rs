@@ -25,19 +25,19 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let order = |number| Order { customer: "contoso".to_owned(), number, cents: i64::from(number) * 100 };
     orders.bulk().insert_all((1..=250).map(order)).await?;
 
-    let first = orders.query(Order::partition("contoso")).top(100).page().await?;
+    let first = orders.query(Order::partition("contoso")).page_size(100).page().await?;
     assert_eq!(first.items.len(), 100);
     let Some(continuation) = first.continuation else { panic!("150 orders are left") };
     let stored: String = continuation.to_string();
 
     // Later, in another process: the same query and the text are sufficient.
     let orders = store.table::<Order>();
-    let query = orders.query(Order::partition("contoso")).top(100);
+    let query = orders.query(Order::partition("contoso")).page_size(100);
     let second = query.page_from(&stored.parse::<Continuation>()?).await?;
     assert_eq!(second.items.first().map(|order| order.number), Some(101));
 
     // Another query refuses this token (PAGE-9).
-    let other = orders.query(Order::partition("fabrikam")).top(100);
+    let other = orders.query(Order::partition("fabrikam")).page_size(100);
     let Err(refused) = other.page_from(&stored.parse()?).await else { panic!("a token of another query") };
     println!("{refused}");
 

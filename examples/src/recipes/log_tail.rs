@@ -18,7 +18,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let earthquakes = store.table::<Earthquake>();
-    let query = earthquakes.query(Earthquake::partition("us")).top(10);
+    let query = earthquakes.query(Earthquake::partition("us")).page_size(10);
     let plan = query.plan()?;
     let page = query.page().await?;
     let found: Vec<Earthquake> = page.items.into_iter().map(Versioned::into_value).collect();

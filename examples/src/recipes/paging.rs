@@ -23,7 +23,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     loop {
         // Only the text is known of the previous page, as in another process on another day.
         let earthquakes = store.table::<Earthquake>();
-        let query = earthquakes.query(Earthquake::partition("ak")).top(100);
+        let query = earthquakes.query(Earthquake::partition("ak")).page_size(100);
         let page = match &token {
             None => query.page().await?,
             Some(token) => query.page_from(&token.parse::<Continuation>()?).await?,
@@ -41,6 +41,6 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let of_alaska = inputs.earthquakes.iter().filter(|event| event.network == "ak");
     assert!(ids.iter().eq(of_alaska.map(|event| &event.id)), "each event once, the latest first");
 
-    let plan = store.table::<Earthquake>().query(Earthquake::partition("ak")).top(100).plan()?;
+    let plan = store.table::<Earthquake>().query(Earthquake::partition("ak")).page_size(100).plan()?;
     Ok(Report::new(plan, answer))
 }

@@ -17,7 +17,7 @@ fn two_prefixes_do_not_meet_and_one_is_deleted_alone() {
 
         let sales = |store: &Prefixed<Engine>| store.table::<Employee>().query(Employee::partition("Sales"));
         assert!(!sales(&one).collect().await.unwrap().is_empty());
-        let page = sales(&one).top(2).page().await.unwrap();
+        let page = sales(&one).page_size(2).page().await.unwrap();
         let rest = sales(&one).page_from(&page.continuation.unwrap()).await.unwrap();
         assert_eq!(rest.items.len() + 2, sales(&one).collect().await.unwrap().len());
         assert!(sales(&two).collect().await.unwrap().is_empty());

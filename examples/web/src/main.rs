@@ -79,7 +79,7 @@ async fn list(
     Path(customer): Path<String>,
     Query(cursor): Query<Cursor>,
 ) -> Result<Json<Listing>, Failure> {
-    let query = orders.query(Order::partition(&customer)).top(50);
+    let query = orders.query(Order::partition(&customer)).page_size(50);
     let page = match cursor.after {
         None => query.page().await?,
         Some(after) => query.page_from(&after.parse::<Continuation>()?).await?,

@@ -2,10 +2,11 @@
 
 use std::ops::Bound;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::codec::{DerivedPart, Form, KeyCodec};
 use crate::key::order;
 use crate::query::TextRange;
+use crate::query::fault::QueryFault;
 use crate::selection::KeyBounds;
 
 use super::property::{Encode, of_field};
@@ -50,9 +51,9 @@ pub(super) fn range<T>(
             let mut text = begin.to_owned();
             of_field(field, encode(value, &mut text))?;
             text.push_str(place.literal);
-            Ok(text)
+            Ok::<_, Error>(text)
         };
-        Ok(match bound {
+        Ok::<_, Error>(match bound {
             Bound::Excluded(value) if !place.cut => Bound::Excluded(text(value)?),
             Bound::Included(value) | Bound::Excluded(value) => Bound::Included(text(value)?),
             Bound::Unbounded => Bound::Unbounded,
@@ -61,6 +62,12 @@ pub(super) fn range<T>(
     let (least, greatest) = range.with(|least, greatest| (text(least), text(greatest)));
     let (least, greatest) = (least?, greatest?);
     let (lower, upper) = if place.descending { (greatest, least) } else { (least, greatest) };
+    if let (Bound::Included(from) | Bound::Excluded(from), Bound::Included(to) | Bound::Excluded(to)) =
+        (&lower, &upper)
+        && order::compare(from, to).is_gt()
+    {
+        return Err(Error::of(QueryFault::Reversed).with_property(field));
+    }
     let all = values(begin, place.form);
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
@@ -111,10 +118,22 @@ fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
     use crate::key::codec::{Desc, Digits, Signed, Text};
 
     fn of<C: KeyCodec<T>, T>(begin: &str, bounds: &impl KeyBounds<T>) -> TextRange {
         range(begin, "sequence", bounds, C::encode, place::<C, T>("", true)).unwrap()
+    }
+
+    #[test]
+    fn a_range_whose_start_is_greater_than_its_end_is_refused() {
+        fn code<C: KeyCodec<u32>>(bounds: std::ops::Range<u32>) -> Option<ErrorCode> {
+            let range = range("", "sequence", &bounds, C::encode, place::<C, u32>("", true));
+            range.err().map(|error| error.code())
+        }
+        assert_eq!(code::<Digits<4>>(9..3), Some(ErrorCode::InvalidInput));
+        assert_eq!(code::<Desc<Digits<4>>>(9..3), Some(ErrorCode::InvalidInput));
+        assert_eq!((code::<Digits<4>>(3..3), code::<Desc<Digits<4>>>(3..9)), (None, None));
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Operands of column comparisons: values of the column's type, and values that widen to it.
 
-use chrono::{DateTime, Utc};
+use std::net::IpAddr;
+
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 use uuid::Uuid;
 
+use crate::filter::{Comparison, Filter};
+use crate::property;
 use crate::value::Value;
 
 /// A value that a column of type `T` can be compared with.
@@ -29,17 +33,28 @@ use crate::value::Value;
 #[diagnostic::on_unimplemented(
     message = "[T087] a column of type `{T}` cannot be compared with `{Self}`",
     label = "not of the column's type",
-    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16)"
+    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16)",
+    note = "to match entities without the property, write `column.is_absent()`"
 )]
-pub trait Operand<T> {
+pub trait Operand<T>: Sized {
     /// Converts to the constant in the filter.
     fn into_value(self) -> Value;
+
+    /// Returns the comparison of a property with this value. Types with values that no property can have override it.
+    #[doc(hidden)]
+    fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
+        Filter::compare(name, operator, self.into_value())
+    }
 }
 
 /// A column of an optional property accepts the same operands as a column of the property.
 impl<T, V: Operand<T>> Operand<Option<T>> for V {
     fn into_value(self) -> Value {
         Operand::<T>::into_value(self)
+    }
+
+    fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
+        Operand::<T>::into_filter(self, name, operator)
     }
 }
 
@@ -74,6 +89,37 @@ operand! {
     Vec<u8>: &Vec<u8> => bytes Value::Binary(bytes.clone());
     Vec<u8>: &[u8] => bytes Value::Binary(bytes.to_vec());
     DateTime<Utc>: DateTime<Utc> => instant Value::DateTime(instant);
+    NaiveDate: NaiveDate => day Value::String(day_text(day));
+    NaiveTime: NaiveTime => time Value::String(time_text(time));
+    IpAddr: IpAddr => address Value::String(address.to_string());
+}
+
+impl Operand<u64> for u64 {
+    fn into_value(self) -> Value {
+        Value::Int64(i64::try_from(self).unwrap_or(i64::MAX))
+    }
+
+    /// A number that no `Edm.Int64` has is greater than all of them.
+    fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
+        let operator = match operator {
+            same if i64::try_from(self).is_ok() => same,
+            Comparison::Ne | Comparison::Lt | Comparison::Le => Comparison::Le,
+            Comparison::Eq | Comparison::Gt | Comparison::Ge => Comparison::Gt,
+        };
+        Filter::compare(name, operator, Operand::<Self>::into_value(self))
+    }
+}
+
+/// Returns the text of a day. A day outside the years 0 to 9999 gets one that is less or greater than the text of every stored day.
+fn day_text(day: NaiveDate) -> String {
+    property::day("", day).unwrap_or_else(|_| if day.year() < 0 { String::new() } else { "~".to_owned() })
+}
+
+/// Returns the text of a time. A leap second gets one between the texts of its neighbours.
+fn time_text(time: NaiveTime) -> String {
+    // chrono represents a leap second by a fraction above one second, and prints it as second 60.
+    property::time("", time)
+        .unwrap_or_else(|_| format!("{}:{:02}.999999999~", time.format("%H:%M"), time.second()))
 }
 
 /// A column type that holds text.

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::query::{Continuation, Page, Query, Select};
-use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use crate::store::{Capabilities, Committed, DynTableStore, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
 /// Returns `true` if a fault that occurs on every n-th call is due.
@@ -116,6 +116,19 @@ impl Engine {
         let mut key = key::of_rows(partition_key.as_str());
         let keyed = operations.into_iter().map(|operation| (key(operation.row_key.as_str()), operation));
         Ok(Writes { operations: keyed.collect(), partition_key })
+    }
+}
+
+/// Wraps the engine as a store that is chosen at run time. Other stores are wrapped by [`DynTableStore::new`].
+///
+/// ```
+/// use table_core::{DynTableStore, Engine};
+///
+/// let store: DynTableStore = Engine::in_memory().into();
+/// ```
+impl From<Engine> for DynTableStore {
+    fn from(engine: Engine) -> Self {
+        Self::new(engine)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Errors of typed properties.
 
+use chrono::{NaiveDate, NaiveTime};
+
 use crate::error::{ErrorCode, Fault};
 use crate::value::EdmType;
 
@@ -10,6 +12,16 @@ pub(crate) enum PropertyFault {
     Type { wanted: EdmType, found: Option<EdmType> },
     #[error("the stored number {number} does not fit `{wanted}`; use a wider type")]
     Number { number: String, wanted: &'static str },
+    #[error("{0} is greater than 9223372036854775807, the largest Edm.Int64; store it as text, `String`")]
+    Unsigned(u64),
+    #[error("{0} is outside the years 0 to 9999; check the value")]
+    Day(NaiveDate),
+    #[error("{0} is a leap second, which cannot be stored; check the value")]
+    LeapSecond(NaiveTime),
+    #[error(
+        "the stored text '{text}' is not {wanted}; read the entity as a `TableEntity`, or change the type to `String`"
+    )]
+    Text { text: String, wanted: &'static str },
     #[error("the stored tick {0} is after the year 9999")]
     Tick(u64),
     #[error("the value needs more than {0} chunks of 64 KiB; store it as a blob")]
@@ -38,9 +50,13 @@ impl Fault for PropertyFault {
         match self {
             Self::Type { .. }
             | Self::Number { .. }
+            | Self::Text { .. }
             | Self::Chunks(_)
             | Self::FromJson(_)
             | Self::NoJson(_) => (ErrorCode::EntityMismatch, None),
+            Self::Unsigned(_) | Self::Day(_) | Self::LeapSecond(_) => {
+                (ErrorCode::OutOfRangeInput, Some("TYPE-1"))
+            }
             Self::Tick(_) => (ErrorCode::Corrupted, None),
             Self::TooManyChunks(_) => (ErrorCode::PropertyValueTooLarge, Some("SIZE-1")),
             Self::Rest | Self::RestOfCopy(_) => (ErrorCode::DuplicatePropertiesSpecified, Some("PROP-6")),

@@ -1,8 +1,9 @@
 //! Implementations of `Property` for common types.
 
 use std::fmt::Display;
+use std::net::IpAddr;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -68,6 +69,10 @@ property! {
         ValueRef::Int64(number) => Ok(number),
         ValueRef::Int32(number) => Ok(i64::from(number))
     }, |row, name| row.fixed(name, Self::EDM).map(i64::from_le_bytes);
+    u64, Int64, |this, name| signed(name, *this)?, {
+        ValueRef::Int64(number) => narrow(number),
+        ValueRef::Int32(number) => narrow(number)
+    },;
     f32, Double, |this, name| f64::from(*this), {
         ValueRef::Double(number) => exact(number),
         ValueRef::Int32(number) => exact(f64::from(number))
@@ -81,6 +86,45 @@ property! {
     DateTime<Utc>, DateTime, |this, name| edm_ticks(name, *this)?, {
         ValueRef::DateTime(count) => ticks::to_datetime(count).ok_or_else(|| Error::of(PropertyFault::Tick(count)))
     }, |row, name| row.fixed(name, Self::EDM).map(u64::from_le_bytes).and_then(ticks::to_datetime);
+    NaiveDate, String, |this, name| &day(name, *this)?, { ValueRef::String(text) => read_text(text, day_of, "a day such as 2014-04-23") },;
+    NaiveTime, String, |this, name| &time(name, *this)?, { ValueRef::String(text) => read_text(text, time_of, "a time such as 09:05:00") },;
+    IpAddr, String, |this, name| &this.to_string(), { ValueRef::String(text) => read_text(text, |text| text.parse().ok(), "an IP address") },;
+}
+
+/// Returns the number as an `Edm.Int64`. The error names the property.
+fn signed(name: &str, number: u64) -> Result<i64> {
+    i64::try_from(number).map_err(|_| Error::of(PropertyFault::Unsigned(number)).with_property(name))
+}
+
+/// Returns a day as `yyyy-MM-dd`. The error names the property.
+pub(crate) fn day(name: &str, day: NaiveDate) -> Result<String> {
+    let text = day.format("%Y-%m-%d").to_string();
+    if text.len() == "yyyy-MM-dd".len() && (0..=9_999).contains(&day.year()) {
+        return Ok(text);
+    }
+    Err(Error::of(PropertyFault::Day(day)).with_property(name))
+}
+
+fn day_of(text: &str) -> Option<NaiveDate> {
+    let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
+    (text.len() == "yyyy-MM-dd".len()).then_some(day)
+}
+
+/// Returns a time as `HH:mm:ss`, with the digits of a fraction. The error names the property.
+pub(crate) fn time(name: &str, time: NaiveTime) -> Result<String> {
+    if time.nanosecond() >= 1_000_000_000 {
+        return Err(Error::of(PropertyFault::LeapSecond(time)).with_property(name));
+    }
+    let text = time.format("%H:%M:%S.%f").to_string();
+    Ok(text.trim_end_matches('0').trim_end_matches('.').to_owned())
+}
+
+fn time_of(text: &str) -> Option<NaiveTime> {
+    NaiveTime::parse_from_str(text, "%H:%M:%S%.f").ok().filter(|time| time.nanosecond() < 1_000_000_000)
+}
+
+fn read_text<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, wanted: &'static str) -> Result<T> {
+    read(text).ok_or_else(|| Error::of(PropertyFault::Text { text: text.to_owned(), wanted }))
 }
 
 /// Reads a text into an existing `String`.
@@ -180,6 +224,11 @@ mod tests {
         round_trip(&[i32::MIN, i32::MAX]);
         round_trip(&[u32::MIN, u32::MAX]);
         round_trip(&[i64::MIN, i64::MAX]);
+        round_trip(&[0, i64::MAX.cast_unsigned()]);
+        round_trip(&["0000-01-01", "2014-04-23", "9999-12-31"].map(|day| day.parse::<NaiveDate>().unwrap()));
+        let times = ["00:00:00", "09:05:00.5", "23:59:59.999999999"];
+        round_trip(&times.map(|time| time.parse::<NaiveTime>().unwrap()));
+        round_trip(&["127.0.0.1", "2001:db8::1"].map(|address| address.parse::<IpAddr>().unwrap()));
         round_trip(&[f32::MIN, -0.0, f32::MIN_POSITIVE, f32::INFINITY]);
         round_trip(&[f64::MIN, -0.0, f64::MIN_POSITIVE, f64::NEG_INFINITY]);
         round_trip(&[true, false]);
@@ -230,6 +279,31 @@ mod tests {
             code::<String>(ValueRef::Boolean(true)),
         ];
         assert_eq!(codes, [ErrorCode::EntityMismatch; 10]);
+    }
+
+    #[test]
+    fn a_value_without_a_stored_form_is_refused_when_it_is_written_and_named() {
+        fn refused<T: Property>(value: T) {
+            let error = value.write_to("P", &mut RowWriter::new()).unwrap_err();
+            assert_eq!((error.code(), error.rule()), (ErrorCode::OutOfRangeInput, Some("TYPE-1")));
+            assert!(error.to_string().contains("property `P`"), "{error}");
+        }
+        refused(1_u64 << 63);
+        refused(NaiveDate::MIN);
+        refused(NaiveDate::MAX);
+        refused(NaiveTime::from_hms_nano_opt(23, 59, 59, 1_000_000_000).unwrap());
+    }
+
+    #[test]
+    fn a_text_that_is_not_of_its_type_is_not_read() {
+        let codes = [
+            code::<NaiveDate>(ValueRef::String("2014-4-23")),
+            code::<NaiveDate>(ValueRef::String("2014-02-30")),
+            code::<NaiveTime>(ValueRef::String("9 o'clock")),
+            code::<IpAddr>(ValueRef::String("localhost")),
+            code::<u64>(ValueRef::Int64(-1)),
+        ];
+        assert_eq!(codes, [ErrorCode::EntityMismatch; 5]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The compile error for integers that no Edm type can hold.
+//! The compile error for integers that are no property.
 
 use crate::error::Result;
 use crate::property::Property;
@@ -9,13 +9,13 @@ use crate::value::{EdmType, ValueRef};
 #[derive(Debug)]
 pub enum Int64 {}
 
-/// A type that can hold every value of `T` (TYPE-1). It is not implemented for unsigned 64-bit, 128-bit and pointer-sized integers. The bound exists
-/// for its message, in place of the message of [`Property`].
+/// A type that stores an integer `T` (TYPE-1). It is not implemented for 128-bit and pointer-sized integers. The bound exists for its message, in place
+/// of the message of [`Property`].
 #[diagnostic::on_unimplemented(
-    message = "[T051] `{T}` cannot be a property: Edm.Int64 is a signed 64-bit integer",
-    label = "values greater than 9223372036854775807 could not be stored",
-    note = "use `i64`, or `u32` for small values; store greater values as `String` or `Vec<u8>`",
-    note = "`u64`, `u128` and `i128` can be used in keys, where they are text"
+    message = "[T051] `{T}` cannot be a property: the largest integer of a property is Edm.Int64, with 64 bits and a sign",
+    label = "expected `i64`, `u64` or a smaller integer",
+    note = "a `u64` above 9223372036854775807 is refused when it is written; store greater values as `String` or `Vec<u8>`",
+    note = "`u128` and `i128` can be used in keys, where they are text; `usize` and `isize` differ between machines"
 )]
 pub trait Holds<T> {
     /// Converts a value to the stored one.
@@ -45,4 +45,4 @@ macro_rules! refused {
     )*};
 }
 
-refused! { u64 u128 i128 usize isize }
+refused! { u128 i128 usize isize }

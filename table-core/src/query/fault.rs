@@ -28,12 +28,17 @@ pub(crate) enum QueryFault {
     TableReplaced,
     #[error("the query reads no keys")]
     NoKeys,
+    #[error("the range starts after its end, so it contains nothing; swap its ends")]
+    Reversed,
+    #[error("a limit of 0 entities reads nothing; give a greater one, or leave the limit out")]
+    NoEntities,
 }
 
 impl Fault for QueryFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         let rule = match self {
-            Self::Top { .. } => "TOP-2",
+            Self::Reversed => return (ErrorCode::InvalidInput, None),
+            Self::Top { .. } | Self::NoEntities => "TOP-2",
             Self::SelectCount(_) | Self::SelectTwice(_) | Self::SelectName(_) => "SEL-1",
             Self::SelectAll => "SEL-5",
             Self::Token

@@ -27,6 +27,14 @@ pub trait PointKey<E> {
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 
+impl<E, F> PointKey<E> for &Selection<E, Point, F> {
+    type From = F;
+
+    fn into_point(self) -> Selection<E, Point, F> {
+        self.clone()
+    }
+}
+
 impl<E, F> PointKey<E> for Selection<E, Point, F> {
     type From = F;
 

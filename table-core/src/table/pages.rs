@@ -46,6 +46,14 @@ impl Paging {
         });
     }
 
+    /// Sets the maximum number of entities in total. A limit of 0 is an error of the query, because it would read nothing.
+    pub(crate) fn limit(&mut self, entities: usize) {
+        self.limit = Some(entities).filter(|entities| *entities > 0);
+        if entities == 0 && self.ranges.is_ok() {
+            self.ranges = Err(Error::of(QueryFault::NoEntities));
+        }
+    }
+
     /// Returns one query for each range. A page need not contain more than the limit.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {

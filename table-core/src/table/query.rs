@@ -1,5 +1,7 @@
 //! Queries of typed entities: filter, projection, pages, streams.
 
+mod refused;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,7 +9,7 @@ use std::marker::PhantomData;
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::column::Condition;
+use crate::column::IntoCondition;
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::error::{Error, Result};
 use crate::filter::{Filter, Term};
@@ -56,7 +58,7 @@ pub struct EntityPage<T> {
 /// # pollster::block_on(async {
 /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
 /// employees.insert(&ada).await?;
-/// let query = employees.query(Employee::partition("Sales")).filter(Employee::AGE.ge(30)).top(50);
+/// let query = employees.query(Employee::partition("Sales")).filter(Employee::AGE.ge(30)).page_size(50);
 /// assert!(query.plan()?.to_string().contains("PartitionKey eq 'Sales' and Age ge 30"));
 /// let page = query.page().await?;
 /// assert_eq!((page.items.len(), page.continuation), (1, None));
@@ -123,8 +125,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// A filter reduces the result, not the rows that are read, so the cost class is unchanged (CLS-4).
     ///
     /// For an index, a condition on a property that its copies do not store is refused (`InvalidInput`).
-    pub fn filter(mut self, condition: Condition<E>) -> Self {
-        let filter = condition.into_filter();
+    pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
+        let filter = condition.into_condition().into_filter();
         if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
             && self.paging.ranges.is_ok()
         {
@@ -134,16 +136,17 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page; 1,000 by default (TOP-1). To limit the whole result, use [`limit`](Self::limit).
-    pub const fn top(mut self, entities: usize) -> Self {
+    /// Sets the maximum number of entities in a page, which is one request; 1,000 by default (TOP-1). It does not limit the result: use
+    /// [`limit`](Self::limit) for at most so many entities.
+    pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self
     }
 
-    /// Sets the maximum number of entities in total. It applies to [`stream`](Self::stream) and the `collect` functions, not to a single
+    /// Sets the maximum number of entities in total, at least 1. It applies to [`stream`](Self::stream) and the `collect` functions, not to a single
     /// [`page`](Self::page).
-    pub const fn limit(mut self, entities: usize) -> Self {
-        self.paging.limit = Some(entities);
+    pub fn limit(mut self, entities: usize) -> Self {
+        self.paging.limit(entities);
         self
     }
 
@@ -182,8 +185,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first page.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection has no text in a key; `InvalidInput` for a `top` out of range (TOP-2);
-    /// `EntityMismatch` if a stored row is not a `T`.
+    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection has no text in a key; `InvalidInput` for a page size out of range (TOP-2), a
+    /// limit of 0, or a range that starts after its end; `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
@@ -221,9 +224,9 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         F: ReadableAs<T>,
     {
         let (limit, table) = (self.paging.limit.unwrap_or(usize::MAX), self.source.table.clone());
-        let entities = move |page| {
+        let entities = move |page: Result<Page>| {
             let table = table.as_ref().map_err(Clone::clone)?;
-            Ok(stream::iter(decode::each::<F, T>(table.clone(), page?)))
+            Ok::<_, Error>(stream::iter(decode::each::<F, T>(table.clone(), page?)))
         };
         self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
     }
@@ -275,6 +278,17 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
             left -= read(&table, &page, left)?;
         }
         Ok(())
+    }
+
+    /// Returns the number of entities, at most [`limit`](Self::limit). Reads all of them: the service cannot count.
+    ///
+    /// # Errors
+    /// The errors of [`page`](Self::page).
+    pub async fn count(self) -> Result<u64>
+    where
+        F: ReadableAs<T>,
+    {
+        self.for_each(|_| {}).await
     }
 
     /// Returns all entities with their versions.
@@ -338,7 +352,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         F: ReadableAs<T>,
     {
         let narrows = self.paging.filter.is_some() || self.paging.is_mixed;
-        let query = if narrows { self } else { self.top(1) };
+        let query = if narrows { self } else { self.page_size(1) };
         Ok(query.limit(1).collect_versioned().await?.pop())
     }
 }

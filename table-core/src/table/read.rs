@@ -46,6 +46,27 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         self.get_from(key.into_point()).await
     }
 
+    /// Returns `true` if the entity exists. Sends one request, and does not decode the entity.
+    ///
+    /// ```
+    /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// assert!(!employees.exists(Employee::key("Sales", 223)).await?);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a given value has no text in the key.
+    pub async fn exists(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> Result<bool> {
+        exists(self, key.into_point()).await
+    }
+
     async fn get_from<P, F: ReadableAs<P>>(
         &self,
         key: Selection<E, Point, F>,
@@ -123,4 +144,12 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key).boxed()).collect();
         stream::iter(reads).buffered(CONCURRENCY).try_collect().await
     }
+}
+
+async fn exists<E, S: TableStore, F: ReadableAs<E>>(
+    table: &Table<E, S>,
+    key: Selection<E, Point, F>,
+) -> Result<bool> {
+    let (name, key) = (request::table_of::<F>(table.name())?, key.into_key()?);
+    Ok(request::get(&table.store, &name, &key, &F::select()).await?.is_some())
 }

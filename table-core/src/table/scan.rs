@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::column::Condition;
+use crate::column::IntoCondition;
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::error::{Error, Result};
 use crate::limits::PAGE_ENTITIES;
@@ -140,8 +140,8 @@ impl<E, S> TableScan<E, S> {
 
 impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// Adds a condition. All conditions must match. It does not reduce the rows that are read.
-    pub fn filter(mut self, condition: Condition<E>) -> Self {
-        self.paging.and(condition.into_filter());
+    pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
+        self.paging.and(condition.into_condition().into_filter());
         self
     }
 

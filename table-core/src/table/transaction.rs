@@ -19,7 +19,7 @@ use crate::transaction::Transaction;
 ///
 /// Every function checks immediately, before anything is sent: 100 operations (EGT-2), 4 MiB (EGT-3), one operation for each entity (EGT-4), one
 /// partition (EGT-5), the limits of an entity. A refused operation leaves the transaction unchanged. Entities of other types in the same table are
-/// allowed (PAT-CK-3). For larger writes, use [`Table::bulk`], which is not atomic.
+/// allowed (PAT-CK-3). A transaction with operations that is dropped without a commit writes nothing and emits an event of level `WARN`. For larger writes, use [`Table::bulk`], which is not atomic.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -42,6 +42,7 @@ use crate::transaction::Transaction;
 pub struct EntityTransaction<E, S> {
     table: Table<E, S>,
     transaction: Transaction,
+    uncommitted: Uncommitted,
     /// `true` if an entity of the table's type is replaced as a whole.
     has_whole: bool,
 }
@@ -58,7 +59,12 @@ impl<E, S: TableStore + Clone> Table<E, S> {
         let limits = self.store.capabilities().limits;
         let transaction =
             Transaction::new(partition.partition_key()?, limits).map_err(|error| self.in_table(error))?;
-        Ok(EntityTransaction { table: self.clone(), transaction, has_whole: false })
+        Ok(EntityTransaction {
+            table: self.clone(),
+            transaction,
+            uncommitted: Uncommitted::default(),
+            has_whole: false,
+        })
     }
 }
 
@@ -171,6 +177,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     fn push(&mut self, key: EntityKey, kind: OperationKind) -> Result<&mut Self> {
         let pushed = push(&mut self.transaction, key, kind);
         pushed.map_err(|error| self.table.in_table(error))?;
+        self.uncommitted.operations += 1;
         Ok(self)
     }
 
@@ -197,12 +204,31 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` for a transaction
     /// without operations (EGT-12). Nothing is applied then, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
-    pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
+    pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
+        self.uncommitted.operations = 0;
         self.table.admit(self.table.now()).await?;
         if self.has_whole {
             self.table.admit_whole()?;
         }
         request::submit(&self.table.store, self.table.name()?, self.transaction).await
+    }
+}
+
+/// Reports a transaction that is dropped with operations and without a commit, which is a mistake unless an error or a panic caused it.
+#[derive(Clone, Debug, Default)]
+struct Uncommitted {
+    operations: usize,
+}
+
+impl Drop for Uncommitted {
+    fn drop(&mut self) {
+        if self.operations > 0 && !std::thread::panicking() {
+            tracing::warn!(
+                target: "table_core::table",
+                operations = self.operations,
+                "a transaction was dropped without a commit, so nothing was written; call and await `commit`"
+            );
+        }
     }
 }
 
@@ -222,7 +248,12 @@ pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: Operatio
 
 impl<E, S: Clone> Clone for EntityTransaction<E, S> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), transaction: self.transaction.clone(), has_whole: self.has_whole }
+        Self {
+            table: self.table.clone(),
+            transaction: self.transaction.clone(),
+            uncommitted: self.uncommitted.clone(),
+            has_whole: self.has_whole,
+        }
     }
 }
 
@@ -232,5 +263,50 @@ impl<E, S: fmt::Debug> fmt::Debug for EntityTransaction<E, S> {
             .field("table", &self.table)
             .field("transaction", &self.transaction)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Counts events of level `WARN` about tables.
+    #[derive(Clone, Default)]
+    struct Warnings(Arc<AtomicUsize>);
+
+    impl Subscriber for Warnings {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() == Level::WARN && metadata.target() == "table_core::table"
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn operations_that_are_dropped_without_a_commit_are_reported() {
+        let warnings = Warnings::default();
+        tracing::subscriber::with_default(warnings.clone(), || {
+            drop(Uncommitted { operations: 0 });
+            assert_eq!(warnings.0.load(Ordering::Relaxed), 0);
+            drop(Uncommitted { operations: 2 });
+            assert_eq!(warnings.0.load(Ordering::Relaxed), 1);
+        });
     }
 }

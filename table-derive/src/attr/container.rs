@@ -171,7 +171,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY));
         } else {
             refuse_field_attribute(ctxt, attr);
-            foreign::refuse(ctxt, attr);
+            foreign::refuse(ctxt, attr, None);
         }
     }
     // A key inside the wrong attribute is reported there and does not count as missing.

@@ -92,7 +92,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
             parse_property(ctxt, attr, &mut read);
         } else {
             refuse_container_attribute(ctxt, attr);
-            foreign::refuse(ctxt, attr);
+            foreign::refuse(ctxt, attr, field.ident.as_ref());
         }
     }
     let Read { name, flags: [(_, json), (_, also), (_, rest), (_, chunks)] } = read;

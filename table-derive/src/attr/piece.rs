@@ -85,7 +85,7 @@ fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
     let help = if let Some(help) = called(whole.clone()).or_else(|| computed(whole.clone())) {
-        help.to_owned()
+        help
     } else if meant.is_empty() {
         "a piece is a literal (`\"empid_\"`), a field (`id`) or a codec around a field (`digits(6, id)`)"
             .to_owned()
@@ -99,8 +99,11 @@ fn no_piece(input: ParseStream) -> syn::Error {
 }
 
 /// Returns the help for an expression, such as a condition or a remainder.
-fn computed(tokens: TokenStream) -> Option<&'static str> {
-    tokens.into_iter().find_map(|token| match token {
+fn computed(tokens: TokenStream) -> Option<String> {
+    if let Some(help) = less(tokens.clone()) {
+        return Some(help);
+    }
+    let help = tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) if word == "if" || word == "match" => Some(
             "a key does not depend on a condition; declare two types and an `EntitySet` of both, or use an enum with stored names as a part \
              (`#[derive(KeyPart)]`)",
@@ -109,17 +112,44 @@ fn computed(tokens: TokenStream) -> Option<&'static str> {
             "a key is made of plain fields; store the computed value as a field; to spread keys write `bucket(id, 16)`",
         ),
         _ => None,
-    })
+    });
+    help.map(str::to_owned)
+}
+
+/// Returns the help for `u64::MAX - id`: a greatest number less a field.
+fn less(tokens: TokenStream) -> Option<String> {
+    let text = tokens.to_string().replace(' ', "");
+    let (greatest, field) = text.split_once('-')?;
+    let field = names(field.parse().ok()?).into_iter().find(|name| name != "self" && name != "as")?;
+    let number = match greatest.rsplit("::").nth(1).unwrap_or_default() {
+        "u64" => "18446744073709551615",
+        "i64" => "9223372036854775807",
+        "u32" => "4294967295",
+        "i32" => "2147483647",
+        _ if greatest.bytes().all(|byte| byte.is_ascii_digit()) && !greatest.is_empty() => greatest,
+        _ if greatest.contains("MAX") => "9223372036854775807",
+        _ => return None,
+    };
+    Some(format!(
+        "write `inverted({number}, {field})` for exactly this number, or in a new table `desc({field})`, which sorts in the same order"
+    ))
 }
 
 /// Returns the help for a function call: `year` of `at.year()`, `new_v4` of `Uuid::new_v4()`.
-fn called(tokens: TokenStream) -> Option<&'static str> {
+fn called(tokens: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let field = match tokens.as_slice() {
+        [TokenTree::Ident(this), _, TokenTree::Ident(field), ..] if this == "self" => Some(field.to_string()),
+        [TokenTree::Ident(field), TokenTree::Punct(dot), ..] if dot.as_char() == '.' => {
+            Some(field.to_string())
+        }
+        _ => None,
+    };
     tokens.windows(3).find_map(|three| match three {
         [TokenTree::Punct(before), TokenTree::Ident(name), TokenTree::Group(_)]
             if matches!(before.as_char(), '.' | ':') =>
         {
-            codec::meant(name)
+            codec::meant(name, field.as_deref())
         }
         _ => None,
     })
@@ -151,7 +181,9 @@ fn meant(tokens: TokenStream) -> Vec<String> {
                 }
             }
             TokenTree::Ident(ident) => {
-                let is_called = matches!(tokens.get(at + 1), Some(TokenTree::Group(_)))
+                let is_named = is_punct(at.checked_add(1), '=');
+                let is_called = is_named
+                    || matches!(tokens.get(at + 1), Some(TokenTree::Group(_)))
                     || is_punct(at.checked_add(1), '!')
                     || is_punct(at.checked_add(1), ':') && is_punct(at.checked_add(2), ':');
                 let is_type = is_punct(at.checked_sub(1), ':') && !is_punct(at.checked_sub(2), ':')
@@ -170,7 +202,9 @@ fn meant(tokens: TokenStream) -> Vec<String> {
                     meant.push(ident.to_string());
                 }
             }
-            TokenTree::Group(group) if is_punct(at.checked_sub(1), '!') || at == 0 => {
+            TokenTree::Group(group)
+                if is_punct(at.checked_sub(1), '!') || is_punct(at.checked_sub(1), '=') || at == 0 =>
+            {
                 meant.extend(self::meant(group.stream()));
             }
             TokenTree::Group(_) | TokenTree::Punct(_) => {}

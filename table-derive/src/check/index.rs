@@ -3,10 +3,10 @@
 use syn::ext::IdentExt;
 use syn::{LitInt, LitStr};
 
+use crate::casing::pascal_case;
 use crate::ctxt::Ctxt;
 use crate::model::index::Index;
 use crate::model::key::Key;
-use crate::model::property::pascal_case;
 use crate::model::{Entity, resolve};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {

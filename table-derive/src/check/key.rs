@@ -3,10 +3,10 @@
 use syn::LitStr;
 use syn::ext::IdentExt;
 
+use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
-use crate::model::Entity;
 use crate::model::key::{Key, Piece, illegal};
-use crate::model::property::upper_case;
+use crate::model::{Entity, Field};
 use crate::symbol::{PARTITION_KEY, ROW_KEY, Symbol};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -31,12 +31,29 @@ fn keys<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
 
 /// Reports a missing `PartitionKey` or `RowKey` (ENT-1).
 fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let example =
-        entity.fields.first().map_or_else(|| "field".to_owned(), |field| field.ident.unraw().to_string());
-    let report = |word: Symbol, what: &str| {
-        let help = format!(
-            "{what}: `#[{word}({example})]`, or a literal and fields: `#[{word}(\"{example}_\", {example})]`"
-        );
+    let used: Vec<usize> = keys(entity).flat_map(Key::parts).map(|part| part.field).collect();
+    let unused =
+        entity.fields.iter().enumerate().filter(|(at, _)| !used.contains(at)).map(|(_, field)| field);
+    let mut examples =
+        unused.filter(|field| may_identify(field)).map(|field| field.ident.unraw().to_string());
+    let mut report = |word: Symbol, what: &str| {
+        let help = match examples.next() {
+            Some(example) => format!(
+                "{what}: `#[{word}({example})]`, or a literal and fields: `#[{word}(\"{example}_\", {example})]`"
+            ),
+            None if word == ROW_KEY => {
+                format!("write a constant, for one entity in each partition: `#[{word}(\"state\")]`")
+            }
+            None => {
+                let field = entity
+                    .fields
+                    .first()
+                    .map_or_else(|| "id".to_owned(), |field| field.ident.unraw().to_string());
+                format!(
+                    "add a field whose entities share a partition, or spread them: `#[{word}(bucket({field}, 16))]`"
+                )
+            }
+        };
         ctxt.error(
             "T020",
             &entity.original.ident,
@@ -55,6 +72,16 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     if is_missing(&entity.row_key, ROW_KEY) {
         report(ROW_KEY, "name the field that identifies an entity within its partition");
     }
+}
+
+/// Returns `true` if the field may identify an entity: its type looks like a key part.
+fn may_identify(field: &Field<'_>) -> bool {
+    const OTHERS: [&str; 7] = ["Option", "Vec", "HashMap", "BTreeMap", "f32", "f64", "Json"];
+    let attrs = &field.attrs;
+    let is_stored_otherwise = attrs.json.is_some() || attrs.rest.is_some() || attrs.chunks.is_some();
+    let syn::Type::Path(path) = &field.original.ty else { return false };
+    let last = path.path.segments.last();
+    !is_stored_otherwise && last.is_some_and(|last| OTHERS.iter().all(|other| last.ident != other))
 }
 
 /// Reports a key without pieces.
@@ -101,7 +128,8 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
         while let Some(codec) = inner {
             let stays = codec.gives_back() || outer.takes_derived() && codec.is_derived();
             if let Some(word) = codec.word().filter(|_| !stays) {
-                let form = word.form.split('`').next().unwrap_or(word.form);
+                let form = word.form(Some(&part.name.unraw().to_string()));
+                let form = form.split('`').next().unwrap_or(&form);
                 let around = outer.word().map_or("codec", |outer| outer.name);
                 let wrong = format!("`{}` cannot be inside `{around}`", word.name);
                 let help = format!("write `{form}` without a codec around it");

@@ -1,11 +1,12 @@
 //! Parser of one key part: `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`, `codec(path::To, id)`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lit, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
 
+use crate::codec::meant::{meant, meant_form};
 use crate::codec::words::{self, Argument, WORDS, Word};
 use crate::codec::{Codec, Gives, Written};
 use crate::ctxt::{Ctxt, mistake};
@@ -21,19 +22,21 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let content;
     parenthesized!(content in input);
     let content = &content;
+    let field = field_of(&content.fork());
     let (form, part) = if name == CODEC {
-        ("codec(path::To, field)", parse_custom(content))
+        let field = field_of_custom(&content.fork());
+        (format!("codec(path::To, {})", field.as_deref().unwrap_or("field")), parse_custom(content))
     } else if let Some(word) = words::find(&name) {
-        (word.form, parse_word(ctxt, word, content))
+        (word.form(field.as_deref()), parse_word(ctxt, word, content))
     } else {
         let known = WORDS.iter().map(|word| word.name).chain([CODEC.0]);
-        let help = meant(&name).map_or_else(|| symbol::known(&name.to_string(), known), str::to_owned);
+        let help = meant(&name, field.as_deref()).unwrap_or_else(|| symbol::known(&name.to_string(), known));
         ctxt.error("T001", &name, format!("unknown codec `{name}`"), help);
         content.parse::<TokenStream>()?;
         return Ok(None);
     };
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
-    let part = part.and_then(end).map_err(|error| misread(&name, form, content, error));
+    let part = part.and_then(end).map_err(|error| misread(&name, &form, content, error));
     if part.is_err() {
         // Unread tokens would be reported a second time.
         content.parse::<TokenStream>()?;
@@ -41,61 +44,35 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     part
 }
 
-/// Words of other libraries, each with the help that is shown.
-const MEANT: [(&str, &str); 44] = [
-    ("padded", "write `digits(6, id)`"),
-    ("pad", "write `digits(6, id)`"),
-    ("zero_padded", "write `digits(6, id)`"),
-    ("zero_pad", "write `digits(6, id)`"),
-    ("reverse", "write `desc(at)`"),
-    ("descending", "write `desc(at)`"),
-    ("newest_first", "write `desc(at)`"),
-    ("lowercase", "write `folded(lower, email)`"),
-    ("uppercase", "write `folded(upper, email)`"),
-    ("concat", "literals and fields are separate pieces: `\"empid_\", id`"),
-    ("prefix", "literals and fields are separate pieces: `\"empid_\", id`"),
-    ("reversed", "write `desc(at)`"),
-    ("lower", "write `folded(lower, email)`"),
-    ("upper", "write `folded(upper, email)`"),
-    ("sha256", "write `hash(sha256, 8, user)`"),
-    ("md5", "write `hash(md5, 8, user)`"),
-    ("uuid", "write `guid(simple, id)`"),
-    ("date", "write `pattern(\"yyyy-MM-dd\", day)`"),
-    ("format", "write `pattern(\"yyyy-MM-dd\", day)`"),
-    ("year", "write `truncate(pattern(\"yyyy\", at))`"),
-    ("month", "write `truncate(pattern(\"yyyyMM\", at))`"),
-    ("day", "write `truncate(pattern(\"yyyyMMdd\", at))`"),
-    ("minute", "write `truncate(pattern(\"yyyyMMddHHmm\", at))`"),
-    ("seconds", "write `unix(seconds, at)`"),
-    ("timestamp", "write `unix(seconds, at)`"),
-    ("millis", "write `unix(millis, at)`"),
-    ("ticks", "a `DateTime<Utc>` is written as its ticks by default: `at`"),
-    ("shard", "write `bucket(user, 16)`"),
-    ("shards", "write `bucket(user, 16)`"),
-    ("partition", "write `bucket(user, 16)`"),
-    ("rev", "write `desc(at)`"),
-    ("level", "fields without a literal between them are levels: `#[partition_key(tenant, user)]`"),
-    ("nameof", "write the field alone: `id`"),
-    ("Some", "a key part is always present; write the field alone, with a type that is not an `Option`"),
-    ("optional", "a key part is always present; write the field alone, with a type that is not an `Option`"),
-    ("substring", CUT),
-    ("left", CUT),
-    ("take", CUT),
-    ("last", END),
-    ("right", END),
-    ("now", MADE),
-    ("new_v4", MADE),
-    ("to_lowercase", "write `folded(lower, email)`"),
-    ("to_uppercase", "write `folded(upper, email)`"),
-];
+/// Returns the field that the arguments of a word seem to name: the first name that is neither an argument nor a codec.
+fn field_of(arguments: ParseStream) -> Option<String> {
+    field_in(arguments.parse().ok()?)
+}
 
-const CUT: &str = "write `first(3, name)`";
-const END: &str = "a key can contain the start of a text: `first(3, name)`; for its end, store it as a field";
-const MADE: &str = "a key is made of fields; create the value together with the entity";
+fn field_in(arguments: TokenStream) -> Option<String> {
+    let mut tokens = arguments.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_called = matches!(tokens.peek(), Some(TokenTree::Group(_)));
+        match token {
+            TokenTree::Ident(name) if !is_called && !words::is_word(&name) => {
+                return Some(name.unraw().to_string());
+            }
+            TokenTree::Group(group) => return field_in(group.stream()),
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    None
+}
 
-/// Returns the help for a word of another library or a method name.
-pub(crate) fn meant(word: &Ident) -> Option<&'static str> {
-    MEANT.iter().find(|(other, _)| word == other).map(|(_, meant)| *meant)
+/// Returns the field of a custom codec: the name after the comma.
+fn field_of_custom(arguments: ParseStream) -> Option<String> {
+    let tokens: TokenStream = arguments.parse().ok()?;
+    field_in(
+        tokens
+            .into_iter()
+            .skip_while(|token| !matches!(token, TokenTree::Punct(comma) if comma.as_char() == ','))
+            .collect(),
+    )
 }
 
 /// Returns the codec word of an attribute such as `#[digits(6)]`, or `None`.
@@ -131,7 +108,8 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
 
 /// Returns the attribute form of a word: `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
-    let whole = word.form.split('`').next().unwrap_or(word.form);
+    let form = word.form(None);
+    let whole = form.split('`').next().unwrap_or(&form);
     match whole.rsplit_once(", ") {
         Some((before, _)) if !word.arguments.is_empty() => format!("{before})"),
         _ => word.name.to_owned(),
@@ -219,7 +197,11 @@ fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn
         "[T004] `digits` takes a number from 1 to 39\n\nhelp: the most digits that a value can have: `digits(6)` writes 223 as `000223`"
             .to_owned()
     } else {
-        format!("[T004] `{}` takes a number from {least} to {most}\n\nhelp: write `{}`", word.name, word.form)
+        format!(
+            "[T004] `{}` takes a number from {least} to {most}\n\nhelp: write `{}`",
+            word.name,
+            word.form(None)
+        )
     };
     Err(syn::Error::new_spanned(&number, message))
 }
@@ -228,11 +210,31 @@ fn parse_one_of(word: &Word, words: &[(&str, &str)], input: ParseStream) -> syn:
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
-        let help = symbol::known(&name.to_string(), words.iter().map(|(word, _)| *word));
-        let message =
-            format!("[T001] unknown word `{name}` in `{}`\n\nhelp: {help}; write `{}`", word.name, word.form);
-        syn::Error::new_spanned(&name, message)
+        let field = field_of(&input.fork());
+        let help = meant_form(word.name, &name, field.as_deref()).unwrap_or_else(|| {
+            let known = symbol::known(&name.to_string(), words.iter().map(|(word, _)| *word));
+            format!("{known}; write `{}`", word.form(field.as_deref()))
+        });
+        mistake("T001", &name, format!("unknown word `{name}` in `{}`", word.name), help)
     })
+}
+
+/// Converts a format of `strftime` to a pattern: `%Y-%m-%d` to `yyyy-MM-dd`. Returns `None` for another text.
+fn strftime(text: &str) -> Option<String> {
+    let units = [
+        ("%Y", "yyyy"),
+        ("%m", "MM"),
+        ("%d", "dd"),
+        ("%H", "HH"),
+        ("%M", "mm"),
+        ("%S", "ss"),
+        ("%3f", "fff"),
+        ("%6f", "ffffff"),
+        ("%F", "yyyy-MM-dd"),
+        ("%T", "HH:mm:ss"),
+    ];
+    let pattern = units.iter().fold(text.to_owned(), |text, (unit, ours)| text.replace(unit, ours));
+    (pattern != text && !pattern.contains('%')).then_some(pattern)
 }
 
 /// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report them once for each use.
@@ -242,11 +244,17 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
     let mut rest = value.as_str();
     while !rest.is_empty() {
         let words = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f", "-", "_", ":", ".", ",", "T", "Z", " "];
-        let Some(after) = words.iter().find_map(|word| rest.strip_prefix(word)) else {
+        let digit = |rest: &'_ str| rest.starts_with(|first: char| first.is_ascii_digit());
+        let after = words.iter().find_map(|word| rest.strip_prefix(word));
+        let Some(after) = after.or_else(|| rest.get(1..).filter(|_| digit(rest))) else {
             let letter: String = rest.chars().take(1).collect();
             let message = format!(
-                "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and the separators `- _ \
-                 : . , T Z` or a space: `pattern(\"yyyy-MM-dd\", day)`"
+                "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: {}",
+                strftime(&value).map_or_else(
+                    || "use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space: \
+                        `pattern(\"yyyy-MM-dd\", day)`".to_owned(),
+                    |right| format!("a pattern has the units of .NET: `pattern({right:?}, …)`"),
+                )
             );
             return Err(syn::Error::new_spanned(&text, message));
         };

@@ -6,8 +6,8 @@ pub(crate) struct Word {
     pub(crate) name: &'static str,
     /// The codec type of the runtime.
     pub(crate) codec: &'static str,
-    /// A complete example, for messages.
-    pub(crate) form: &'static str,
+    /// A complete example, for messages, with the sample field in braces.
+    form: &'static str,
     /// The arguments before or after the field.
     pub(super) arguments: &'static [Argument],
     /// `true` if its operand may be another codec and not only a field.
@@ -16,6 +16,24 @@ pub(crate) struct Word {
     pub(super) varies: bool,
     /// The information that its text keeps.
     pub(crate) gives: Gives,
+}
+
+impl Word {
+    /// Returns the example with this field, or with the sample.
+    pub(crate) fn form(&self, field: Option<&str>) -> String {
+        filled(self.form, field)
+    }
+}
+
+/// Fills the place in braces with a field, or with the sample that it contains.
+pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
+    let mut filled = String::with_capacity(form.len());
+    let mut parts = form.split(['{', '}']);
+    while let Some(outside) = parts.next() {
+        filled.push_str(outside);
+        filled.push_str(parts.next().map_or("", |sample| field.unwrap_or(sample)));
+    }
+    filled
 }
 
 /// The information about a value that a codec's text keeps.
@@ -86,48 +104,60 @@ const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
 
 /// All words.
 pub(super) const WORDS: &[Word] = &[
-    word("digits", "Digits", "digits(6, id)", &[Number(1, 39), OneOf(SIGNS, true)]),
-    around("desc", "Desc", "desc(at)", &[]),
-    Word { gives: Text, ..word("escaped", "Escaped", "escaped(name)", &[]) },
-    Word { gives: Text, ..word("without", "Without", "without('_', name)", &[Character]) },
-    word("hour", "Hour", "hour(at)", &[]),
-    Word { gives: Bucket, ..around("bucket", "Bucket", "bucket(user, 16)", &[Number(2, u32::MAX as u128)]) },
-    word("hex", "Hex", "hex(8, id)` or `hex(8, upper, id)", &[Number(1, 32), OneOf(CASES, true)]),
-    Word { varies: true, ..word("unpadded", "Unpadded", "unpadded(id)", &[]) },
-    word("guid", "GuidAs", "guid(simple, id)", &[OneOf(GUIDS, false)]),
-    word("ulid", "Ulid", "ulid(id)", &[]),
-    word("pattern", "Pattern", "pattern(\"yyyy-MM-dd\", day)", &[Pattern]),
-    word("unix", "Unix", "unix(millis, at)", &[OneOf(UNITS, false)]),
+    word("digits", "Digits", "digits(6, {id})", &[Number(1, 39), OneOf(SIGNS, true)]),
+    around("desc", "Desc", "desc({at})", &[]),
+    Word { gives: Text, ..word("escaped", "Escaped", "escaped({name})", &[]) },
+    Word { gives: Text, ..word("without", "Without", "without('_', {name})", &[Character]) },
+    word("hour", "Hour", "hour({at})", &[]),
+    Word {
+        gives: Bucket,
+        ..around("bucket", "Bucket", "bucket({user}, 16)", &[Number(2, u32::MAX as u128)])
+    },
+    word("hex", "Hex", "hex(8, {id})` or `hex(8, upper, {id})", &[Number(1, 32), OneOf(CASES, true)]),
+    Word { varies: true, ..word("unpadded", "Unpadded", "unpadded({id})", &[]) },
+    word("guid", "GuidAs", "guid(simple, {id})", &[OneOf(GUIDS, false)]),
+    word("ulid", "Ulid", "ulid({id})", &[]),
+    word("pattern", "Pattern", "pattern(\"yyyy-MM-dd\", {day})", &[Pattern]),
+    word("unix", "Unix", "unix(millis, {at})", &[OneOf(UNITS, false)]),
     around(
         "inverted",
         "Inverted",
-        "inverted(9223372036854775807, unix(millis, at))",
+        "inverted(9223372036854775807, unix(millis, {at}))",
         &[Number(1, u64::MAX as u128)],
     ),
-    Word { gives: Text, ..word("caret", "Caret", "caret(name)", &[]) },
-    Word { gives: Text, ..word("percent", "Percent", "percent(name)", &[]) },
-    Word { gives: Derived, ..around("truncate", "Truncated", "truncate(hour(at))", &[]) },
+    Word { gives: Text, ..word("caret", "Caret", "caret({name})", &[]) },
+    Word { gives: Text, ..word("percent", "Percent", "percent({name})", &[]) },
+    Word { gives: Derived, ..around("truncate", "Truncated", "truncate(hour({at}))", &[]) },
     Word {
         gives: Hash,
         ..around(
             "hash",
             "Digest",
-            "hash(sha256, 8, user)` or `hash(sha256, 8, upper, user)",
+            "hash(sha256, 64, {user})` or `hash(sha256, 64, upper, {user})",
             &[OneOf(HASHES, false), Number(1, 64), OneOf(CASES, true)],
         )
     },
     Word {
         gives: Derived,
         varies: true,
-        ..around("folded", "Folded", "folded(lower, email)", &[OneOf(CASES, false)])
+        ..around("folded", "Folded", "folded(lower, {email})", &[OneOf(CASES, false)])
     },
-    Word { gives: Derived, varies: true, ..around("first", "First", "first(3, name)", &[Number(1, 255)]) },
+    Word { gives: Derived, varies: true, ..around("first", "First", "first(3, {name})", &[Number(1, 255)]) },
     Word {
         gives: Derived,
         varies: true,
-        ..around("replaced", "Replaced", "replaced('/', '_', path)", &[Character, Character])
+        ..around("replaced", "Replaced", "replaced('/', '_', {path})", &[Character, Character])
     },
 ];
+
+/// Returns `true` for a codec or an argument of one: `hour`, `upper`, `sha256`.
+pub(super) fn is_word(name: &syn::Ident) -> bool {
+    let lists = WORDS.iter().flat_map(|word| word.arguments).filter_map(|argument| match argument {
+        OneOf(words, _) => Some(*words),
+        Number(..) | Character | Pattern => None,
+    });
+    find(name).is_some() || lists.flatten().any(|(word, _)| name == word)
+}
 
 /// Returns the word with this name.
 pub(super) fn find(name: &syn::Ident) -> Option<&'static Word> {

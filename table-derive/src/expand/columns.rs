@@ -6,10 +6,10 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use crate::casing::upper_case;
 use crate::expand::key::Design;
 use crate::expand::schema;
 use crate::model::key::Part;
-use crate::model::property::upper_case;
 use crate::model::{Entity, Field};
 
 /// `const AGE: Column<Self, i32> = Column::new("Age");` for each property, with the field's visibility and docs.

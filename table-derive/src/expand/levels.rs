@@ -6,9 +6,9 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use crate::casing::pascal_case;
 use crate::expand::allow;
 use crate::expand::key::{Design, KeyField};
-use crate::model::property::pascal_case;
 
 /// `fn within(tenant: …) -> EventWithoutUserAndSession`, for keys with levels.
 pub(super) fn entry(design: &Design<'_>) -> TokenStream {

@@ -5,9 +5,10 @@ use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type, Visibility};
 
 use crate::attr::{field, large};
+use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
 use crate::model::generics::Parameters;
-use crate::model::property::{Property, upper_case};
+use crate::model::property::Property;
 use crate::model::shape;
 
 /// An entity with blobs.

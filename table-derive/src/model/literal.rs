@@ -84,6 +84,7 @@ fn check_literal(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], text: &Lit
 fn pieces(text: &str, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, inside, after)) = placeholder(rest, is_field) {
+        let before = before.strip_suffix('$').unwrap_or(before);
         pieces.extend(quoted(before).into_iter().chain([field_of(inside)]));
         rest = after;
     }
@@ -95,7 +96,7 @@ fn pieces(text: &str, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
 fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (inside, after) = rest.split_once('}')?;
-    let name = inside.split(':').next().unwrap_or_default();
+    let name = name_of(inside);
     let fills = name.is_empty() || name.bytes().all(|byte| byte.is_ascii_digit()) || is_field(name);
     fills.then_some((before, inside, after))
 }
@@ -104,9 +105,21 @@ fn quoted(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| format!("{text:?}"))
 }
 
-fn field_of(inside: &str) -> String {
+/// Returns the name in a placeholder: `id` of `id:06` and of `self.id`.
+fn name_of(inside: &str) -> &str {
     let name = inside.split(':').next().unwrap_or_default();
-    if name.starts_with(|first: char| !first.is_ascii_digit()) { name.to_owned() } else { "field".to_owned() }
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Returns the piece of a placeholder: `id`, or `digits(6, id)` for `id:06`.
+fn field_of(inside: &str) -> String {
+    let name = name_of(inside);
+    let name = if name.starts_with(|first: char| !first.is_ascii_digit()) { name } else { "field" };
+    let width = inside.split_once(":0").or_else(|| inside.split_once(":D"));
+    match width.and_then(|(_, width)| width.parse::<u8>().ok()) {
+        Some(width @ 1..) => format!("digits({width}, {name})"),
+        _ => name.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -126,7 +139,10 @@ mod tests {
     #[test]
     fn all_of_a_format_is_shown_as_pieces() {
         let shown = |text| pieces(text, |name| ["id", "name"].contains(&name)).join(", ");
-        assert_eq!(shown("{name}_{id:06}"), r#"name, "_", id"#);
+        assert_eq!(shown("{name}_{id:06}"), r#"name, "_", digits(6, id)"#);
+        assert_eq!(shown("e_{0:D4}"), r#""e_", digits(4, field)"#);
+        assert_eq!(shown("emp_${id}"), r#""emp_", id"#);
+        assert_eq!(shown("emp_${self.id}"), r#""emp_", id"#);
         assert_eq!(shown("a{}b{0}c"), r#""a", field, "b", field, "c""#);
         assert_eq!(shown("{id}{"), r#"id, "{""#);
     }

@@ -4,8 +4,8 @@ use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type};
 
 use crate::attr::projection;
+use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
-use crate::model::property::upper_case;
 use crate::model::shape;
 
 /// A struct that an entity can be read as.

@@ -11,13 +11,14 @@ use syn::parse_quote;
 use crate::derive;
 
 /// The files, by the name of the snapshot that shows their messages.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
     ("index", include_str!("wrong/index.txt")),
     ("others", include_str!("wrong/others.txt")),
     ("stranger", include_str!("wrong/stranger.txt")),
     ("newcomer", include_str!("wrong/newcomer.txt")),
+    ("elsewhere", include_str!("wrong/elsewhere.txt")),
 ];
 
 /// One wrong declaration.

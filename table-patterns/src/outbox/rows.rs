@@ -135,13 +135,13 @@ impl Pending {
     pub(crate) fn of(place: Place, row: RowView<'_>, etag: ETag) -> Result<Self> {
         let text = text_in(row)?;
         let number = |name| {
-            Ok(match row.find(name, &mut 0)? {
+            Ok::<_, Error>(match row.find(name, &mut 0)? {
                 Some(ValueRef::Int64(number)) => u64::try_from(number).ok(),
                 _ => None,
             })
         };
         let text_of = |name| {
-            Ok(match row.find(name, &mut 0)? {
+            Ok::<_, Error>(match row.find(name, &mut 0)? {
                 Some(ValueRef::String(text)) => Some(text.to_owned()),
                 _ => None,
             })

@@ -170,7 +170,7 @@ async fn pages_of_a_tenant(store: impl TableStore + Clone) {
         let mut expected: Vec<Event> = all.iter().filter(|event| event.tenant == tenant).cloned().collect();
         expected.sort_by_key(|event| event.key_of().unwrap());
         for top in [1, 2, 1_000] {
-            let query = table.query(Event::within(tenant)).top(top);
+            let query = table.query(Event::within(tenant)).page_size(top);
             let (mut found, mut page) = (Vec::new(), query.page().await.unwrap());
             loop {
                 assert!(page.items.len() <= top);

@@ -137,7 +137,7 @@ fn a_rewrite_is_written_by_force_only() {
     let error = check(&file.path, &third(), Update::Allowed).unwrap_err().to_string();
     for part in [
         "Employee: needs rewrite\n  EVO-11",
-        "the golden row 'Sales' / 'empid_000223' does not read: EntityMismatch",
+        "the golden row 'Sales' / 'empid_000223' cannot be read: EntityMismatch",
         "`TABLES_UPDATE=force cargo test`",
     ] {
         assert!(error.contains(part), "{part} in {error}");
@@ -152,7 +152,7 @@ fn a_codec_that_writes_another_text_under_its_name_is_found_by_the_golden_row() 
     let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
     let error = check(&file(Some(&text)).path, &first(), Update::Allowed).unwrap_err().to_string();
     assert!(
-        error.contains("Employee: needs rewrite\n  the golden row 'Sales' / 'empid_0002230' does not read"),
+        error.contains("Employee: needs rewrite\n  the golden row 'Sales' / 'empid_0002230' cannot be read"),
         "{error}"
     );
 }

@@ -10,6 +10,7 @@ mod forms;
 mod generations;
 mod generics;
 mod indexes;
+mod integers;
 mod layout;
 mod lent;
 mod levels;

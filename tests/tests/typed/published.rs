@@ -10,6 +10,7 @@ mod hosts;
 mod identity;
 mod logs;
 mod messaging;
+mod one_line;
 mod orchestrations;
 mod runs;
 mod streams;

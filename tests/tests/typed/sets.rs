@@ -127,7 +127,7 @@ fn plain(entity: Staff) -> Staff {
 }
 
 fn read(table: &Table<Employee, Engine>) -> Vec<Staff> {
-    let query = table.query(Employee::partition("Sales")).top(3).read_as::<Staff>();
+    let query = table.query(Employee::partition("Sales")).page_size(3).read_as::<Staff>();
     block_on(query.collect()).unwrap().into_iter().map(plain).collect()
 }
 

@@ -202,8 +202,10 @@ fn queries_filter_project_and_limit() -> Result<()> {
         assert_eq!(ids(&table.query(Employee::ids("Sales", 5, 8)).collect().await?), [5, 6, 7]);
         let filtered = sales().filter(Employee::AGE.ge(15)).filter(Employee::AGE.lt(18));
         assert_eq!(ids(&filtered.clone().collect().await?), [15, 16, 17]);
-        assert_eq!(ids(&sales().top(3).limit(7).collect().await?), (0..7).collect::<Vec<_>>());
-        assert_eq!(sales().limit(0).collect().await?, []);
+        assert_eq!(ids(&sales().page_size(3).limit(7).collect().await?), (0..7).collect::<Vec<_>>());
+        let none = sales().limit(0).collect().await.unwrap_err();
+        assert_eq!((none.code(), none.rule()), (ErrorCode::InvalidInput, Some("TOP-2")));
+        assert_eq!(sales().limit(7).count().await?, 7);
         assert_eq!(sales().limit(7).stream().count().await, 7);
         assert_eq!(filtered.first().await?.unwrap().id, 15);
         assert_eq!(table.query(Employee::partition("None")).first().await?, None);
@@ -211,7 +213,7 @@ fn queries_filter_project_and_limit() -> Result<()> {
         assert_eq!(names, [NameOnly { first_name: "Number 3".into(), properties: 1 }]); // DQ-13
         let name = table.get_as::<NameOnly>(Employee::key("Sales", 3)).await?.unwrap();
         assert_eq!(name.properties, 1); // REQ-8
-        let versioned = sales().top(2).collect_versioned().await?;
+        let versioned = sales().page_size(2).collect_versioned().await?;
         let etag = table.patch(Employee::key("Sales", 4)).set(Employee::AGE, 1).if_match(versioned[4].etag());
         etag.send().await?;
         Ok(())
@@ -222,7 +224,7 @@ fn queries_filter_project_and_limit() -> Result<()> {
 fn top_1_pages_follow_their_continuation_as_text_too() -> Result<()> {
     block_on(async {
         let table = filled(&["Sales"], 10);
-        let query = table.query(Employee::partition("Sales")).top(4);
+        let query = table.query(Employee::partition("Sales")).page_size(4);
         let mut page = query.page().await?;
         let mut sizes = vec![page.items.len()];
         while let Some(continuation) = page.continuation {
@@ -255,7 +257,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
         let is_expected = |found: Vec<(String, u32)>| {
             assert_eq!(found.iter().map(|(d, id)| (d.as_str(), *id)).collect::<Vec<_>>(), expected);
         };
-        let query = table.query(Employee::partitions(&departments)).top(3);
+        let query = table.query(Employee::partitions(&departments)).page_size(3);
         assert_eq!(query.class(), QueryClass::FanOut(20));
         is_expected(query.clone().collect().await?.iter().map(place).collect());
         let streamed: Vec<_> = query.clone().stream().map_ok(|e| place(&e)).try_collect().await?;
@@ -300,7 +302,7 @@ fn dq_5_a_scan_has_a_reason_and_a_bound_that_is_never_a_silent_cut() -> Result<(
 #[test]
 fn plans_are_told_without_asking() -> Result<()> {
     let table = Table::<Employee, Engine>::of_design(Engine::in_memory()); // not even created
-    let plan = table.query(Employee::ids("Sales", 100, 200)).top(50).plan()?;
+    let plan = table.query(Employee::ids("Sales", 100, 200)).page_size(50).plan()?;
     assert_eq!(plan.class, QueryClass::Range);
     assert_eq!(plan.requests, Requests::OnePerPage { entities: 50, at_least: 1 });
     let text = plan.to_string();

@@ -31,7 +31,7 @@ async fn paging(store: &Store, index: &PackageIndex) -> Result<Report> {
     let mut token: Option<String> = None;
     for number in 1..=5 {
         let builds = store.table::<Build>();
-        let query = builds.query(Build::rows(section)).top(200);
+        let query = builds.query(Build::rows(section)).page_size(200);
         let page = match &token {
             None => query.page().await?,
             Some(token) => query.page_from(&token.parse::<Continuation>()?).await?,
@@ -48,14 +48,14 @@ async fn paging(store: &Store, index: &PackageIndex) -> Result<Report> {
             break;
         }
     }
-    let plan = store.table::<Build>().query(Build::rows(section)).top(200).plan()?;
+    let plan = store.table::<Build>().query(Build::rows(section)).page_size(200).plan()?;
     Ok(Report::new(plan, answer))
 }
 
 async fn log_tail(store: &Store, index: &PackageIndex) -> Result<Report> {
     let section = middling_section(index);
     let log = store.table::<FirstBuild>();
-    let query = log.query(FirstBuild::partition(section)).top(10);
+    let query = log.query(FirstBuild::partition(section)).page_size(10);
     let plan = query.plan()?;
     let page = query.page().await?;
     let mut expected: Vec<FirstBuild> =

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible, decimal};
+use crate::key::codec::{Alphabet, Counted, Form, Integer, KeyCodec, Reversible, decimal};
 
 /// An integer as `N` zero-padded decimal digits, such as `D6` of .NET.
 ///
@@ -221,6 +221,27 @@ impl<T: Integer, const N: usize, S: Sign> KeyCodec<T> for Digits<N, S> {
         decode_integer(text, Self::IS_SIGNED, N)
             .and_then(|(negative, magnitude)| T::join(negative, magnitude))
             .ok_or_else(|| mismatch(text, Self::NAMED.as_str()))
+    }
+}
+
+impl<T: Integer, const N: usize, S: Sign> Counted<T> for Digits<N, S> {
+    const COUNT_FAULT: Option<&'static str> = if Self::IS_SIGNED {
+        Some("[T031] `inverted` cannot count down digits with a sign; use `desc`, which reverses them")
+    } else if N > 19 {
+        Some("[T031] `inverted` counts down at most 19 digits; use `desc`, which reverses any number of them")
+    } else {
+        None
+    };
+
+    fn count(value: &T) -> Result<u64> {
+        let (_, magnitude) = Self::checked(value)?;
+        u64::try_from(magnitude).map_err(|_| too_many_digits(value, N))
+    }
+
+    fn of_count(count: u64) -> Option<T> {
+        Some(u128::from(count))
+            .filter(|count| *count <= Self::LARGEST)
+            .and_then(|count| T::join(false, count))
     }
 }
 

@@ -25,9 +25,14 @@ use crate::ticks;
 #[diagnostic::on_unimplemented(
     message = "[T031] `inverted` cannot count down what `{Self}` writes",
     label = "expected a number or an instant",
-    note = "unsigned integers, ticks and `unix(millis, at)` can be inverted; for other parts of fixed width use `desc`"
+    note = "unsigned integers, `digits(6, id)`, ticks, `unix(millis, at)` and `pattern(\"yyyyMMdd\", day)` can be inverted; for other parts of \
+            fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
+    /// The reason why this codec writes no number, as in [`KeyCodec::FAULT`].
+    #[doc(hidden)]
+    const COUNT_FAULT: Option<&'static str> = None;
+
     /// Returns the number of a value.
     ///
     /// # Errors
@@ -71,7 +76,7 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
     const FORM: Form = Form::fixed(digits(FROM), true, Alphabet::DIGITS);
     const DESCENDING: bool = true;
     const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
-    const FAULT: Option<&'static str> = C::FAULT;
+    const FAULT: Option<&'static str> = if C::FAULT.is_some() { C::FAULT } else { C::COUNT_FAULT };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let count = C::count(value)?;

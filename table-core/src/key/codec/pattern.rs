@@ -10,13 +10,13 @@ use std::fmt::Write;
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+use crate::key::codec::{Alphabet, Counted, Form, KeyCodec, Reversible};
 
 use moment::Units;
 use token::{Token, name, tokens};
 
 /// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime` in the form of a pattern, which [`pattern`] packs into a number: `yyyy`, `MM`, `dd`, `HH`, `mm`,
-/// `ss`, one `f` for each fractional digit, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
+/// `ss`, one `f` for each fractional digit, digits that stand for themselves, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
 /// - Fixed width. Ordered if greater units precede smaller ones; `ddMMyyyy` is supported, but without ranges.
 /// - A pattern must contain every unit from the year down to its smallest, or from the hour for a `NaiveTime`; otherwise it could not be read back
@@ -157,6 +157,31 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
     fn decode_reversed(text: &str) -> Result<T> {
         let value = Self::read(text, true);
         value.ok_or_else(|| mismatch(text, format_args!("desc({})", Self::NAMED.as_str())))
+    }
+}
+
+/// The text as a number, for patterns of units alone in descending size: `yyyyMMdd`.
+impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
+    const COUNT_FAULT: Option<&'static str> = if Self::FORM.ordered
+        && !token::has_literals(TOKENS)
+        && Self::FORM.max <= 19
+    {
+        None
+    } else {
+        Some(
+            "[T031] `inverted` counts down patterns without separators, of at most 19 digits, whose greater units precede smaller ones, such as \
+             `yyyyMMdd`; use `desc`, which reverses any pattern",
+        )
+    };
+
+    fn count(value: &T) -> Result<u64> {
+        let mut text = String::with_capacity(Self::FORM.max);
+        Self::push(value, false, &mut text)?;
+        text.parse().map_err(|_| refused(format!("{value:?} as `{}` is not a number", Self::NAMED.as_str())))
+    }
+
+    fn of_count(count: u64) -> Option<T> {
+        Self::read(&format!("{count:0width$}", width = Self::FORM.max), false)
     }
 }
 

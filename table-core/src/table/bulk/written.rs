@@ -132,6 +132,34 @@ impl std::error::Error for BulkError {
     }
 }
 
+/// Keeps the error of the store, with the summary before its message. The positions are lost: read [`BulkError::written`] first to resume.
+///
+/// ```
+/// use table_core::{Engine, Entity, Result, TableStoreExt};
+///
+/// #[derive(Entity)]
+/// #[partition_key(user)]
+/// #[row_key(id)]
+/// struct Hit { user: String, id: u32 }
+///
+/// async fn insert(hits: Vec<Hit>) -> Result<()> {
+///     let table = Engine::in_memory().table::<Hit>();
+///     table.bulk().insert_all(hits).await?;
+///     Ok(())
+/// }
+///
+/// # pollster::block_on(async {
+/// let error = insert(vec![Hit { user: "ada".into(), id: 7 }]).await.unwrap_err();
+/// assert!(error.is_table_not_found() && error.to_string().contains("stopped at entity 0"));
+/// # });
+/// ```
+impl From<BulkError> for Error {
+    fn from(error: BulkError) -> Self {
+        let summary = error.to_string();
+        error.source.with_context(&summary)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use table_core::error::ErrorCode;
+use table_core::error::{Error, ErrorCode};
 
 use super::*;
 use crate::faults::Fault;
@@ -85,7 +85,7 @@ impl Scene {
         if block_on(self.employees.table().get(Employee::key("Sales", id)))?.is_none() {
             return Ok(None);
         }
-        let first = |blob| Ok(self.read_blob(id, blob)?.map(|bytes| bytes[0]));
+        let first = |blob| Ok::<_, Error>(self.read_blob(id, blob)?.map(|bytes| bytes[0]));
         Ok(Some([first(PHOTO)?, first(CV)?]))
     }
 }

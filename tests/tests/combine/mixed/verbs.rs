@@ -53,14 +53,14 @@ fn every_way_to_run_a_query_passes_over_the_others() {
         let page = query().page().await.unwrap();
         assert_eq!(page.items.iter().map(|item| item.number).collect::<Vec<_>>(), NUMBERS);
         let mut found = Vec::new();
-        let stream = query().top(2).stream();
+        let stream = query().page_size(2).stream();
         pin_mut!(stream);
         while let Some(ticket) = stream.try_next().await.unwrap() {
             found.push(ticket.into_value());
         }
         assert_eq!(found, tickets());
         assert_eq!(query().limit(2).collect().await.unwrap(), tickets()[..2]);
-        assert_eq!(query().top(1).limit(3).collect().await.unwrap(), tickets());
+        assert_eq!(query().page_size(1).limit(3).collect().await.unwrap(), tickets());
         let found = query().filter(Ticket::AMOUNT.ge(2)).first().await;
         assert_eq!(found.unwrap().unwrap().number, 2);
         let mut lent = Vec::new();

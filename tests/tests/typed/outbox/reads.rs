@@ -33,7 +33,7 @@ fn pat_ec_8_rows_of_an_outbox_are_left_out_of_every_typed_read() {
     let sales = || table.query(Employee::partition("Sales"));
     assert_eq!(block_on(sales().collect()).unwrap().len(), 2);
     assert_eq!(block_on(sales().page()).unwrap().items.len(), 2);
-    assert_eq!(block_on(sales().top(1).limit(9).collect()).unwrap().len(), 2);
+    assert_eq!(block_on(sales().page_size(1).limit(9).collect()).unwrap().len(), 2);
     assert_eq!(block_on(table.scan("test").max_rows(10).collect()).unwrap().len(), 2);
     let bags = company.engine.untyped("Employee").unwrap();
     let all = block_on(bags.query(Selection::partition("Sales")).collect()).unwrap();

@@ -35,7 +35,7 @@ fn the_events_of_log4net() {
         for (at, id) in [("2024-02-28T09:05:07Z", 0xABC), ("2024-02-28T10:00:00Z", 1)] {
             events.insert(&of(at, id)).await.unwrap();
         }
-        let newest = events.query(AppenderEvent::rows("Shop.Orders")).top(1).page().await.unwrap();
+        let newest = events.query(AppenderEvent::rows("Shop.Orders")).page_size(1).page().await.unwrap();
         assert_eq!(newest.items[0].id.as_u128(), 1);
         let hour = instant("2024-02-28T09:00:00Z")..instant("2024-02-28T10:00:00Z");
         let query = events.query(AppenderEvent::rows("Shop.Orders").at(hour));
@@ -156,7 +156,7 @@ fn the_events_of_a_target_that_counts_from_the_tick_after_the_last() {
         for event in [&event, &later, &of("2024-02-29T00:00:00Z", "3")] {
             events.insert(event).await.unwrap();
         }
-        let newest = events.query(TargetEvent::rows("Shop")).top(1).page().await.unwrap();
+        let newest = events.query(TargetEvent::rows("Shop")).page_size(1).page().await.unwrap();
         assert_eq!(newest.items[0].id, "3");
         let day = instant("2024-02-28T00:00:00Z")..instant("2024-02-29T00:00:00Z");
         assert_eq!(events.query(TargetEvent::rows("Shop").at(day)).collect().await.unwrap(), [later, event]);

@@ -37,7 +37,7 @@ fn a_ulid_as_text() {
             LogEvent,
             [event.clone(), newer.clone(), of("2024-04-03T05:00:00Z", "5CCRHFRGGQ0000000000000002")]
         );
-        let newest = events.query(LogEvent::rows(event.period)).top(1).page().await.unwrap();
+        let newest = events.query(LogEvent::rows(event.period)).page_size(1).page().await.unwrap();
         assert_eq!(newest.items.first().map(Versioned::value), Some(&newer));
         let up_to =
             events.query(LogEvent::rows(event.period).id(later.to_owned()..)).collect().await.unwrap();

@@ -32,7 +32,7 @@ fn the_guest_book() {
     both_ways(&old, ("01202000", "2524539332579999999_00000000-0000-0000-0000-000000000007"));
     block_on(async {
         let book = stored!(GuestBookEntry, [old.clone(), new.clone()]);
-        let newest = book.query(GuestBookEntry::rows(old.day)).top(1).page().await.unwrap();
+        let newest = book.query(GuestBookEntry::rows(old.day)).page_size(1).page().await.unwrap();
         assert_eq!(newest.items.first().map(Versioned::value), Some(&new));
     });
 }
@@ -58,7 +58,7 @@ fn a_month_and_the_rest_of_the_instant() {
         let (early, march) = (of("2024-02-03T23:59:59.999Z"), of("2024-03-01T00:00:00Z"));
         let entries = stored!(LogEntry, [entry.clone(), early.clone(), march.clone()]);
         let month = instant("2024-02-01T00:00:00Z");
-        let oldest = entries.query(LogEntry::rows(month)).top(1).page().await.unwrap();
+        let oldest = entries.query(LogEntry::rows(month)).page_size(1).page().await.unwrap();
         assert_eq!(oldest.items.first().map(Versioned::value), Some(&early));
         let months = || LogEntry::partitions_by_at(instant("2024-02-10T00:00:00Z")..);
         assert_eq!(entries.query(months()).plan().unwrap().class, QueryClass::PartitionRange);
@@ -95,7 +95,7 @@ fn ticks_counted_down_in_21_digits() {
         let later = of("2024-02-28T10:00:00Z", 1);
         let logs = stored!(CdnLogEntry, [entry.clone(), later.clone(), of("2024-02-29T00:00:00Z", 2)]);
         let day = instant("2024-02-28T00:00:00Z");
-        let newest = logs.query(CdnLogEntry::rows(day)).top(1).page().await.unwrap();
+        let newest = logs.query(CdnLogEntry::rows(day)).page_size(1).page().await.unwrap();
         assert_eq!(newest.items.first().map(Versioned::value), Some(&later));
         let morning = CdnLogEntry::rows(day).edge_server_time_delivered(day..instant("2024-02-28T10:00:00Z"));
         assert_eq!(logs.query(morning).collect().await.unwrap(), [entry]);
@@ -190,7 +190,7 @@ fn inverted_milliseconds() {
     block_on(async {
         let later = of("2024-02-28T10:00:00Z");
         let books = stored!(Book, [book.clone(), later.clone(), of("2024-01-01T00:00:00Z")]);
-        let newest = books.query(Book::rows()).top(1).page().await.unwrap();
+        let newest = books.query(Book::rows()).page_size(1).page().await.unwrap();
         assert_eq!(newest.items.first().map(Versioned::value), Some(&later));
         let february = Book::rows().added(instant("2024-02-01T00:00:00Z")..instant("2024-03-01T00:00:00Z"));
         assert_eq!(books.query(february).collect().await.unwrap(), [later, book]);

@@ -47,7 +47,7 @@ fn the_events_of_the_functions_host() {
             events.insert(&of(at, id)).await.unwrap();
         }
         let day = instant("2024-02-28T00:00:00Z");
-        let newest = events.query(HostEvent::rows("shop-prod", day)).top(1).page().await.unwrap();
+        let newest = events.query(HostEvent::rows("shop-prod", day)).page_size(1).page().await.unwrap();
         assert_eq!(newest.items[0].id.as_u128(), 1);
         let hour = instant("2024-02-28T09:00:00Z")..instant("2024-02-28T10:00:00Z");
         assert_eq!(

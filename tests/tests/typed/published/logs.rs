@@ -71,7 +71,7 @@ fn the_events_of_nlog() {
         {
             events.insert(&of(at, id)).await.unwrap();
         }
-        let two = events.query(LoggerEvent::rows("Shop.Orders")).top(2).page().await.unwrap();
+        let two = events.query(LoggerEvent::rows("Shop.Orders")).page_size(2).page().await.unwrap();
         assert_eq!(two.items.iter().map(|event| event.id.as_u128()).collect::<Vec<_>>(), [1, 0xABC]);
         let same = events.query(LoggerEvent::rows("Shop.Orders").at_is(event.at)).collect().await.unwrap();
         assert_eq!(same.len(), 2);
@@ -97,7 +97,7 @@ fn the_errors_of_a_gallery() {
         for at in ["2024-02-28T09:05:07Z", "2024-02-28T10:00:00Z", "2024-02-28T09:05:00Z"] {
             errors.insert(&of(at)).await.unwrap();
         }
-        let page = errors.query(ElmahError::rows()).top(2).page().await.unwrap();
+        let page = errors.query(ElmahError::rows()).page_size(2).page().await.unwrap();
         let newest: Vec<_> = page.items.iter().map(|error| error.value().clone()).collect();
         assert_eq!(newest, [of("2024-02-28T10:00:00Z"), of("2024-02-28T09:05:07Z")]);
         assert_eq!(

@@ -47,7 +47,7 @@ fn the_runs_of_azure_functions() {
             runs.insert(&of(at, salt)).await.unwrap();
         }
         let of_function = || RecentRun::rows().host_is("shop").function_is("onorder");
-        let newest = runs.query(of_function()).top(1).page().await.unwrap();
+        let newest = runs.query(of_function()).page_size(1).page().await.unwrap();
         assert_eq!(newest.items[0].salt, -1);
         let minute = instant("2024-02-28T09:05:00Z")..instant("2024-02-28T09:06:00Z");
         let query = runs.query(of_function().start_time(minute));

@@ -219,7 +219,7 @@ fn the_newest_events_of_an_aggregate_first() {
     both_ways(&of(42), ("order-7", "09223372036854775765"));
     block_on(async {
         let events = stored!(AggregateEvent, [of(1), of(9), of(10), of(42)]);
-        let newest = events.query(AggregateEvent::rows("order-7")).top(2).page().await.unwrap();
+        let newest = events.query(AggregateEvent::rows("order-7")).page_size(2).page().await.unwrap();
         assert_eq!(newest.items.iter().map(|event| event.sequence).collect::<Vec<_>>(), [42, 10]);
         let since = events.query(AggregateEvent::rows("order-7").sequence(9..=10)).collect().await.unwrap();
         assert_eq!(since, [of(10), of(9)]);

@@ -25,10 +25,10 @@ mod rest_type {
     }
 }
 
-mod u64 {
+mod u128 {
     use table_core::Entity;
 
-    type Cents = u64;
+    type Cents = u128;
 
     #[derive(Entity)]
     #[partition_key(department)]

@@ -13,7 +13,7 @@ pub(super) enum Token {
 const BITS: u32 = 5;
 /// `yyyy` is 1, `ss` 6, and `f` 7.
 const FRACTION: u8 = 7;
-const LITERALS: &[u8] = b"-_:.,TZ ";
+const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 
 /// Packs a pattern for [`Pattern`](crate::key::codec::Pattern): at most 25 tokens, with each `f` counted separately.
@@ -59,7 +59,7 @@ const fn code(text: &[u8], at: usize) -> (u8, usize) {
         word += 1;
     }
     panic!(
-        "[T008] a pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and the separators `- _ : . , T Z` or a space"
+        "[T008] a pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space"
     )
 }
 
@@ -143,6 +143,18 @@ pub(super) const fn reads_back(packed: u128) -> bool {
     first <= last && fraction <= 9
 }
 
+/// Returns `true` if the pattern has characters that stand for themselves.
+pub(super) const fn has_literals(packed: u128) -> bool {
+    let mut rest = packed;
+    while let Some((token, after)) = Token::split(rest) {
+        if matches!(token, Token::Literal(_)) {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
 /// Returns the text of the pattern, for the name of the codec.
 pub(super) const fn name(packed: u128) -> Name<64> {
     let (mut name, mut rest) = (Name::EMPTY.with("pattern("), packed);
@@ -175,5 +187,6 @@ mod tests {
             assert!(!reads_back(pattern(wrong)), "{wrong}");
         }
         assert!(reads_back(pattern("ddMMyyyy")) && reads_back(pattern("yyyy")));
+        assert!(reads_back(pattern("yyyy-MM-ddTHH:mm:00")));
     }
 }

@@ -286,6 +286,11 @@ every! {
         Unix<false>: DateTime<Utc>;
         Desc<Unix<true>>: DateTime<Utc>;
         Inverted<Padded, LONG_MAX>: u8, u64;
+        Inverted<Digits<8>, 99_999_999>: u32, u64;
+        Inverted<Digits<8, NonNegative>, 30_000_000>: i32, i64;
+        Inverted<Pattern<{ pattern("yyyyMMdd") }>, 30_000_000>: NaiveDate, DateTime<Utc>;
+        Inverted<Pattern<{ pattern("yyyyMMddHHmmss") }>, LONG_MAX>: DateTime<Utc>;
+        Pattern<{ pattern("yyyy-MM-ddTHH:mm:00") }>: DateTime<Utc>;
         Inverted<Unix<true>, LONG_MAX>: DateTime<Utc>;
         Inverted<Ticks, MAX_TICKS_AND_ONE>: DateTime<Utc>;
         Guid: Uuid;

@@ -1,0 +1,148 @@
+//! Conditions on typed columns.
+
+use std::marker::PhantomData;
+
+use crate::filter::{Comparison, Filter};
+
+/// A [`Filter`] on the entity `E`, built from its typed columns.
+///
+/// ```
+/// use table_core::column::Condition;
+/// use table_core::Entity;
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee { department: String, #[digits(6)] id: u32, age: i32, email: Option<String> }
+///
+/// let reachable: Condition<Employee> = Employee::AGE.ge(18).and(Employee::EMAIL.ne(""));
+/// assert_eq!(reachable.into_filter().to_string(), "Age ge 18 and Email ne ''");
+/// ```
+#[must_use = "a condition has no effect until it is passed to a query"]
+pub struct Condition<E> {
+    filter: Filter,
+    of: PhantomData<fn() -> E>,
+}
+
+impl<E> Condition<E> {
+    /// Wraps a filter without checking its names and types against the entity.
+    pub const fn from_filter(filter: Filter) -> Self {
+        Self { filter, of: PhantomData }
+    }
+
+    /// Matches if all conditions match; every entity for an empty list.
+    ///
+    /// ```
+    /// use table_core::column::{Column, Condition};
+    ///
+    /// struct Employee;
+    /// const AGE: Column<Employee, i32> = Column::new("Age");
+    /// let adults = Condition::all([AGE.ge(18), AGE.lt(65)]);
+    /// assert_eq!(adults.into_filter().to_string(), "Age ge 18 and Age lt 65");
+    /// ```
+    pub fn all(conditions: impl IntoIterator<Item = Self>) -> Self {
+        conditions.into_iter().reduce(Self::and).unwrap_or_else(|| Self::of_every_key(Comparison::Ge))
+    }
+
+    /// Matches if at least one of the conditions matches; no entity for an empty list.
+    pub fn any(conditions: impl IntoIterator<Item = Self>) -> Self {
+        conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
+    }
+
+    /// Compares the `PartitionKey`, which every entity has, with the smallest text.
+    fn of_every_key(operator: Comparison) -> Self {
+        Self::from_filter(Filter::compare("PartitionKey", operator, ""))
+    }
+
+    /// Returns the filter.
+    #[must_use]
+    pub fn into_filter(self) -> Filter {
+        self.filter
+    }
+
+    /// Matches if both conditions match.
+    pub fn and(self, other: Self) -> Self {
+        Self::from_filter(self.filter.and(other.filter))
+    }
+
+    /// Matches if at least one of the conditions matches.
+    pub fn or(self, other: Self) -> Self {
+        Self::from_filter(self.filter.or(other.filter))
+    }
+}
+
+/// Negates the condition. The result matches entities that lack the property (FIL-12).
+impl<E> std::ops::Not for Condition<E> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self::from_filter(!self.filter)
+    }
+}
+
+impl<E> Clone for Condition<E> {
+    fn clone(&self) -> Self {
+        Self::from_filter(self.filter.clone())
+    }
+}
+
+impl<E> std::fmt::Debug for Condition<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.filter.fmt(f)
+    }
+}
+
+/// A condition on the entity `E`: the argument of `filter`. Only [`Condition`] implements it; the trait exists for its message.
+///
+/// ```
+/// use table_core::column::{Column, IntoCondition};
+///
+/// /// Returns the text of a condition.
+/// fn text<E>(condition: impl IntoCondition<E>) -> String {
+///     condition.into_condition().into_filter().to_string()
+/// }
+/// struct Employee;
+/// const AGE: Column<Employee, i32> = Column::new("Age");
+/// assert_eq!(text(AGE.ge(18)), "Age ge 18");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T096] `{Self}` is not a condition on `{E}`",
+    label = "expected a condition on columns of `{E}`",
+    note = "compare its columns, and combine comparisons: `{E}::AGE.ge(18).and(…)`, `.or(…)`, `!`",
+    note = "for a closure, read the entities and filter them; for a text in OData, `Condition::from_filter` takes a parsed `Filter`"
+)]
+pub trait IntoCondition<E> {
+    /// Returns the condition.
+    fn into_condition(self) -> Condition<E>;
+}
+
+impl<E> IntoCondition<E> for Condition<E> {
+    fn into_condition(self) -> Self {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::Column;
+    use crate::filter::Matcher;
+    use crate::query::EntityRef;
+    use crate::row::RowWriter;
+
+    struct Thing;
+
+    const SIZE: Column<Thing, i32> = Column::new("Size");
+
+    #[test]
+    fn an_empty_list_of_conditions_matches_all_or_none() {
+        let row = RowWriter::new().finish();
+        let matches = |condition: Condition<Thing>| {
+            let filter = condition.into_filter();
+            ["", "p"].map(|key| Matcher::new(&filter).matches(EntityRef::new(key, "", row.view())).unwrap())
+        };
+        assert_eq!(matches(Condition::all([])), [true; 2]);
+        assert_eq!(matches(Condition::any([])), [false; 2]);
+        assert_eq!(matches(SIZE.is_in([0; 0])), [false; 2]);
+    }
+}

@@ -1,0 +1,54 @@
+//! Methods of other libraries that filters do not have. Each reports the right one at compile time.
+
+use crate::column::{Column, Condition, KeyColumn};
+
+/// A column that is a property. No [`KeyColumn`] implements it: the methods that require it exist for their message.
+#[diagnostic::on_unimplemented(
+    message = "[T097] a filter cannot compare `{Self}`, because it is part of the key and not a property",
+    label = "this field is part of the key",
+    note = "select entities by their key instead: `table.query(Entity::rows(…))`, or `Entity::key(…)` for one entity",
+    note = "or store the field as a property too, `#[property(also)]` above it, which makes it a column of filters"
+)]
+pub trait IsProperty {}
+
+/// A column whose texts can be searched. No column implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T098] a filter cannot search within texts",
+    label = "the service compares whole values and prefixes",
+    note = "use `starts_with`, or `eq`; for anything else read the entities and filter them, or store the searched words as keys of an index"
+)]
+pub trait Searchable {}
+
+macro_rules! of_key {
+    ($($name:ident)*) => {
+        #[expect(clippy::unused_self, reason = "no such call compiles")]
+        impl<E, T> KeyColumn<E, T> {$(
+            #[doc(hidden)]
+            pub fn $name<V>(self, _value: V) -> Condition<E>
+            where
+                Self: IsProperty,
+            {
+                Condition::any([])
+            }
+        )*}
+    };
+}
+
+of_key! { eq ne gt ge lt le is_in starts_with }
+
+macro_rules! searching {
+    ($($name:ident)*) => {
+        #[expect(clippy::unused_self, reason = "no such call compiles")]
+        impl<E, T, K> Column<E, T, K> {$(
+            #[doc(hidden)]
+            pub fn $name<V>(self, _value: V) -> Condition<E>
+            where
+                Self: Searchable,
+            {
+                Condition::any([])
+            }
+        )*}
+    };
+}
+
+searching! { contains ends_with like matches }

@@ -1,0 +1,51 @@
+//! The round-trip law of entities: the entity that is read equals the one that was written.
+
+use std::fmt::Debug;
+
+use crate::entity::Entity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::query::EntityRef;
+
+/// Checks that each entity is read back equal: `from_entity(to_entity(entity)) == entity`. For tests of a declaration, with entities at the edges of
+/// their fields' ranges; nothing is stored.
+///
+/// The law holds for every type that this crate stores, with one exception: a `DateTime<Utc>` is truncated to 100 ns, the precision of an
+/// `Edm.DateTime` (TICK-6). Truncate it when the entity is made, with [`ticks::truncate`](crate::ticks::truncate) or
+/// [`ticks::now`](crate::ticks::now). A `Property` of the program, its JSON and its custom codecs may break the law as well.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::{Entity, entity, ticks};
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[partition_key(device)]
+/// #[row_key(id)]
+/// struct Reading { device: String, id: u32, at: DateTime<Utc> }
+///
+/// let at = "2014-04-23T09:00:00.123456789Z".parse()?;
+/// let reading = Reading { device: "d-7".into(), id: 1, at };
+/// let error = entity::check_round_trip([&reading]).unwrap_err();
+/// assert!(error.to_string().contains("09:00:00.123456700"));
+/// entity::check_round_trip([&Reading { at: ticks::truncate(at), ..reading }])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `EntityMismatch`, with both entities, if one is read back unequal, or is not read; the errors of [`Entity::key_of`] and [`Entity::to_row`].
+pub fn check_round_trip<'e, E: Entity + PartialEq + Debug>(
+    entities: impl IntoIterator<Item = &'e E>,
+) -> Result<()> {
+    for entity in entities {
+        let (key, row) = (entity.key_of()?, entity.to_row()?);
+        let read =
+            E::from_entity(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view()))?;
+        if read != *entity {
+            let message = format!(
+                "an entity is read back unequal; an instant keeps 100 ns, other values must be stored whole: {entity:?} was written, and {read:?} read"
+            );
+            return Err(Error::new(ErrorCode::EntityMismatch, message)
+                .with_key(key.partition_key.as_str(), key.row_key.as_str()));
+        }
+    }
+    Ok(())
+}

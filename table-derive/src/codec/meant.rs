@@ -1,0 +1,92 @@
+//! Words of other libraries and method names in keys, each with the form that is shown for it.
+
+use syn::Ident;
+
+use crate::codec::words::filled;
+
+/// Words in place of a codec. The braces hold a sample, which is replaced by the field that was named.
+const CODECS: [(&str, &str); 48] = [
+    ("padded", "write `digits(6, {id})`"),
+    ("pad", "write `digits(6, {id})`"),
+    ("zero_padded", "write `digits(6, {id})`"),
+    ("zero_pad", "write `digits(6, {id})`"),
+    ("reverse", "write `desc({at})`"),
+    ("reversed", "write `desc({at})`"),
+    ("rev", "write `desc({at})`"),
+    ("descending", "write `desc({at})`"),
+    ("newest_first", "write `desc({at})`"),
+    ("lower", "write `folded(lower, {email})`"),
+    ("upper", "write `folded(upper, {email})`"),
+    ("lowercase", "write `folded(lower, {email})`"),
+    ("uppercase", "write `folded(upper, {email})`"),
+    ("to_lowercase", "write `folded(lower, {email})`"),
+    ("to_uppercase", "write `folded(upper, {email})`"),
+    ("concat", "literals and fields are separate pieces: `\"empid_\", {id}`"),
+    ("prefix", "literals and fields are separate pieces: `\"empid_\", {id}`"),
+    ("sha256", "write `hash(sha256, 64, {user})` for all 64 hexadecimal digits of the hash, or fewer digits"),
+    ("md5", "write `hash(md5, 32, {user})` for all 32 hexadecimal digits of the hash, or fewer digits"),
+    ("crc32", "write `hash(crc32, 8, {user})`"),
+    (
+        "uuid",
+        "write the field alone, `{id}`, for `01234567-89ab-…` with hyphens, or `guid(simple, {id})` without them",
+    ),
+    ("date", "write `pattern(\"yyyy-MM-dd\", {day})`"),
+    ("format", "write `pattern(\"yyyy-MM-dd\", {day})`"),
+    ("year", "write `truncate(pattern(\"yyyy\", {at}))`"),
+    ("month", "write `truncate(pattern(\"yyyyMM\", {at}))`"),
+    ("day", "write `truncate(pattern(\"yyyyMMdd\", {at}))`"),
+    ("minute", "write `truncate(pattern(\"yyyyMMddHHmm\", {at}))`"),
+    ("seconds", "write `unix(seconds, {at})`"),
+    ("timestamp", "write `unix(seconds, {at})`"),
+    ("millis", "write `unix(millis, {at})`"),
+    ("ticks", "a `DateTime<Utc>` is written as its ticks by default: `{at}`"),
+    ("shard", "write `bucket({user}, 16)`"),
+    ("shards", "write `bucket({user}, 16)`"),
+    ("partition", "write `bucket({user}, 16)`"),
+    ("level", "fields without a literal between them are levels: `#[partition_key(tenant, user)]`"),
+    ("nameof", "write the field alone: `{id}`"),
+    ("int", "write the field alone, `{id}`, for all digits of its type, or `digits(6, {id})`"),
+    ("string", "write the field alone: `{name}`"),
+    ("Some", OPTIONAL),
+    ("optional", OPTIONAL),
+    ("substring", "write `first(3, {name})`"),
+    ("left", "write `first(3, {name})`"),
+    ("take", "write `first(3, {name})`"),
+    ("last", END),
+    ("right", END),
+    ("now", MADE),
+    ("new_v4", MADE),
+    ("now_v7", MADE),
+];
+
+const OPTIONAL: &str =
+    "a key part is always present; write the field alone, with a type that is not an `Option`";
+const END: &str =
+    "a key can contain the start of a text: `first(3, {name})`; for its end, store it as a field";
+const MADE: &str = "a key is made of fields; create the value together with the entity";
+
+/// Words in place of a known argument: the codec, the word, the help.
+const ARGUMENTS: [(&str, &str, &str); 11] = [
+    ("guid", "n", "write `guid(simple, {id})`: 32 digits without hyphens"),
+    ("guid", "N", "write `guid(simple, {id})`: 32 digits without hyphens"),
+    ("guid", "d", "write the field alone, `{id}`: digits with hyphens"),
+    ("guid", "D", "write the field alone, `{id}`: digits with hyphens"),
+    ("guid", "lower", "write the field alone, `{id}`: digits with hyphens"),
+    ("guid", "hyphenated", "write the field alone, `{id}`: digits with hyphens"),
+    ("guid", "b", "write `guid(braced, {id})`"),
+    ("guid", "B", "write `guid(braced, {id})`"),
+    ("unix", "milliseconds", "write `unix(millis, {at})`"),
+    ("unix", "ms", "write `unix(millis, {at})`"),
+    ("unix", "secs", "write `unix(seconds, {at})`"),
+];
+
+/// Returns the help for a word in place of a codec.
+pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
+    CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field))
+}
+
+/// Returns the help for a word in place of an argument of a codec.
+pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
+    let found = ARGUMENTS.iter().find(|(of, other, _)| *of == codec && word == other);
+    found.map(|(_, _, help)| filled(help, field))
+}

@@ -1,0 +1,23 @@
+//! Attributes of serde that do not change how an entity is stored.
+
+use table_core::Entity;
+
+#[derive(Entity, serde::Serialize)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    #[serde(rename = "dept")]
+    department: String,
+    id: u32,
+    #[serde(skip)] //~ T015
+    cache: String,
+    #[serde(rename = "mail")] //~ T015
+    email: String,
+    #[serde(rename = "phone")]
+    #[property("Phone")]
+    phone: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+fn main() {}

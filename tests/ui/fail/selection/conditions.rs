@@ -1,0 +1,37 @@
+//! Conditions that people from other libraries would write.
+
+use table_core::{Engine, Entity, Table};
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    id: u32,
+    last_name: String,
+    age: i32,
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Review {
+    department: String,
+    id: u32,
+    rating: i32,
+}
+
+fn conditions(table: &Table<Employee, Engine>) {
+    let all = || table.query(Employee::partition("Sales"));
+    let _ = all().filter("Age gt 30"); //~ T096
+    let _ = all().filter(Review::RATING.gt(3)); //~ T096
+    let _ = all().filter(|employee: &Employee| employee.age > 30); //~ T096
+    let _ = all().filter(Employee::ID.eq(7)); //~ T097
+    let _ = all().filter(Employee::DEPARTMENT.starts_with("S")); //~ T097
+    let _ = all().filter(Employee::LAST_NAME.contains("Jo")); //~ T098
+    let _ = all().filter(Employee::LAST_NAME.eq(None::<String>)); //~ T087
+    let _ = all().order_by(Employee::AGE); //~ T099
+    let _ = all().skip(10); //~ T099
+}
+
+fn main() {}
