@@ -38,7 +38,7 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |
 ///
-/// An `Edm.DateTime` counts 100 ns, so that a `DateTime<Utc>` is truncated to them (TICK-6): an entity with finer instants is read back unequal.
+/// An `Edm.DateTime` counts 100 ns, and a finer `DateTime<Utc>` is truncated (TICK-6): the entity is then read back unequal.
 /// [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip) finds it
 /// in a test.
 ///

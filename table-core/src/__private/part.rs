@@ -127,13 +127,13 @@ mod tests {
 
     #[test]
     fn a_range_whose_start_is_greater_than_its_end_is_refused() {
-        fn code<C: KeyCodec<u32>>(bounds: std::ops::Range<u32>) -> Option<ErrorCode> {
-            let range = range("", "sequence", &bounds, C::encode, place::<C, u32>("", true));
+        fn code<C: KeyCodec<u32>>(start: u32, end: u32) -> Option<ErrorCode> {
+            let range = range("", "sequence", &(start..end), C::encode, place::<C, u32>("", true));
             range.err().map(|error| error.code())
         }
-        assert_eq!(code::<Digits<4>>(9..3), Some(ErrorCode::InvalidInput));
-        assert_eq!(code::<Desc<Digits<4>>>(9..3), Some(ErrorCode::InvalidInput));
-        assert_eq!((code::<Digits<4>>(3..3), code::<Desc<Digits<4>>>(3..9)), (None, None));
+        assert_eq!(code::<Digits<4>>(9, 3), Some(ErrorCode::InvalidInput));
+        assert_eq!(code::<Desc<Digits<4>>>(9, 3), Some(ErrorCode::InvalidInput));
+        assert_eq!((code::<Digits<4>>(3, 3), code::<Desc<Digits<4>>>(3, 9)), (None, None));
     }
 
     #[test]

@@ -21,7 +21,6 @@ pub trait Searchable {}
 
 macro_rules! of_key {
     ($($name:ident)*) => {
-        #[expect(clippy::unused_self, reason = "no such call compiles")]
         impl<E, T> KeyColumn<E, T> {$(
             #[doc(hidden)]
             pub fn $name<V>(self, _value: V) -> Condition<E>
@@ -38,7 +37,6 @@ of_key! { eq ne gt ge lt le is_in starts_with }
 
 macro_rules! searching {
     ($($name:ident)*) => {
-        #[expect(clippy::unused_self, reason = "no such call compiles")]
         impl<E, T, K> Column<E, T, K> {$(
             #[doc(hidden)]
             pub fn $name<V>(self, _value: V) -> Condition<E>

@@ -283,15 +283,15 @@ mod tests {
 
     #[test]
     fn a_value_without_a_stored_form_is_refused_when_it_is_written_and_named() {
-        fn refused<T: Property>(value: T) {
+        fn refused<T: Property>(value: &T) {
             let error = value.write_to("P", &mut RowWriter::new()).unwrap_err();
             assert_eq!((error.code(), error.rule()), (ErrorCode::OutOfRangeInput, Some("TYPE-1")));
             assert!(error.to_string().contains("property `P`"), "{error}");
         }
-        refused(1_u64 << 63);
-        refused(NaiveDate::MIN);
-        refused(NaiveDate::MAX);
-        refused(NaiveTime::from_hms_nano_opt(23, 59, 59, 1_000_000_000).unwrap());
+        refused(&(1_u64 << 63));
+        refused(&NaiveDate::MIN);
+        refused(&NaiveDate::MAX);
+        refused(&NaiveTime::from_hms_nano_opt(23, 59, 59, 1_000_000_000).unwrap());
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn no_piece(input: ParseStream) -> syn::Error {
 
 /// Returns the help for an expression, such as a condition or a remainder.
 fn computed(tokens: TokenStream) -> Option<String> {
-    if let Some(help) = less(tokens.clone()) {
+    if let Some(help) = less(&tokens) {
         return Some(help);
     }
     let help = tokens.into_iter().find_map(|token| match token {
@@ -117,7 +117,7 @@ fn computed(tokens: TokenStream) -> Option<String> {
 }
 
 /// Returns the help for `u64::MAX - id`: a greatest number less a field.
-fn less(tokens: TokenStream) -> Option<String> {
+fn less(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string().replace(' ', "");
     let (greatest, field) = text.split_once('-')?;
     let field = names(field.parse().ok()?).into_iter().find(|name| name != "self" && name != "as")?;

@@ -83,8 +83,8 @@ fn a_field_of_the_key_is_a_property_too() {
         let error = events.get(Event::key("account-1", 1_u32)).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::EntityMismatch);
         let message = error.to_string();
-        assert!(message.contains("the key says '0000000001' for `version`"), "{message}");
-        assert!(message.contains("property `Version` would be '0000000007'"), "{message}");
+        assert!(message.contains("the key contains '0000000001' for `version`"), "{message}");
+        assert!(message.contains("property `Version` gives '0000000007'"), "{message}");
     });
 }
 
@@ -343,7 +343,7 @@ fn a_key_that_is_not_read() {
         bags.merge(&TableEntity::from(key).with("ReminderName", "tick"), IfMatch::Any).await.unwrap();
         let error = reminders.get(by_key()).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::EntityMismatch);
-        assert!(error.to_string().contains("the properties make 'GrainReference=03-00-tick'"), "{error}");
+        assert!(error.to_string().contains("the properties give 'GrainReference=03-00-tick'"), "{error}");
     });
 }
 

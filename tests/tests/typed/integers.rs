@@ -1,4 +1,4 @@
-//! Types of properties beside their keys: 64-bit integers, days, times and addresses, and a field that is deprecated.
+//! Types of properties: 64-bit integers, days, times and addresses, and a field that is deprecated.
 
 #![deny(warnings, reason = "generated code must not warn about a deprecated field")]
 
@@ -34,7 +34,7 @@ struct UnsignedBand {
 }
 
 #[test]
-fn a_number_is_digits_in_the_key_and_an_int64_beside_it() {
+fn a_number_is_digits_in_the_key_and_an_int64_property() {
     let engine = Engine::in_memory();
     let bands = engine.table::<Band>().create_if_missing();
     block_on(async {

@@ -238,8 +238,8 @@ fn a_mismatch_names_the_verdict_and_the_rule_and_changes_nothing() -> Result<()>
         assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
         assert_eq!(
             error.to_string(),
-            "LayoutMismatch: the stored layout of `Employee` is incompatible with the program's: needs rewrite; if the old rows \
-             have the new layout already, accept it with `accept_layout` (table `Company`; rule EVO-11)"
+            "LayoutMismatch: the stored schema of `Employee` is incompatible with the program's: needs rewrite; if the rows have \
+             been rewritten already, call `accept_layout` (table `Company`; rule EVO-11)"
         );
         assert_eq!(
             format!("{error:?}"),

@@ -37,6 +37,6 @@ fn key_7_a_key_too_long_as_a_whole_is_told_by_key_of() {
     let review = Review { department: "Sales".to_owned(), name: "n".repeat(508), year: 2012 };
     let error = review.key_of().unwrap_err();
     assert_eq!(error.code(), ErrorCode::PropertyValueTooLarge);
-    assert!(error.to_string().contains("the RowKey has 513 UTF-16 code units; at most 512"), "{error}");
+    assert!(error.to_string().contains("the RowKey has 513 UTF-16 code units, at most 512"), "{error}");
     assert!(Review { name: "n".repeat(507), ..review }.key_of().is_ok());
 }
