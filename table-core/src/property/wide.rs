@@ -1,4 +1,4 @@
-//! The compile error for integers that are no property.
+//! The compile error for integers that cannot be a property.
 
 use crate::error::Result;
 use crate::property::Property;

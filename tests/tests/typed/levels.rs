@@ -3,7 +3,7 @@
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::query::{EntityRef, QueryClass};
+use table_core::query::{EntityRef, KeyRange, QueryClass};
 use table_core::selection::{Class, Partition, PartitionRange, Point};
 use table_core::{Engine, Entity, ErrorCode, KeyPart, Selection, Table, TableStore, TableStoreExt};
 use tests::model::ModelStore;
@@ -83,11 +83,15 @@ fn reading() -> impl Strategy<Value = Reading> {
 
 fn reads<E, C: Class>(selection: impl Into<Selection<E, C>>, entity: &impl Entity) -> bool {
     let (selection, key) = (selection.into(), entity.key_of().unwrap());
-    selection
-        .ranges()
-        .unwrap()
-        .iter()
-        .any(|range| range.contains(key.partition_key.as_str(), key.row_key.as_str()))
+    let within = |range: &KeyRange| range.contains(key.partition_key.as_str(), key.row_key.as_str());
+    match selection.ranges() {
+        Ok(ranges) => ranges.iter().any(within),
+        // A range that starts after its end is refused, and reads nothing.
+        Err(error) => {
+            assert_eq!(error.code(), ErrorCode::InvalidInput, "{error}");
+            false
+        }
+    }
 }
 
 fn read_back<E: Entity>(entity: &E) -> E {

@@ -162,15 +162,15 @@ fn another_sample_is_no_danger() {
     let file = file(Some(GOLDEN));
     let bob = v1::Employee { department: "Sales".into(), id: 7, age: 36 };
     let error = check(&file.path, &[Layout::of(&[bob]).unwrap()], Update::Never).unwrap_err().to_string();
-    assert!(error.contains("Employee: same\n  the design is the same"), "{error}");
+    assert!(error.contains("Employee: same\n  the schema is the same"), "{error}");
 }
 
 #[test]
 fn an_entity_that_came_or_went_is_told() {
     let other = file(Some(&GOLDEN.replace("Employee", "Person")));
     let error = check(&other.path, &first(), Update::Never).unwrap_err().to_string();
-    assert!(error.contains("Employee: compatible\n  is not in the file yet"), "{error}");
-    assert!(error.contains("Person: compatible\n  is in the file alone"), "{error}");
+    assert!(error.contains("Employee: compatible\n  is not in the file"), "{error}");
+    assert!(error.contains("Person: compatible\n  is only in the file"), "{error}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ const LINES: &[(&str, &[&str], &[&str])] = &[
     ("**Arithmetic of numbers**", &["T001", "T004"], &["refused/forms"]),
     ("**Cases of a language**", &["T001"], &["refused/forms"]),
     ("**Forms of .NET with a culture**", &["T008"], &["refused/forms"]),
-    ("**A number without zeros", &["T082"], &["selection/types"]),
+    ("**Ranges of a number without leading zeros**", &["T082"], &["selection/types"]),
     ("**One field in two keys", &[], &[]),
     ("**Keys that depend on a condition**", &["T004"], &["refused/forms"]),
     ("**Lists and maps as properties**", &["T050"], &["many/types"]),

@@ -3,13 +3,10 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
 
-use chrono::{DateTime, Utc};
-
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Padded, Ticks};
-use crate::ticks;
+use crate::key::codec::{Alphabet, Form, KeyCodec};
 
 /// A codec that can return the number it writes.
 ///
@@ -94,28 +91,5 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
         let rest: Option<u64> = Some(text).filter(|_| all).and_then(|text| text.parse().ok());
         let value = rest.and_then(|rest| FROM.checked_sub(rest)).and_then(C::of_count);
         value.ok_or_else(|| mismatch(text, Named::<C, T, FROM>::NAME.as_str()))
-    }
-}
-
-impl<T: Integer> Counted<T> for Padded {
-    fn count(value: &T) -> Result<u64> {
-        let (negative, magnitude) = value.split();
-        u64::try_from(magnitude).ok().filter(|_| !negative).ok_or_else(|| {
-            refused(format!("{value} cannot be inverted; the largest possible number is {}", u64::MAX))
-        })
-    }
-
-    fn of_count(count: u64) -> Option<T> {
-        T::join(false, count.into())
-    }
-}
-
-impl Counted<DateTime<Utc>> for Ticks {
-    fn count(value: &DateTime<Utc>) -> Result<u64> {
-        Self::exact(*value)
-    }
-
-    fn of_count(count: u64) -> Option<DateTime<Utc>> {
-        ticks::to_datetime(count)
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::key::codec::digits::{decode_integer, integer_form, push_sign};
-use crate::key::codec::fault::mismatch;
-use crate::key::codec::{Form, Integer, KeyCodec, Reversible, decimal};
+use crate::key::codec::fault::{mismatch, refused};
+use crate::key::codec::{Counted, Form, Integer, KeyCodec, Reversible, decimal};
 
 /// An integer, zero-padded to the width of its type: the default codec of integers (DQ-10).
 ///
@@ -57,5 +57,18 @@ impl<T: Integer> Reversible<T> for Padded {
     #[inline]
     fn decode_reversed(text: &str) -> Result<T> {
         <Self as KeyCodec<T>>::decode(text).map(T::mirrored)
+    }
+}
+
+impl<T: Integer> Counted<T> for Padded {
+    fn count(value: &T) -> Result<u64> {
+        let (negative, magnitude) = value.split();
+        u64::try_from(magnitude).ok().filter(|_| !negative).ok_or_else(|| {
+            refused(format!("{value} cannot be inverted; the largest possible number is {}", u64::MAX))
+        })
+    }
+
+    fn of_count(count: u64) -> Option<T> {
+        T::join(false, count.into())
     }
 }

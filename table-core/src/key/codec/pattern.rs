@@ -16,7 +16,7 @@ use moment::Units;
 use token::{Token, name, tokens};
 
 /// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime` in the form of a pattern, which [`pattern`] packs into a number: `yyyy`, `MM`, `dd`, `HH`, `mm`,
-/// `ss`, one `f` for each fractional digit, digits that stand for themselves, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
+/// `ss`, one `f` for each fractional digit, digits as literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
 /// - Fixed width. Ordered if greater units precede smaller ones; `ddMMyyyy` is supported, but without ranges.
 /// - A pattern must contain every unit from the year down to its smallest, or from the hour for a `NaiveTime`; otherwise it could not be read back

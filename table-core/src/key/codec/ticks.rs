@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result};
 use crate::key::codec::fault::{mismatch, refused};
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, decimal};
+use crate::key::codec::{Alphabet, Counted, Form, KeyCodec, Reversible, decimal};
 use crate::ticks;
 
 const WIDTH: usize = 19;
@@ -99,6 +99,16 @@ impl Reversible<DateTime<Utc>> for Ticks {
             .and_then(ticks::invert)
             .and_then(ticks::to_datetime)
             .ok_or_else(|| mismatch(text, "desc(ticks)"))
+    }
+}
+
+impl Counted<DateTime<Utc>> for Ticks {
+    fn count(value: &DateTime<Utc>) -> Result<u64> {
+        Self::exact(*value)
+    }
+
+    fn of_count(count: u64) -> Option<DateTime<Utc>> {
+        ticks::to_datetime(count)
     }
 }
 

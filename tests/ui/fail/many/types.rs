@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use chrono::{DateTime, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, Utc};
 use table_core::Entity;
 
 #[derive(Entity)]
@@ -26,7 +25,7 @@ struct Properties {
     naive: NaiveDateTime, //~ T050
     letter: char, //~ T050
     boxed: Box<String>, //~ T050
-    big: u64, //~ T051
+    big: Option<u128>, //~ T051
     size: usize, //~ T051
 }
 
@@ -45,15 +44,15 @@ enum State {
 struct MoreProperties {
     department: String,
     id: u32,
-    day: NaiveDate, //~ T050
-    clock: NaiveTime, //~ T050
+    count: std::num::NonZeroU32, //~ T050
+    clock: std::time::Instant, //~ T050
     offset: DateTime<FixedOffset>, //~ T050
     bytes: [u8; 16], //~ T050
     slice: Box<[u8]>, //~ T050
     cow: Cow<'static, str>, //~ T050
     shared: Arc<str>, //~ T050
     path: PathBuf, //~ T050
-    address: IpAddr, //~ T050
+    address: std::net::SocketAddr, //~ T050
     nested: Address, //~ T050
     state: State, //~ T050
     result: Result<String, String>, //~ T050
@@ -62,7 +61,7 @@ struct MoreProperties {
     wide: u128, //~ T051
     signed: i128, //~ T051
     pointer: isize, //~ T051
-    perhaps: Option<u64>, //~ T051
+    perhaps: Option<usize>, //~ T051
 }
 
 // A mistake in a name hides none in a type.

@@ -143,7 +143,7 @@ pub(super) const fn reads_back(packed: u128) -> bool {
     first <= last && fraction <= 9
 }
 
-/// Returns `true` if the pattern has characters that stand for themselves.
+/// Returns `true` if the pattern has literals.
 pub(super) const fn has_literals(packed: u128) -> bool {
     let mut rest = packed;
     while let Some((token, after)) = Token::split(rest) {
