@@ -173,12 +173,12 @@ fn an_entity_in_the_wrong_bucket_is_refused() {
     let (key, row) = (login.key_of().unwrap(), login.to_row().unwrap());
     let other = if key.partition_key.as_str().starts_with("day_0") { "day_1_0" } else { "day_0_0" };
     let error = Login::from_entity(EntityRef::new(other, key.row_key.as_str(), row.view())).unwrap_err();
-    assert_eq!(error.code(), table_core::ErrorCode::EntityMismatch);
+    assert_eq!(error.code(), ErrorCode::EntityMismatch);
 }
 
 #[test]
 fn a_value_without_a_text_is_an_error_where_the_selection_is_used() {
     let error = Entry::partition(Number(10_000), "a").ranges().unwrap_err();
-    assert_eq!(error.code(), table_core::ErrorCode::KeyEncoding);
+    assert_eq!(error.code(), ErrorCode::KeyEncoding);
     assert!(error.to_string().contains("`number`"), "{error}");
 }
