@@ -3,11 +3,12 @@
 //! Each protocol runs complete, and once for each of its conditions with that condition removed. The complete protocol must never
 //! fail; each removal must fail in some run, which proves that the condition is needed.
 //!
-//! `cargo run --release -p models -- --runs 1000000`; `--only feed` or `convergence`; `--seed N` prints one run of the whole protocol.
+//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence` or `places`; `--seed N` prints one run of the whole protocol.
 
 mod convergence;
 mod feed;
 mod interleave;
+mod places;
 
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ struct Model {
     run: fn(seed: u64, removed: Option<usize>) -> Result<(), String>,
 }
 
-const MODELS: [Model; 2] = [feed::MODEL, convergence::MODEL];
+const MODELS: [Model; 3] = [feed::MODEL, convergence::MODEL, places::MODEL];
 
 /// Runs of a protocol without a condition, before the condition counts as unneeded.
 const WITHOUT: u64 = 200_000;
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
             ("--seed", Some(text)) => seed = text.parse().ok(),
             ("--only", Some(name)) => only = Some(name.to_owned()),
             _ => {
-                eprintln!("usage: models [--runs N] [--only feed|convergence] [--seed N]");
+                eprintln!("usage: models [--runs N] [--only feed|convergence|places] [--seed N]");
                 return ExitCode::FAILURE;
             }
         }

@@ -56,6 +56,8 @@ pub(crate) struct Part<W> {
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
+    /// Writes of items that follow once all their parts are written.
+    pub(crate) last: Vec<Part<W>>,
     /// Items that replace input items in the next round, with more known about them.
     pub(crate) again: Vec<(usize, I)>,
     /// Input items that another writer changed in the meantime.
@@ -66,7 +68,7 @@ pub(crate) struct Wanted<I, W> {
 
 impl<I, W> Default for Wanted<I, W> {
     fn default() -> Self {
-        Self { parts: Vec::new(), again: Vec::new(), lost: Vec::new(), failed: Vec::new() }
+        Self { parts: Vec::new(), last: Vec::new(), again: Vec::new(), lost: Vec::new(), failed: Vec::new() }
     }
 }
 
@@ -147,8 +149,11 @@ pub(crate) async fn settle<D: Derive>(
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
             // IMPORTANT: only after the stored rows. A write is then never based on an older source than the rows that it overwrites.
-            let Wanted { parts, again, mut lost, mut failed } = of.wanted(stored).await?;
-            settled.written += write(of, parts, (limits.operations, together), &mut lost, &mut failed).await;
+            let Wanted { parts, mut last, again, mut lost, mut failed } = of.wanted(stored).await?;
+            let limits = (limits.operations, together);
+            settled.written += write(of, parts, limits, &mut lost, &mut failed).await;
+            last.retain(|part| !lost.contains(&part.item) && failed.iter().all(|(at, _)| *at != part.item));
+            settled.written += write(of, last, limits, &mut lost, &mut failed).await;
             let is_outage = |(_, error): &(usize, Error)| Failure::of(error) != Failure::Lasting;
             if let Some(at) = failed.iter().position(is_outage) {
                 return Err(failed.swap_remove(at).1);

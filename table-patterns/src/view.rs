@@ -10,8 +10,9 @@
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | as its row type says | as it says | the row: put by one source entity, or sums that many add to |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; what one source entity has in this partition |
-//! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it has ever had something in |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts when a recount began |
+//! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; rows of sums that take part in it name it in `ViewRecount` |
+//! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it is in |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; how far the partition's feed is applied |
 //! | a partition of the source | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
@@ -45,18 +46,19 @@
 //! | read | 1, as any table |
 //! | write of the source, declared with `#[entity(feed)]` | 1 operation more |
 //! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get for each partition of the view |
+//! | an entity that moved to another partition of the view | 2 gets more, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
 //! | and for all that changed together | for each partition of the view 1 get a sum that changes, and 1 transaction for as many entities as fit in 100 operations: one an entity, one a row it puts, one a sum |
-//! | an entity's first time in a partition of the view | 1 get for each partition, 2 gets more, and 1 transaction for 100 such entities of a partition |
-//! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more; 2 range queries, 1 get and 1 write a partition with a feed |
+//! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, 1 get and 1 write a partition with a feed |
 //!
 //! # Bounds
-//! - What one entity has in one partition of the view is one transaction: 98 rows and sums. All partitions it ever had something in stand in 32 Ki characters.
+//! - What one entity has in one partition of the view is one transaction: 98 rows and sums. The partitions that it is in fit 32 Ki characters. An entity that moves leaves an empty record in each partition that it was in;
+//!   such records cost later changes nothing.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records; so does catching up.
 //! - A sum is an `Int64`; one that does not fit is an error, and nothing is changed. All changes of one sum write one row: about as many changes a second
 //!   as one partition takes.
 //! - A row that is put belongs to one source entity: its key has that entity's in it. A row is put or summed, not both.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
-//! - The records of entities that are gone stay, empty. To be rid of them delete the table, make the view anew and rebuild it.
+//! - The records of deleted entities remain, empty. To remove them, raise [`View::VERSION`] and rebuild.
 //! - Feeds are not trimmed by a view: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest one.
 //! - The table belongs to the view. Its design is one row type; the source's entities are found by the literal that their `RowKey` begins with from
 //!   others of their table.
@@ -123,6 +125,7 @@ mod follow;
 mod following;
 mod operations;
 mod part;
+mod places;
 mod poison;
 mod projection;
 mod rebuild;

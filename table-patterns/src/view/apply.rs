@@ -1,99 +1,99 @@
-//! The rows and sums of a view as what is derived from its source: see [`converge`].
+//! The rows and sums of a view as rows derived from its source: see [`converge`].
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use table_core::entity::{Entity, FromEntity};
 use table_core::error::{Error, Result};
-use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
 
-use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf, upsert};
-use crate::failure::Failure;
+use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::part::Change;
+use crate::view::places::Known;
 use crate::view::projection::Projection;
-use crate::view::record::{self, Places};
+use crate::view::record::{self, Share};
 use crate::view::table::ViewTable;
 
-/// An entity, and the partitions of the view that it ever had something in.
-pub(crate) struct Known {
-    item: usize,
-    source: EntityKey,
-    places: Places,
-    etag: Option<ETag>,
+/// An entity with its records in the partitions of the view that it is in, or may be in.
+pub(crate) struct Recorded {
+    pub(super) known: Known,
+    shares: Vec<(PartitionKey, Option<StoredRow>)>,
 }
 
-/// The same with what is recorded in these partitions.
-pub(crate) struct Recorded {
-    known: Known,
-    shares: Vec<(PartitionKey, Option<StoredRow>)>,
+impl Recorded {
+    /// Returns `true` if the entity has something in a partition.
+    fn has(&self, place: &str) -> bool {
+        let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
+        let share = share.and_then(|(_, share)| share.as_ref());
+        // A record that cannot be read is an error where it is written.
+        share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
+    }
+}
+
+/// A write for one entity in one partition of the view's table.
+pub(crate) enum Write {
+    /// Its rows, its sums and their record.
+    Change(Box<Change>),
+    /// Its list of partitions.
+    Places(Known),
 }
 
 impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
     type Item = Applied;
-    type Stored = (Vec<Recorded>, Wanted<Applied, Change>, usize);
-    type What = Change;
+    type Stored = (Vec<Recorded>, Wanted<Applied, Write>);
+    type What = Write;
 
     const RACE: &'static str = "the same rows of the view";
 
     async fn stored(&self, items: &[Applied], together: usize) -> Result<Self::Stored> {
         let mut wanted = Wanted::default();
-        let (new, mut known) = self.known(items, &mut wanted).await?;
-        known.extend(self.place(new, together, &mut wanted).await);
-        let recorded = known.into_iter().map(|known| self.recorded(known));
-        let recorded = requests::in_order(recorded, CONCURRENCY).await?;
-        Ok((recorded, wanted, together))
+        let known = self.known(items, &mut wanted).await?.into_iter().map(|known| self.recorded(known));
+        let recorded = requests::in_order(known, CONCURRENCY).await?;
+        let gains = |recorded: &Recorded| recorded.known.named.iter().any(|place| !recorded.has(place));
+        let (gaining, mut recorded): (Vec<_>, Vec<_>) = recorded.into_iter().partition(gains);
+        // IMPORTANT: after the records are read, and before the source is.
+        recorded.extend(self.place(gaining, together, &mut wanted).await);
+        Ok((recorded, wanted))
     }
 
-    async fn wanted(&self, (recorded, mut wanted, together): Self::Stored) -> Result<WantedOf<Self>> {
+    async fn wanted(&self, (recorded, mut wanted): Self::Stored) -> Result<WantedOf<Self>> {
         let sources: Vec<_> = recorded.iter().map(|Recorded { known, .. }| known.source.clone()).collect();
         let of = (self.source.store(), self.source.name()?);
         let sources = many::rows(of, &sources, &Select::All, |row| Ok(Self::projected(row))).await?;
-        let table = self.rows.name()?;
-        let mut new = Vec::new();
-        for (Recorded { mut known, shares }, projection) in recorded.into_iter().zip(sources) {
-            let mut projection = match projection.transpose() {
+        for (recorded, projection) in recorded.into_iter().zip(sources) {
+            let item = recorded.known.item;
+            let projection = match projection.transpose() {
                 Ok(projection) => projection.flatten().unwrap_or_else(Projection::new),
                 Err(error) => {
-                    wanted.failed.push((known.item, error));
+                    wanted.failed.push((item, error));
                     continue;
                 }
             };
-            let places = || projection.places.keys().map(PartitionKey::as_str);
-            if !places().all(|place| known.places.0.contains(place)) {
-                known.places.0.extend(places().map(str::to_owned));
-                new.push(known);
-                continue;
-            }
-            for (partition_key, stored) in shares {
-                let contribution = projection.places.remove(&partition_key).unwrap_or_default();
-                let change = match self.change(&known.source, &partition_key, stored, contribution) {
-                    Ok(change) => change,
-                    Err(error) => {
-                        wanted.failed.push((known.item, error));
-                        continue;
-                    }
-                };
-                let place = Place { table: table.clone(), partition_key };
-                let (own, shared) = (change.operations(), change.sums().cloned().collect());
-                wanted.parts.push(Part { item: known.item, place, own, shared, what: change });
+            if let Err(error) = self.changes(recorded, projection, &mut wanted) {
+                wanted.failed.push((item, error));
             }
         }
-        // IMPORTANT: before anything is there, so that a process that takes the entity out finds it; and before it is looked at again.
-        let placed = self.place(new, together, &mut wanted).await;
-        wanted.again = placed.into_iter().map(|known| (known.item, known.source.into())).collect();
         Ok(wanted)
     }
 
-    async fn write(&self, place: &Place, parts: &[Part<Change>]) -> Result<Option<usize>> {
-        let changes = parts.iter().map(|part| &part.what);
-        let is_written = self.write_changes(&place.partition_key, changes).await?;
+    async fn write(&self, place: &Place, parts: &[Part<Write>]) -> Result<Option<usize>> {
+        let (mut changes, mut known) = (Vec::new(), Vec::new());
+        for part in parts {
+            match &part.what {
+                Write::Change(change) => changes.push(change.as_ref()),
+                Write::Places(one) => known.push(one),
+            }
+        }
+        let is_written = match known.is_empty() {
+            true => self.write_changes(&place.partition_key, &changes).await?,
+            false => self.write_places(&place.partition_key, &known).await?.is_some(),
+        };
         Ok(is_written.then_some(parts.len()))
     }
 
@@ -129,59 +129,58 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Reads the places of entities; returns those of whom some are not recorded, and the others.
-    async fn known(
+    /// Adds the writes of one entity, or the entity again if it is in a partition whose record was not read or is empty.
+    fn changes(
         &self,
-        items: &[Applied],
-        wanted: &mut Wanted<Applied, Change>,
-    ) -> Result<(Vec<Known>, Vec<Known>)> {
-        let (mut keys, mut keyed) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
-        for (item, applied) in items.iter().enumerate() {
-            match record::places_key(&applied.source) {
-                Ok(key) => {
-                    keys.push(key);
-                    keyed.push((item, applied));
-                }
-                Err(error) => wanted.failed.push((item, error)),
-            }
+        recorded: Recorded,
+        mut projection: Projection<V::Row>,
+        wanted: &mut Wanted<Applied, Write>,
+    ) -> Result<()> {
+        let table = self.rows.name()?;
+        projection.places.retain(|_, contribution| !contribution.is_empty());
+        let unknown = projection.places.keys().map(PartitionKey::as_str);
+        let unknown = unknown.filter(|place| !recorded.known.named.contains(*place) && !recorded.has(place));
+        let unknown: BTreeSet<_> = unknown.map(str::to_owned).collect();
+        let Recorded { mut known, shares } = recorded;
+        if !unknown.is_empty() {
+            let places = known.named.into_iter().chain(unknown).collect();
+            wanted.again.push((known.item, Applied { source: known.source, places }));
+            return Ok(());
         }
-        let places = |row: EntityRef<'_>| match Places::read(row.row) {
-            Ok(places) => Ok(Ok((places, row.etag()))),
-            Err(error) => Ok(Err(self.at(error, &EntityKey::new(row.partition_key, row.row_key)?))),
-        };
-        let found = many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, places).await?;
-        let (mut new, mut known) = (Vec::new(), Vec::new());
-        for ((item, Applied { source, places: seen }), found) in keyed.into_iter().zip(found) {
-            let (places, etag) = match found.transpose() {
-                Ok(found) => found.unzip(),
-                Err(error) => {
-                    wanted.failed.push((item, error));
-                    continue;
-                }
-            };
-            let mut places: Places = places.unwrap_or_default();
-            let recorded = places.0.len();
-            places.0.extend(seen.iter().cloned());
-            let to = if places.0.len() > recorded { &mut new } else { &mut known };
-            to.push(Known { item, source: source.clone(), places, etag });
+        let left: BTreeSet<_> = projection.places.keys().map(|place| place.as_str().to_owned()).collect();
+        for (partition_key, stored) in shares {
+            let contribution = projection.places.remove(&partition_key).unwrap_or_default();
+            let change = self.change(&known.source, &partition_key, stored, contribution)?;
+            let place = Place { table: table.clone(), partition_key };
+            let (own, shared) = (change.operations(), change.sums().cloned().collect());
+            let what = Write::Change(Box::new(change));
+            wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
-        Ok((new, known))
+        if known.is_current && left != known.places.0 {
+            // IMPORTANT: after the records are written. A process that read one of them as empty then fails to fill it.
+            known.places.0 = left;
+            let partition_key = known.source.partition_key.clone();
+            let (item, place) = (known.item, Place { table: table.clone(), partition_key });
+            wanted.last.push(Part { item, place, own: 1, shared: Vec::new(), what: Write::Places(known) });
+        }
+        Ok(())
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
-        // A share is written after its place is recorded: the first places of an entity, recorded just now, have none.
-        let are_first = known.etag.is_none();
-        let mut shares = Vec::with_capacity(known.places.0.len());
-        for place in &known.places.0 {
+        // The first list of an entity is written before its first record.
+        let is_first = known.etag.is_none();
+        let places: BTreeSet<_> = known.places.0.union(&known.named).collect();
+        let mut shares = Vec::with_capacity(places.len());
+        for place in places {
             let place = PartitionKey::new(place)?;
             let share =
-                if are_first { None } else { self.get(&record::share_key(&place, &known.source)?).await? };
+                if is_first { None } else { self.get(&record::share_key(&place, &known.source)?).await? };
             shares.push((place, share));
         }
         Ok(Recorded { known, shares })
     }
 
-    /// What a row of the source's table is to have in the view; `None` if it is of a type that is declared beside the source.
+    /// Returns what an entity contributes to the view; `None` if it is of another type in the source's table.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         let read = V::Source::read_own(entity);
         let Some(entity) = read.map_err(|error| error.with_table(V::Source::SCHEMA.table))? else {
@@ -192,68 +191,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Some(projection))
     }
 
-    /// Records the new places of entities; returns those that are recorded. The others are lost or failed.
-    async fn place(
-        &self,
-        new: Vec<Known>,
-        together: usize,
-        wanted: &mut Wanted<Applied, Change>,
-    ) -> Vec<Known> {
-        let mut by_partition: BTreeMap<PartitionKey, Vec<Known>> = BTreeMap::new();
-        for known in new {
-            by_partition.entry(known.source.partition_key.clone()).or_default().push(known);
-        }
-        let most = self.rows.store().capabilities().limits.operations.min(together).max(1);
-        let mut chunks = Vec::new();
-        for (partition_key, mut known) in by_partition {
-            while !known.is_empty() {
-                let rest = known.split_off(known.len().min(most));
-                chunks.push((partition_key.clone(), std::mem::replace(&mut known, rest)));
-            }
-        }
-        let writes = chunks.into_iter().map(|(partition_key, known)| async move {
-            let is_written = self.write_places(&partition_key, &known).await;
-            let is_one_bad = is_written.as_ref().is_err_and(|error| Failure::of(error) == Failure::Lasting);
-            if !is_one_bad || known.len() == 1 {
-                return vec![(known, is_written)];
-            }
-            // One of them has too many places.
-            let mut written = Vec::with_capacity(known.len());
-            for one in known {
-                let one = vec![one];
-                let is_written = self.write_places(&partition_key, &one).await;
-                written.push((one, is_written));
-            }
-            written
-        });
-        let written: Vec<_> = requests::all(writes, CONCURRENCY).await;
-        let mut placed = Vec::new();
-        for (known, is_written) in written.into_iter().flatten() {
-            match is_written {
-                Ok(true) => placed.extend(known),
-                Ok(false) => wanted.lost.extend(known.into_iter().map(|known| known.item)),
-                Err(error) => {
-                    wanted.failed.extend(known.into_iter().map(|known| (known.item, error.clone())));
-                }
-            }
-        }
-        placed
-    }
-
-    async fn write_places(&self, partition_key: &PartitionKey, known: &[Known]) -> Result<bool> {
-        let mut operations = Vec::with_capacity(known.len());
-        for one in known {
-            let row_key = record::places_key(&one.source)?.row_key;
-            operations.push((row_key, upsert(one.places.write()?, one.etag.clone())));
-        }
-        self.submit(partition_key, operations).await
-    }
-
     pub(super) async fn get(&self, key: &EntityKey) -> Result<Option<StoredRow>> {
         self.rows.store().get(self.rows.name()?, key, &Select::All).await
     }
 
-    /// Writes in one transaction; `false` if another writer got between.
+    /// Writes in one transaction; returns `false` if another writer got between.
     pub(super) async fn submit(
         &self,
         partition_key: &PartitionKey,

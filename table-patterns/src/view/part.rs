@@ -15,13 +15,13 @@ use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::operations::{sum_in, sums_write};
 use crate::view::projection::Contribution;
-use crate::view::record::{self, Share};
+use crate::view::record::{self, Amounts, Cut, Share};
 use crate::view::table::ViewTable;
 
-/// Requests of one transaction's look under way at once.
+/// Concurrent requests of one transaction.
 const CONCURRENCY: usize = 8;
 
-/// What one entity has in one partition of the view, and is to have.
+/// The stored and the desired state of one entity in one partition of the view.
 pub(crate) struct Change {
     source: EntityKey,
     etag: Option<ETag>,
@@ -30,25 +30,45 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// What is to be added to sums, by row and property.
+/// Amounts to add to sums, by row and property.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
+/// Rows of sums as they are stored.
+type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
+
 impl Change {
-    /// Rows of sums that it changes.
+    /// Returns the rows of sums that it changes.
     pub(super) fn sums(&self) -> impl Iterator<Item = &String> {
         let (before, after) = (&self.before.sums, &self.after.sums);
         let new = after.keys().filter(|row| !before.contains_key(*row));
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Rows that it had put, and puts no more.
+    /// Returns the rows that the entity had put, and no longer puts.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Its operations, without those of sums.
+    /// Returns the number of its operations, without those of sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
+    }
+
+    /// Returns the record to write. Amounts that a recount has not read yet are kept in it.
+    fn record(&self, sums: &Sums<'_>) -> Result<Share> {
+        let mut cut = self.before.cut.clone();
+        for row in self.sums() {
+            let Some(Some(sum)) = sums.get(row.as_str()) else { continue };
+            let Some(id) = record::recount_of(sum.row.view())? else { continue };
+            if cut.as_ref().is_none_or(|cut| cut.id != id) {
+                cut = Some(Cut { id, sums: BTreeMap::new() });
+            }
+            if let Some(cut) = &mut cut {
+                let before = || self.before.sums.get(row).cloned().unwrap_or_default();
+                cut.sums.entry(row.clone()).or_insert_with(before);
+            }
+        }
+        Ok(Share { cut, ..self.after.clone() })
     }
 }
 
@@ -66,7 +86,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Err(error) => return Err(self.at(error, &record::share_key(place, source)?)),
         };
         // IMPORTANT: no zeros. A record grows with what the entity has, not with all that it ever had.
-        let sums = |amounts: BTreeMap<&'static str, i64>| -> BTreeMap<String, i64> {
+        let sums = |amounts: BTreeMap<&'static str, i64>| -> Amounts {
             let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
             amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
         };
@@ -74,82 +94,91 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let after = Share {
             rows: wanted.rows.keys().map(|row| row.as_str().to_owned()).collect(),
             sums: summed.filter(|(_, amounts)| !amounts.is_empty()).collect(),
+            cut: None,
         };
         let etag = stored.map(|stored| stored.etag);
         Ok(Change { source: source.clone(), etag, before, after, rows: wanted.rows })
     }
 
-    /// Writes what some entities have; `false` if another writer got between.
-    pub(super) async fn write_changes<'a>(
-        &self,
-        place: &PartitionKey,
-        changes: impl Iterator<Item = &'a Change> + Send,
-    ) -> Result<bool> {
-        let mut operations = Vec::new();
-        let (mut differences, mut gone) = (Differences::new(), Vec::new());
+    /// Writes what some entities have; returns `false` if another writer got between.
+    pub(super) async fn write_changes(&self, place: &PartitionKey, changes: &[&Change]) -> Result<bool> {
+        let mut differences = Differences::new();
         for change in changes {
-            // Also where nothing changes: a process with an older entity in mind then fails.
-            let own = upsert(change.after.write(&change.source)?, change.etag.clone());
+            self.add_differences(place, change, &mut differences)?;
+        }
+        let rows = differences.keys().map(|row| async move {
+            let found = self.get(&record::row_key(place, row)?).await?;
+            Ok::<_, Error>((*row, found))
+        });
+        let sums: Vec<_> = requests::in_order(rows, CONCURRENCY).await?;
+        let sums: Sums<'_> = sums.into_iter().collect();
+        let mut operations = Vec::new();
+        for change in changes {
+            // Also where nothing changes: a process that read an older entity then fails.
+            let own = upsert(change.record(&sums)?.write(&change.source)?, change.etag.clone());
             operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
                 (row_key.clone(), OperationKind::InsertOrReplace(row.clone()))
             };
             operations.extend(change.rows.iter().map(put));
-            gone.extend(change.gone());
-            for row in change.sums() {
-                let of_row = differences.entry(row.as_str()).or_default();
-                let (was, is) = (change.before.sums.get(row), change.after.sums.get(row));
-                for name in [was, is].into_iter().flatten().flat_map(BTreeMap::keys) {
-                    of_row.entry(name.as_str()).or_insert(0);
-                }
-                for (amounts, sign) in [(is, 1), (was, -1)] {
-                    for (name, amount) in amounts.into_iter().flatten() {
-                        let sum = of_row.entry(name.as_str()).or_insert(0);
-                        let more = amount.checked_mul(sign).and_then(|amount| sum.checked_add(amount));
-                        *sum = more.ok_or_else(|| self.overflow(name, (place, row)))?;
-                    }
-                }
-            }
         }
-        let gone = gone.into_iter().map(|row| async move {
-            let key = key_of(place, row)?;
+        let gone = changes.iter().flat_map(|change| change.gone()).map(|row| async move {
+            let key = record::row_key(place, row)?;
             let found = self.get(&key).await?;
             Ok::<_, Error>(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
         });
         let gone: Vec<_> = requests::in_order(gone, CONCURRENCY).await?;
         operations.extend(gone.into_iter().flatten());
-        let sums = differences.into_iter().map(|(row, more)| self.sum(place, row, more));
-        let sums: Vec<_> = requests::in_order(sums, CONCURRENCY).await?;
-        operations.extend(sums);
+        for (row, more) in differences {
+            let found = sums.get(row).and_then(Option::as_ref);
+            operations.push(self.sum((place, row), found, more)?);
+        }
         self.submit(place, operations).await
     }
 
-    /// The write of one row of sums.
-    async fn sum(
+    /// Adds the amounts that one change adds to sums.
+    fn add_differences<'a>(
         &self,
         place: &PartitionKey,
-        row: &str,
+        change: &'a Change,
+        differences: &mut Differences<'a>,
+    ) -> Result<()> {
+        for row in change.sums() {
+            let of_row = differences.entry(row.as_str()).or_default();
+            let (was, is) = (change.before.sums.get(row), change.after.sums.get(row));
+            for name in [was, is].into_iter().flatten().flat_map(BTreeMap::keys) {
+                of_row.entry(name.as_str()).or_insert(0);
+            }
+            for (amounts, sign) in [(is, 1), (was, -1)] {
+                for (name, amount) in amounts.into_iter().flatten() {
+                    let sum = of_row.entry(name.as_str()).or_insert(0);
+                    let more = amount.checked_mul(sign).and_then(|amount| sum.checked_add(amount));
+                    *sum = more.ok_or_else(|| self.overflow(name, (place, row)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the write of one row of sums.
+    fn sum(
+        &self,
+        (place, row): (&PartitionKey, &str),
+        found: Option<&StoredRow>,
         more: BTreeMap<&str, i64>,
     ) -> Result<(RowKey, OperationKind)> {
-        let key = key_of(place, row)?;
-        let found = self.get(&key).await?;
         let mut sums = Vec::with_capacity(more.len());
         for (name, more) in more {
-            let stored = found.as_ref().map(|found| sum_in(found.row.view(), name)).transpose()?.unwrap_or(0);
+            let stored = found.map(|found| sum_in(found.row.view(), name)).transpose()?.unwrap_or(0);
             let sum = stored.checked_add(more).ok_or_else(|| self.overflow(name, (place, row)))?;
             sums.push((name, sum));
         }
-        let write = sums_write::<V::Row>(&sums, found.map(|found| found.etag));
-        Ok((key.row_key, write))
+        let write = sums_write::<V::Row>(&sums, found.map(|found| found.etag.clone()));
+        Ok((RowKey::new(row)?, write))
     }
 
     fn overflow(&self, name: &str, (place, row): (&PartitionKey, &str)) -> Error {
         let error = Error::of(ViewFault::Sum).with_property(name).with_key(place.as_str(), row);
         self.rows.name().map_or(error.clone(), |table| error.with_table(table.as_str()))
     }
-}
-
-/// A row of the view by its text, as a record has it.
-fn key_of(place: &PartitionKey, row: &str) -> Result<EntityKey> {
-    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }

@@ -26,6 +26,13 @@ pub(super) struct Contribution {
     pub(super) sums: BTreeMap<RowKey, BTreeMap<&'static str, i64>>,
 }
 
+impl Contribution {
+    /// Returns `true` if it puts no row, and adds nothing but zeros.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.sums.values().flat_map(BTreeMap::values).all(|amount| *amount == 0)
+    }
+}
+
 impl<R: PlainEntity> Projection<R> {
     pub(super) const fn new() -> Self {
         Self { places: BTreeMap::new(), of: PhantomData }

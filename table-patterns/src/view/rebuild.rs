@@ -19,7 +19,7 @@ use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::ends::Ends;
 use crate::view::fault::ViewFault;
-use crate::view::record::{BY, OF};
+use crate::view::record::{BY, OF, Places};
 use crate::view::standing::Standing;
 use crate::view::table::ViewTable;
 
@@ -181,7 +181,13 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (page.continuation, Phase::Gone)
             }
             Phase::Gone => {
-                let page = self.read(self.view.rows.name()?, everywhere(OF), keys_only()).await?;
+                let page = self
+                    .read(
+                        self.view.rows.name()?,
+                        everywhere(OF),
+                        Select::names(["PartitionKey", "RowKey", "Places"]),
+                    )
+                    .await?;
                 let gone = self.gone(sources_of(&page)?).await?;
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
                 position.progress.failed += self.apply(gone.into_iter().map(Applied::from).collect()).await?;
@@ -279,10 +285,12 @@ fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }
 
-/// The entities that rows of places are of.
+/// Returns the entities whose lists name a partition, or cannot be read.
 fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
+    let is_in_some = |row: &EntityRef<'_>| Places::read(row.row).map_or(true, |places| !places.0.is_empty());
     let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();
-    page.rows.iter().map(|row| EntityKey::new(row.partition_key, source(row.row_key))).collect()
+    let rows = page.rows.iter().filter(is_in_some);
+    rows.map(|row| EntityKey::new(row.partition_key, source(row.row_key))).collect()
 }
 
 impl<V: View, S> fmt::Debug for Rebuild<'_, V, S> {

@@ -13,7 +13,7 @@ use table_core::value::ValueRef;
 use crate::feed::Cursor;
 use crate::view::fault::ViewFault;
 
-/// What the `RowKey`s begin with that a view keeps beside its rows.
+/// The prefix of the `RowKey`s of the bookkeeping rows of a view.
 pub const VIEW_PREFIX: &str = "\u{FFFC}view_";
 
 pub(super) const OF: &str = "\u{FFFC}view_of_";
@@ -23,20 +23,36 @@ pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 /// The partition of the rows about the view as a whole.
 pub(super) const STATE_PARTITION: &str = "view";
 
-/// What one source entity has in one partition of the view: the record of it.
+/// The property of a row of sums that holds the identifier of the recount under way.
+pub(super) const RECOUNT: &str = "ViewRecount";
+
+/// Numbers of one row, by property.
+pub(super) type Amounts = BTreeMap<String, i64>;
+
+/// The record of one source entity in one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The rows it has put.
+    /// The rows that the entity has put.
     pub(super) rows: BTreeSet<String>,
-    /// What it has added, by row and property, without zeros.
-    pub(super) sums: BTreeMap<String, BTreeMap<String, i64>>,
+    /// The amounts that it has added, by row and property, without zeros.
+    pub(super) sums: BTreeMap<String, Amounts>,
+    /// Amounts that have changed since a recount began.
+    pub(super) cut: Option<Cut>,
 }
 
-/// The partitions of the view that a source entity has ever had something in.
+/// The amounts of a record when a recount began, of the rows of sums where they have changed since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Cut {
+    /// The recount.
+    pub(super) id: String,
+    pub(super) sums: BTreeMap<String, Amounts>,
+}
+
+/// The partitions of the view that a source entity has something in, and of changes under way those that it may get something in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
-/// Where the state of the view stands.
+/// Returns the key of the state row of the view.
 pub(super) fn state_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
 }
@@ -47,7 +63,7 @@ pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
 }
 
-/// Where the cursor of a partition's feed stands.
+/// Returns the key of the cursor of a partition's feed.
 pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
@@ -57,7 +73,7 @@ pub(super) fn sighting_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}sighting"))
 }
 
-/// Where the places of a source entity stand.
+/// Returns the key of the list of partitions of a source entity.
 pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     let row_key = [OF, source.row_key.as_str()].concat();
     if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {
@@ -69,10 +85,28 @@ pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(row_key)? })
 }
 
-/// Where the share of a source entity in a partition of the view stands.
+/// Returns the key of the record of a source entity in a partition of the view.
 pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<EntityKey> {
     let hash = hash(source);
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{hash:032x}"))? })
+}
+
+/// Returns the key of a row of the view.
+pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
+    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
+}
+
+/// Returns the key of the row that names the recount of a partition of the view.
+pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
+    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
+}
+
+/// Returns the identifier of the recount that a row of sums takes part in.
+pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
+    Ok(match row.find(RECOUNT, &mut 0)? {
+        Some(ValueRef::String(id)) => Some(id.to_owned()),
+        _ => None,
+    })
 }
 
 /// Returns half of the SHA-256 of a key.
@@ -86,19 +120,28 @@ fn hash(key: &EntityKey) -> u128 {
 }
 
 impl Share {
+    /// Returns `true` if the entity has nothing in the partition.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.sums.is_empty()
+    }
+
     pub(super) fn write(&self, source: &EntityKey) -> Result<Row> {
-        let mut writer = RowWriter::with_capacity(3);
+        let mut writer = RowWriter::with_capacity(4);
         let source = [source.partition_key.as_str(), source.row_key.as_str()];
         for (name, text) in
             [("Source", json(&source)?), ("Rows", json(&self.rows)?), ("Sums", json(&self.sums)?)]
         {
             writer.property(name, ValueRef::String(&text));
         }
+        if let Some(cut) = &self.cut {
+            writer.property("Cut", ValueRef::String(&json(cut)?));
+        }
         Ok(writer.finish())
     }
 
     pub(super) fn read(row: RowView<'_>) -> Result<Self> {
-        Ok(Self { rows: parse(row, "Rows")?, sums: parse(row, "Sums")? })
+        let cut = row.find("Cut", &mut 0)?.map(|_| parse(row, "Cut")).transpose()?;
+        Ok(Self { rows: parse(row, "Rows")?, sums: parse(row, "Sums")?, cut })
     }
 }
 

@@ -1,28 +1,32 @@
-//! Recount of the sums of one partition of a view from its records.
+//! Recount of the sums of one partition of a view from its records, while writers change them.
+//!
+//! Sums that agree with the records need no more. For the others a *recount* begins in each row of sums. A writer that changes such a row keeps the amounts
+//! from before in its record, once for each recount. So the records say what the sums were to be when the recount began, however long it takes to read
+//! them, and the difference is added to the sums as they are then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
-use table_core::etag::ETag;
+use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
-use table_core::row::RowView;
-use table_core::store::TableStore;
-use table_core::value::EdmType;
+use table_core::row::{Property, Row, RowView, RowWriter};
+use table_core::store::{StoredRow, TableStore};
+use table_core::value::{EdmType, ValueRef};
+use uuid::Uuid;
 
-use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::view::View;
 use crate::view::fault::ViewFault;
-use crate::view::operations::{sum_in, sums_write};
-use crate::view::record::{BY, Share};
+use crate::view::operations::sum_in;
+use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// Numbers of one row, by property.
-type Amounts = BTreeMap<String, i64>;
+/// The rows that other writers change meanwhile, in the words of an error.
+const RACE: &str = "the sums";
 
-/// What the records of a partition say.
+/// The totals of the records of a partition.
 #[derive(Debug, Default)]
 struct Records {
     /// Sums by row.
@@ -32,93 +36,134 @@ struct Records {
 }
 
 impl Records {
-    /// What is to be written over the numbers of a row; nothing where they are right.
-    fn corrections(&self, row: &str, stored: &Amounts) -> Vec<(String, i64)> {
-        if self.put.contains(row) {
-            return Vec::new();
-        }
-        let nothing = Amounts::new();
-        let wanted = self.sums.get(row).unwrap_or(&nothing);
-        let names: BTreeSet<_> = stored.keys().chain(wanted.keys()).collect();
-        let number = |amounts: &Amounts, name: &String| amounts.get(name).copied().unwrap_or(0);
-        let wrong = names.into_iter().filter(|name| number(stored, name) != number(wanted, name));
-        wrong.map(|name| (name.clone(), number(wanted, name))).collect()
+    /// Returns `true` if the numbers of a row are what the records add up to.
+    fn agree(&self, row: &str, stored: &Amounts) -> bool {
+        let sums = self.sums.get(row);
+        self.put.contains(row) || without_zeros(sums) == without_zeros(Some(stored))
     }
 }
 
-/// A row of the view as it is stored.
-pub(crate) struct Stored {
-    etag: ETag,
-    amounts: Amounts,
-}
-
-/// The sums of partitions as what is derived from their records: see [`converge`]. A change of a record writes its sums, which are never
-/// deleted: a row that still has its version when it is written has had no change of a record meanwhile, in however many pages these came.
-struct Sums<'a, V: View, S>(&'a ViewTable<V, S>);
-
-impl<V: View, S: TableStore> Derive for Sums<'_, V, S> {
-    type Item = PartitionKey;
-    type Stored = Vec<(PartitionKey, BTreeMap<String, Stored>)>;
-    type What = (RowKey, OperationKind);
-
-    const RACE: &'static str = "the sums";
-
-    async fn stored(&self, places: &[PartitionKey], _: usize) -> Result<Self::Stored> {
-        let mut found = Vec::with_capacity(places.len());
-        for place in places {
-            found.push((place.clone(), self.0.own_rows_of(place).await?));
-        }
-        Ok(found)
-    }
-
-    async fn wanted(&self, stored: Self::Stored) -> Result<WantedOf<Self>> {
-        let mut wanted = Wanted::default();
-        for (item, (partition_key, stored)) in stored.into_iter().enumerate() {
-            let records = self.0.records(&partition_key).await?;
-            let place = Place { table: self.0.rows.name()?.clone(), partition_key };
-            for row in stored.keys().chain(records.sums.keys().filter(|row| !stored.contains_key(*row))) {
-                let (found, nothing) = (stored.get(row), Amounts::new());
-                let sums = records.corrections(row, found.map_or(&nothing, |found| &found.amounts));
-                if !sums.is_empty() {
-                    let sums: Vec<_> = sums.iter().map(|(name, sum)| (name.as_str(), *sum)).collect();
-                    let what = sums_write::<V::Row>(&sums, found.map(|found| found.etag.clone()));
-                    let (what, place) = ((RowKey::new(row)?, what), place.clone());
-                    wanted.parts.push(Part { item, place, own: 1, shared: Vec::new(), what });
-                }
-            }
-        }
-        Ok(wanted)
-    }
-
-    async fn write(&self, place: &Place, parts: &[Part<Self::What>]) -> Result<Option<usize>> {
-        let operations = parts.iter().map(|part| part.what.clone()).collect();
-        Ok(self.0.submit(&place.partition_key, operations).await?.then_some(parts.len()))
-    }
-
-    fn named(&self, error: Error, place: &PartitionKey) -> Error {
-        self.0
-            .rows
-            .name()
-            .map_or(error.clone(), |table| error.with_table(table.as_str()).with_key(place.as_str(), ""))
-    }
+/// Returns the numbers that are not 0.
+fn without_zeros(amounts: Option<&Amounts>) -> BTreeMap<&String, i64> {
+    let amounts = amounts.into_iter().flatten().map(|(name, amount)| (name, *amount));
+    amounts.filter(|(_, amount)| *amount != 0).collect()
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Writes those sums of a partition that are not what the records add up to; how many rows that were. A row that no record
-    /// explains ends with 0 in its numbers.
+    /// Corrects the sums of a partition that differ from its records; returns the number of rows that were wrong. A row that no record explains ends with 0
+    /// in its numbers.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
-        let limits = self.rows.store().capabilities().limits;
-        converge::settle(&Sums(self), [place.clone()], (&self.retry, limits)).await?.all()
+        let (mut corrected, mut race) = (0, self.retry.race(RACE));
+        loop {
+            let stored = self.sums_of(place).await?;
+            let records = self.records(place, None).await?;
+            let nothing = Amounts::new();
+            let absent = records.sums.keys().filter(|row| !stored.contains_key(*row));
+            let absent = absent.filter(|row| !records.agree(row, &nothing));
+            let wrong = stored.iter().filter(|(row, (amounts, is_recounted))| {
+                *is_recounted && !records.put.contains(*row) || !records.agree(row, amounts)
+            });
+            let rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
+            if rows.is_empty() || self.recount_rows(place, rows, &mut corrected).await? {
+                return Ok(corrected);
+            }
+            race.lost(None).await?;
+        }
     }
 
-    /// The rows of the view in one partition, with their numbers.
-    async fn own_rows_of(&self, place: &PartitionKey) -> Result<BTreeMap<String, Stored>> {
+    /// Recounts some rows of sums; returns `false` if another recount of the partition began meanwhile, or a row was replaced.
+    async fn recount_rows(
+        &self,
+        place: &PartitionKey,
+        rows: BTreeSet<String>,
+        corrected: &mut usize,
+    ) -> Result<bool> {
+        let (id, key) = (Uuid::new_v4().simple().to_string(), record::recount_key(place)?);
+        let named = OperationKind::InsertOrReplace(record::one_text("Id", &id));
+        self.submit(place, vec![(key.row_key.clone(), named)]).await?;
+        let mut began = BTreeMap::new();
+        for row in rows {
+            let amounts = self.begin(place, &row, &id).await?;
+            began.insert(row, amounts);
+        }
+        let records = self.records(place, Some(&id)).await?;
+        // IMPORTANT: after the records. Records forget the amounts of an earlier recount once they keep those of a later one.
+        let latest = self.get(&key).await?;
+        let is_latest =
+            |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));
+        if !latest.map_or(Ok::<_, Error>(false), is_latest)? {
+            return Ok(false);
+        }
+        let (mut is_whole, nothing) = (true, Amounts::new());
+        for (row, began) in &began {
+            let counted = records.sums.get(row).unwrap_or(&nothing);
+            match self.end((place, row), &id, (began, counted)).await? {
+                Some(is_corrected) => *corrected += usize::from(is_corrected),
+                None => is_whole = false,
+            }
+        }
+        Ok(is_whole)
+    }
+
+    /// Begins a recount in a row of sums; returns its numbers at that moment.
+    async fn begin(&self, place: &PartitionKey, row: &str, id: &str) -> Result<Amounts> {
+        let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
+        loop {
+            let found = self.get(&key).await?;
+            let mark = record::one_text(RECOUNT, id);
+            let (amounts, write) = match found {
+                Some(StoredRow { row, etag }) => {
+                    (amounts::<V::Row>(row.view())?, OperationKind::Merge(mark, IfMatch::ETag(etag)))
+                }
+                None => (Amounts::new(), OperationKind::Insert(with_zeros::<V::Row>(mark.view())?)),
+            };
+            if self.submit(place, vec![(key.row_key.clone(), write)]).await? {
+                return Ok(amounts);
+            }
+            race.lost(None).await.map_err(|error| self.at(error, &key))?;
+        }
+    }
+
+    /// Ends a recount in a row of sums: adds the difference of the counted numbers and those at its beginning. Returns `true` if there was one; `None` if
+    /// the row does not take part in the recount any more.
+    async fn end(
+        &self,
+        (place, row): (&PartitionKey, &str),
+        id: &str,
+        (began, counted): (&Amounts, &Amounts),
+    ) -> Result<Option<bool>> {
+        let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
+        let number = |amounts: &Amounts, name: &String| amounts.get(name).copied().unwrap_or(0);
+        loop {
+            let Some(StoredRow { row, etag }) = self.get(&key).await? else { return Ok(None) };
+            if record::recount_of(row.view())?.as_deref() != Some(id) {
+                return Ok(None);
+            }
+            let mut sums = amounts::<V::Row>(row.view())?;
+            let mut is_wrong = false;
+            for name in began.keys().chain(counted.keys()).collect::<BTreeSet<_>>() {
+                let more = number(counted, name).checked_sub(number(began, name));
+                let sum = more.and_then(|more| number(&sums, name).checked_add(more));
+                let sum = sum.ok_or_else(|| self.at(Error::of(ViewFault::RecordedSum), &key))?;
+                is_wrong |= number(counted, name) != number(began, name);
+                sums.insert(name.clone(), sum);
+            }
+            let write = OperationKind::Replace(with_sums(row.view(), &sums)?, IfMatch::ETag(etag));
+            if self.submit(place, vec![(key.row_key.clone(), write)]).await? {
+                return Ok(Some(is_wrong));
+            }
+            race.lost(None).await.map_err(|error| self.at(error, &key))?;
+        }
+    }
+
+    /// Returns the rows of the view in one partition: their numbers, and `true` if a recount began in the row.
+    async fn sums_of(&self, place: &PartitionKey) -> Result<BTreeMap<String, (Amounts, bool)>> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::ALL));
         let mut rows = BTreeMap::new();
         self.each(&query, |entity| {
             if !RowKey::new(entity.row_key)?.is_reserved() {
-                let stored = Stored { etag: entity.etag(), amounts: amounts::<V::Row>(entity.row)? };
-                rows.insert(entity.row_key.to_owned(), stored);
+                let is_recounted = record::recount_of(entity.row)?.is_some();
+                rows.insert(entity.row_key.to_owned(), (amounts::<V::Row>(entity.row)?, is_recounted));
             }
             Ok(())
         })
@@ -126,14 +171,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// What the records of a partition add up to.
-    async fn records(&self, place: &PartitionKey) -> Result<Records> {
+    /// Returns the totals of the records of a partition, now or at the beginning of a recount. A row that is no record counts nothing; the entity that it
+    /// would be of is set aside.
+    async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();
         self.each(&query, |entity| {
-            let share = Share::read(entity.row)?;
-            records.put.extend(share.rows);
-            for (row, amounts) in share.sums {
+            let Ok(Share { rows, mut sums, cut }) = Share::read(entity.row) else { return Ok(()) };
+            records.put.extend(rows);
+            sums.extend(cut.filter(|cut| Some(&cut.id) == recount).map(|cut| cut.sums).unwrap_or_default());
+            for (row, amounts) in sums {
                 let of_row = records.sums.entry(row).or_default();
                 for (name, amount) in amounts {
                     let sum = of_row.entry(name).or_default();
@@ -166,7 +213,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// The numbers of a row that are not 0, of the columns that can hold a sum.
+/// Returns the numbers of a row that are not 0, of the columns that can hold a sum.
 fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     let mut amounts = Amounts::new();
     for property in R::SCHEMA.properties {
@@ -178,4 +225,34 @@ fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
         }
     }
     Ok(amounts)
+}
+
+/// Returns a row with its other properties and 0 in the columns that can hold a sum.
+fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
+    let mut writer = RowWriter::new();
+    for property in row.properties() {
+        let Property { name, value } = property?;
+        writer.property(name, value);
+    }
+    for property in R::SCHEMA.properties {
+        if property.edm == EdmType::Int64 && !property.optional {
+            writer.property(property.name, ValueRef::Int64(0));
+        }
+    }
+    Ok(writer.finish())
+}
+
+/// Returns a row with these numbers, and without a recount.
+fn with_sums(row: RowView<'_>, sums: &Amounts) -> Result<Row> {
+    let mut writer = RowWriter::new();
+    for property in row.properties() {
+        let Property { name, value } = property?;
+        if name != RECOUNT && !sums.contains_key(name) {
+            writer.property(name, value);
+        }
+    }
+    for (name, sum) in sums {
+        writer.property(name, ValueRef::Int64(*sum));
+    }
+    Ok(writer.finish())
 }

@@ -1,5 +1,6 @@
 //! A view beside its source: right after any delivery, death and rebuild.
 
+mod bounds;
 mod concurrent;
 mod deaths;
 mod kit;
