@@ -1,7 +1,7 @@
 //! Model of the places of an entity in a view: one source that moves between partitions, a record in each partition that it was in, and the list of the
 //! partitions that it is in. The list stays short, and no process that sleeps leaves the source in a partition that the list does not name.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -103,11 +103,10 @@ impl World {
     /// Applies the change as a process that lives; returns `false` if that does not end.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
-        let is_done = Rc::new(RefCell::new(false));
+        let is_done = Rc::new(Cell::new(false));
         let done = Rc::clone(&is_done);
-        finish(Box::pin(async move { *done.borrow_mut() = living.apply_within(60).await }));
-        let is_done = *is_done.borrow();
-        is_done
+        finish(Box::pin(async move { done.set(living.apply_within(60).await) }));
+        is_done.get()
     }
 
     /// Compares the records with the source.

@@ -1,6 +1,7 @@
 //! A fault-injecting store for tests: it fails on demand, counts requests and returns short pages.
 
 mod blobs;
+mod unordered;
 
 use std::any::Any;
 use std::fmt;
@@ -14,6 +15,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 
 pub(crate) use blobs::FaultyBlobs;
+pub(crate) use unordered::Unordered;
 
 /// Checks that a future is `Send`, as most runtimes require.
 pub(crate) fn sendable<T: Send>(future: T) -> T {

@@ -73,6 +73,8 @@
 //! - A backfill and a repair write the entities that they index, whose `ETag`s change; conditions on older ones fail.
 //! - A guard stays when its entry goes, and a `RowKey` elsewhere has at most 505 UTF-16 code units: [`collect_guards`](crate::outbox::guard::collect_guards) deletes
 //!   those that nothing has touched for days.
+//! - Entries elsewhere belong to one entity type of one table: another with entries under the same keys is refused when it is opened. The claims are in
+//!   [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
 //! - Rows of an earlier layout of an index, under keys that the present one cannot make, are not found and stay.
 //!
 //! # When not to
@@ -95,6 +97,7 @@ mod list;
 mod lookup;
 #[cfg(feature = "blobs")]
 mod orphans;
+mod owners;
 mod pace;
 mod read;
 pub(crate) mod relay;

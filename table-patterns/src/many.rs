@@ -1,4 +1,4 @@
-//! Reads of many keys: adjacent keys by pages, all others by point queries.
+//! Reads of many keys: adjacent keys by pages where the store answers in order, all others by point queries.
 
 use std::ops::Bound;
 
@@ -31,7 +31,9 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
         let rows = order::compare(one.row_key.as_str(), next.row_key.as_str());
         one.partition_key == next.partition_key && rows.is_lt()
     };
-    let (runs, mut alone): (Vec<_>, Vec<_>) = numbered.chunk_by(follows).partition(|run| run.len() >= SOME);
+    let is_ordered = store.capabilities().ordered;
+    let is_run = |run: &&[_]| is_ordered && run.len() >= SOME;
+    let (runs, mut alone): (Vec<_>, Vec<_>) = numbered.chunk_by(follows).partition(is_run);
     let found_of = runs.into_iter().map(|run| pages((store, table), run, select, &read));
     for (rows, rest) in requests::in_order(found_of, CONCURRENCY).await? {
         for (at, row) in rows {
@@ -158,6 +160,21 @@ mod tests {
             let found: Vec<_> = found.iter().map(Option::is_some).collect();
             prop_assert_eq!(found, wanted.iter().map(|key| stored.contains(key)).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_store_without_order_is_asked_for_each_key() {
+        let store = crate::faults::Unordered::new();
+        let table = block_on(store.table::<One>().create_if_missing()).unwrap();
+        for number in 0..300 {
+            block_on(table.insert_or_replace(&One { of: 1, number })).unwrap();
+        }
+        let keys: Vec<_> = (0..300).map(|number| One::key(1, number).into_key().unwrap()).collect();
+        let name = TableName::new("Many").unwrap();
+        let text = |row: EntityRef<'_>| Ok(row.row_key.to_owned());
+        let found = block_on(rows((&store, &name), &keys, &Select::All, text)).unwrap();
+        let expected: Vec<_> = keys.iter().map(|key| Some(key.row_key.as_str().to_owned())).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -68,6 +68,7 @@
 
 mod batched;
 mod merge;
+mod of_period;
 mod period;
 mod query;
 mod tables;

@@ -27,7 +27,8 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
     loop {
         match pages.next().await {
             Ok(Some(page)) => {
-                for entity in page.rows.iter() {
+                let schemas = page.rows.iter().filter(|entity| !entity.row_key.starts_with('\u{FFFC}'));
+                for entity in schemas {
                     found.push(schema_of(&table_core::FromEntity::from_entity(entity)?)?);
                 }
             }

@@ -1,6 +1,7 @@
 //! The backfill of a new index over old rows: online, resumable, rate-limited; and other changes of an index's state.
 
 use std::num::NonZeroU32;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use table_core::entity::Entity;
@@ -178,8 +179,9 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// Builds the index, or continues to build it.
     ///
     /// # Errors
-    /// `UniqueViolation` once all has been gone over, if entities share a value of a unique index: the index stays *building*;
-    /// `IndexListFull` (PAT-IX-4); `EntityMismatch` for an entity that is not an `E`; those of the store. Run it again to go on.
+    /// `UniqueViolation` after the last page, if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4), if a list is too small for
+    /// all: the index stays *building*. Those of the store: run it again to continue. An entity that cannot be read, or that no key of the index can
+    /// hold, is a [finding](FindingKind::BadEntity), and no query of the index could ask for it.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -191,7 +193,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if self.waits {
             self.table.wait_for_older_programs(&layout).await;
         }
-        let sweep = Sweep { table: self.table, index, repair: true, top: self.page };
+        let sweep =
+            Sweep { table: self.table, index, repair: true, top: self.page, blocked: OnceLock::new() };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let (mut phase, mut place) = read_place(layout.progress.get(&note).map(String::as_str))?;
         let mut duplicate = None;
@@ -210,17 +213,17 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
                 (None, Phase::Rows) => (Phase::Entities, Place::default()),
                 (Some(next), phase) => (phase, next),
             };
-            let (noted, found) = (words(phase, &place), duplicate.is_some());
+            let (noted, found) = (words(phase, &place), duplicate.is_some() || sweep.blocked.get().is_some());
             self.table
                 .note(|layout| {
-                    // A run that found a duplicate is not to be gone on with behind it.
+                    // A run that could not index an entity is not continued after it.
                     if !found {
                         layout.progress.insert(note.clone(), noted.clone());
                     }
                 })
                 .await?;
         }
-        let is_whole = duplicate.is_none();
+        let is_whole = duplicate.is_none() && sweep.blocked.get().is_none();
         self.table
             .note(|layout| {
                 layout.progress.remove(&note);
@@ -228,7 +231,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             })
             .await?;
         match duplicate {
-            None => Ok(report),
+            None => sweep.blocked.into_inner().map_or(Ok(report), Err),
             Some(finding) => {
                 let shown = |key: &table_core::EntityKey| key.to_string();
                 let owner = finding.owner.as_ref().map(shown).unwrap_or_default();

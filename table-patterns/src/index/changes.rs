@@ -1,12 +1,14 @@
 //! Changes of an index between two versions of an entity, computed without I/O.
 
 use table_core::entity::Entity;
-use table_core::error::Result;
+use table_core::error::{ErrorCode, Result};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
+
+use crate::outbox::keys::guard_key;
 
 /// One change of one index: of the copy, or of the list, at this key.
 ///
@@ -76,8 +78,8 @@ pub enum ChangeKind {
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for index in E::INDEXES {
-        let before = old.map(|old| index.entry(old)).transpose()?.flatten();
-        let after = new.map(|new| index.entry(new)).transpose()?.flatten();
+        let before = old.map(|old| stored_entry(index, old)).transpose()?.flatten();
+        let after = with_room(index.schema(), new.map(|new| index.entry(new)).transpose()?.flatten())?;
         if before != after {
             push(index.schema(), before, after, &mut changes);
         }
@@ -113,6 +115,27 @@ fn push(
             }
         }
     }
+}
+
+/// Returns the entry that a stored entity can have in an index. An entity with a value that no key of the index can hold has none.
+pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
+    match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
+        Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
+            Ok(None)
+        }
+        entry => entry,
+    }
+}
+
+/// Returns an entry whose key leaves room for that of its guard, if it lies in another partition or table.
+///
+/// # Errors
+/// `PropertyValueTooLarge` (KEY-8).
+pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Result<Option<IndexEntry>> {
+    if let Some(entry) = entry.as_ref().filter(|_| !index.is_same_partition()) {
+        guard_key(&entry.key)?;
+    }
+    Ok(entry)
 }
 
 /// The index of `E` that has this design.

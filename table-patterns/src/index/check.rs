@@ -1,6 +1,7 @@
 //! Checker and repair of indexes: rows that are missing, dangling, stale or duplicate.
 
 use std::num::NonZeroU32;
+use std::sync::OnceLock;
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -117,13 +118,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     /// Runs the check.
     ///
     /// # Errors
-    /// Those of the store; `EntityMismatch` for an entity that is not an `E`.
+    /// Those of the store. A row or an entity that cannot be read is a finding.
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let is_wanted = |index: &&IndexOf<E>| self.only.is_none_or(|only| index.schema().name == only);
         for index in E::INDEXES.iter().filter(is_wanted) {
-            let sweep = Sweep { table: self.table, index, repair: self.repair, top: None };
+            let sweep =
+                Sweep { table: self.table, index, repair: self.repair, top: None, blocked: OnceLock::new() };
             for phase in [Phase::Rows, Phase::Entities] {
                 let mut place = Some(Place::default());
                 while let Some(at) = place {

@@ -1,21 +1,23 @@
 //! Indexes as contributors: they add the rows of changes in the partition, and the steps of remote changes.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use table_core::entity::Entity;
 use table_core::error::Result;
+use table_core::index::IndexOf;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
-use table_core::table::TableStoreExt;
 
 use crate::entities::{Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, changes, owner_of};
 use crate::index::copy::CopyChange;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
+use crate::index::owners::claim;
 use crate::index::relay;
 use crate::index::remote::{Derived, Left, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
@@ -143,12 +145,19 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
     /// the indexes. A new index on a table with rows is *building*.
     ///
     /// # Errors
-    /// Those of [`Table::create_if_missing`](table_core::Table::create_if_missing).
+    /// `LayoutMismatch` if another entity type has claimed the keys of an index elsewhere; those of
+    /// [`Table::create_if_missing`](table_core::Table::create_if_missing).
     pub async fn create_if_missing(mut self) -> Result<Self> {
         self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
-        for index in E::INDEXES.iter().filter(|index| index.schema().table.is_some()) {
-            let table = self.table_of(index.schema())?;
-            self.table.store().create_table_if_missing(&table).await?;
+        let remote = || E::INDEXES.iter().map(IndexOf::schema).filter(|index| !index.is_same_partition());
+        let mut tables: BTreeMap<String, (TableName, Vec<&IndexSchema>)> = BTreeMap::new();
+        for index in remote() {
+            let table = self.table_of(index)?;
+            tables.entry(table.folded().to_owned()).or_insert_with(|| (table, Vec::new())).1.push(index);
+        }
+        let own = self.table.name()?;
+        for (table, indexes) in tables.into_values() {
+            claim::<E>((self.table.store(), &self.retry), (own, &table), &indexes).await?;
         }
         load(&self.table, self.index_states()).await?;
         self.reopen_contributors();
@@ -165,6 +174,36 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         let layout = load(&self.table, self.index_states()).await?;
         let names = E::INDEXES.iter().map(|index| index.schema().name);
         Ok(names.map(|name| (name, noted(&layout, name))).collect())
+    }
+}
+
+impl<E: Entity, S, O> Entities<E, S, O> {
+    /// Uses the indexes as ready, without reading their states: for the bearer of a shared access signature that may not read
+    /// [`LAYOUTS`](table_core::table::LAYOUTS). Whoever issues the signature knows that they are.
+    ///
+    /// ```
+    /// use table_patterns::{Engine, Entity, EntityStore};
+    ///
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[partition_key(tenant)]
+    /// #[row_key("ticket_", number)]
+    /// #[index(ByMail, unique, row_key("mail_", mail))]
+    /// struct Ticket { tenant: String, #[digits(6)] number: u32, mail: String }
+    ///
+    /// # pollster::block_on(async {
+    /// let store = Engine::in_memory();
+    /// let tickets = store.entities::<Ticket>().create_if_missing().await?;
+    /// tickets.insert(&Ticket { tenant: "contoso".into(), number: 1, mail: "ada".into() }).await?;
+    ///
+    /// let of_the_bearer = store.entities::<Ticket>().with_ready_indexes(); // not opened
+    /// assert!(of_the_bearer.get(Ticket::by_mail("contoso", "ada")).await?.is_some());
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_ready_indexes(self) -> Self {
+        let blobs = self.contributor::<Indexes>().and_then(|indexes| indexes.blobs.clone());
+        self.with_contributor(Indexes { states: Arc::new(States::all_ready::<E>()), blobs })
     }
 }
 

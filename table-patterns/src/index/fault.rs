@@ -69,6 +69,13 @@ pub(crate) enum IndexFault {
         "`{0}` declares no relation, but the change requires settling copies; it was recorded by another version of the program"
     )]
     NoRelation(&'static str),
+    #[error(
+        "the index `{owner}` has entries under these keys already, and `{index}` would overwrite them; give one of them another table, or keys \
+         that begin with another literal"
+    )]
+    Claimed { owner: String, index: String },
+    #[error("the owners of the table's keys cannot be read")]
+    Owners(#[source] Option<serde_json::Error>),
     #[error("a page of a list has at least one key: `top` is 0")]
     EmptyPage,
 }
@@ -82,6 +89,8 @@ impl Fault for IndexFault {
             }
             Self::NotAChange { .. } | Self::EmptyPage => (ErrorCode::InvalidInput, None),
             Self::OtherSource => (ErrorCode::Corrupted, Some("PAT-EC-4")),
+            Self::Owners(_) => (ErrorCode::Corrupted, None),
+            Self::Claimed { .. } => (ErrorCode::LayoutMismatch, Some("PAT-INTER-3")),
             Self::UnknownIndex(_) => (ErrorCode::LayoutMismatch, None),
             Self::Behind => (ErrorCode::UpdateConditionNotSatisfied, Some("PAT-INTER-3")),
             Self::NoRelation(_) => (ErrorCode::Unsupported, Some("PAT-DEN-2")),

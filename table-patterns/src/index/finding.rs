@@ -7,9 +7,9 @@ use table_core::key::EntityKey;
 /// ```
 /// use table_patterns::index::FindingKind;
 ///
-/// /// Whether a repair makes it good: of duplicates a person says which one stays.
+/// /// Returns `true` if a repair makes it good. Of duplicates a person says which one stays, and a bad entity has to be changed.
 /// fn is_repairable(kind: FindingKind) -> bool {
-///     kind != FindingKind::Duplicate
+///     !matches!(kind, FindingKind::Duplicate | FindingKind::BadEntity)
 /// }
 /// assert!(is_repairable(FindingKind::Missing));
 /// ```
@@ -23,8 +23,10 @@ pub enum FindingKind {
     Dangling,
     /// Two entities have one value of a unique index; the copy is the other's. Only a person can say whose it is.
     Duplicate,
-    /// A row of the index is not to be read.
+    /// A row of the index, or the entity that it names, cannot be read.
     Unreadable,
+    /// An entity cannot be read, or has a value that the keys of the index cannot hold. It has no entry until it is changed.
+    BadEntity,
 }
 
 /// Damage in an index, confirmed by a second read.
@@ -44,10 +46,12 @@ pub struct Finding {
     pub index: &'static str,
     /// What is wrong.
     pub kind: FindingKind,
-    /// The key of the copy or list.
+    /// The key of the copy or list; of a bad entity its own.
     pub at: EntityKey,
-    /// The key of the entity, if that is known.
+    /// The key of the entity, if it is known.
     pub owner: Option<EntityKey>,
-    /// Whether it was made good.
+    /// `true` if it was made good.
     pub repaired: bool,
+    /// The error that prevented a judgement or a repair.
+    pub reason: Option<String>,
 }

@@ -16,7 +16,7 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::entities::{Current, Entities, RACE, StepRecorder};
-use crate::index::changes::{index_of, owner_of};
+use crate::index::changes::{index_of, owner_of, stored_entry};
 use crate::index::copy::violation;
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListForm, ListWrite, Upload};
@@ -64,7 +64,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: &EntityKey,
     ) -> Result<bool> {
         match self.current(owner).await? {
-            Some(current) => Ok(index.entry(&current.entity)?.is_some_and(|entry| entry.key == *key)),
+            Some(current) => Ok(stored_entry(index, &current.entity)?.is_some_and(|entry| entry.key == *key)),
             None => Ok(false),
         }
     }
@@ -133,7 +133,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
     async fn wanted(&self, targets: Vec<Target>) -> Result<WantedOf<Self>> {
         let mut wanted = Wanted::default();
         let (entry, seen) = match self.handle.current(&self.change.owner).await? {
-            Some(Current { entity, etag, ticks, .. }) => (self.index.entry(&entity)?, Some((etag, ticks))),
+            Some(Current { entity, etag, ticks, .. }) => {
+                (stored_entry(self.index, &entity)?, Some((etag, ticks)))
+            }
             None => (None, None),
         };
         let (entity, ticks) = seen.unzip();

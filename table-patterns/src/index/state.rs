@@ -80,6 +80,11 @@ impl States {
         Self(E::INDEXES.iter().map(|_| AtomicU8::new(UNKNOWN)).collect())
     }
 
+    /// Returns states of which each is ready.
+    pub(crate) fn all_ready<E: Entity>() -> Self {
+        Self(E::INDEXES.iter().map(|_| AtomicU8::new(READY)).collect())
+    }
+
     fn place<E: Entity>(&self, index: &IndexSchema) -> Option<&AtomicU8> {
         let at = E::INDEXES.iter().position(|known| known.schema().name == index.name)?;
         self.0.get(at)

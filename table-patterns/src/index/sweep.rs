@@ -5,8 +5,10 @@ mod entities;
 mod packs;
 mod rows;
 
+use std::sync::OnceLock;
+
 use table_core::entity::Entity;
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
@@ -21,6 +23,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
 use crate::entities::{Batch, Contribution, Entities, EntityPlan, Outcome, StepRecorder, touch};
+use crate::failure::Failure;
 use crate::index::changes::{Change, ChangeKind};
 use crate::index::contributor::Indexes;
 use crate::index::finding::{Finding, FindingKind};
@@ -61,7 +64,7 @@ pub(crate) struct Place {
 pub(crate) struct Swept {
     /// The number of processed items.
     pub(crate) items: u64,
-    /// The confirmed findings, in the order of the processed keys. Each records whether it was repaired.
+    /// The confirmed findings: first the rows that cannot be judged, then the others in the order of the keys.
     pub(crate) findings: Vec<Finding>,
     /// The position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Place>,
@@ -79,6 +82,8 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
+    /// The first error that left a readable entity without its entry.
+    pub(crate) blocked: OnceLock<Error>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
@@ -98,19 +103,23 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             Some(from) => Some(Place { range: place.range, from: Some(from) }),
             None => (place.range + 1 < ranges.len()).then_some(Place { range: place.range + 1, from: None }),
         };
+        let mut swept = Swept { next, ..Swept::default() };
         let mut items = Vec::with_capacity(page.rows.len());
         for entity in page.rows.iter() {
+            let key = EntityKey::new(entity.partition_key, entity.row_key)?;
             let belonging = match phase {
-                Phase::Rows => judge_beside::<E>(self.schema(), entity)?,
-                Phase::Entities => judge::<E>(entity)?,
+                Phase::Rows => judge_beside::<E>(self.schema(), entity),
+                Phase::Entities => judge::<E>(entity),
             };
-            if belonging == Belonging::Own {
-                let key = EntityKey::new(entity.partition_key, entity.row_key)?;
-                let row = entity.row.to_row();
-                items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
+            match belonging {
+                Ok(Belonging::Own) => {
+                    let row = entity.row.to_row();
+                    items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
+                }
+                Ok(_) => {}
+                Err(error) => swept.findings.push(self.bad(phase, &key, &error)),
             }
         }
-        let mut swept = Swept { next, ..Swept::default() };
         for some in items.chunks(pacer.burst()) {
             swept.findings.extend(match phase {
                 Phase::Rows => self.rows(&table, some).await?,
@@ -131,7 +140,35 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     }
 
     fn finding(&self, kind: FindingKind, at: &EntityKey, owner: Option<&EntityKey>) -> Finding {
-        Finding { index: self.schema().name, kind, at: at.clone(), owner: owner.cloned(), repaired: false }
+        Finding {
+            index: self.schema().name,
+            kind,
+            at: at.clone(),
+            owner: owner.cloned(),
+            repaired: false,
+            reason: None,
+        }
+    }
+
+    /// Returns the finding of a row or an entity that cannot be judged.
+    fn bad(&self, phase: Phase, key: &EntityKey, error: &Error) -> Finding {
+        let (kind, owner) = match phase {
+            Phase::Rows => (FindingKind::Unreadable, None),
+            Phase::Entities => (FindingKind::BadEntity, Some(key)),
+        };
+        Finding { reason: Some(error.to_string()), ..self.finding(kind, key, owner) }
+    }
+
+    /// Returns the finding instead of a lasting error.
+    ///
+    /// # Errors
+    /// The error, if the same work can succeed later.
+    fn set_aside<T>(&self, done: Result<T>, (phase, key): (Phase, &EntityKey)) -> Result<Result<T, Finding>> {
+        match done {
+            Ok(done) => Ok(Ok(done)),
+            Err(error) if Failure::of(&error) == Failure::Lasting => Ok(Err(self.bad(phase, key, &error))),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the members of a list; `None` if it cannot be read.

@@ -2,6 +2,7 @@
 
 mod backfill;
 mod backfill_faults;
+mod bad_rows;
 mod concurrent;
 mod disturbed;
 mod faults;
@@ -14,6 +15,7 @@ mod list_model;
 mod list_rules;
 mod model;
 mod old;
+mod owners;
 mod people;
 mod relay;
 mod remote;

@@ -14,6 +14,7 @@ use crate::blob::encode;
 use crate::entities::{Entities, NoOutbox};
 use crate::large::Large;
 use crate::large::fault::LargeFault;
+use crate::large::own::OwnBlobs;
 
 /// The size of an upload part in bytes: above 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
@@ -35,7 +36,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
-        Self { table: entities.into(), blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
+        let table = entities.into().with_contributor(OwnBlobs);
+        Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
     /// Sets the time for which a blob that no entity names is kept; a day by default. An upload may take at most half of it, and a reader

@@ -121,7 +121,7 @@ fn pat_large_1_the_layout_is_the_catalogues() {
     let random = &blob.path()[blob.path().len() - 32..];
     insta::assert_snapshot!(
         blob.to_string().replace(random, "…"),
-        @"photos/blobs/Employees/Sales/000223/0635338512000000000_… 20 b852bbce"
+        @"photos/blobs/=45mployees/=53ales/000223/0635338512000000000_… 20 b852bbce"
     );
     assert_eq!(scene.blobs.names(), [blob.path()]);
 }
@@ -269,4 +269,40 @@ fn futures_can_move_between_threads() {
     let photo = block_on(sendable(scene.employees.open(&entity, PHOTO))).unwrap().unwrap();
     let bytes: Vec<Bytes> = block_on(sendable(photo.into_stream().try_collect())).unwrap();
     assert_eq!(bytes.concat(), [1; 20]);
+}
+
+#[test]
+fn pat_large_2_keys_that_differ_in_case_alone_have_blobs_that_no_collector_mixes_up() {
+    let scene = scene();
+    let path = |department: &str| {
+        let entity = Employee { department: department.into(), ..ada(1) };
+        let written = block_on(scene.employees.insert(entity, [PHOTO.content(content(3, 20))])).unwrap();
+        let path = written.photo.as_ref().unwrap().path().to_ascii_lowercase();
+        path.rsplit_once('/').unwrap().0.to_owned()
+    };
+    assert_ne!(path("ada"), path("Ada"));
+}
+
+#[test]
+fn pat_large_2_an_entity_with_the_blob_of_another_is_refused_by_each_verb() {
+    let scene = scene();
+    let written = block_on(scene.employees.insert(ada(1), [PHOTO.content(content(3, 20))])).unwrap();
+    let moved = Employee { department: "IT".into(), ..written.into_value() };
+    let handle = scene.employees.entities();
+    let mut unit = handle.unit(Employee::partition("IT")).unwrap();
+    let by_unit = unit.insert(&moved).map(drop).and_then(|()| block_on(unit.commit()).map(drop));
+    for (verb, written) in [
+        ("insert", block_on(handle.insert(&moved)).map(drop)),
+        ("insert_or_replace", block_on(handle.insert_or_replace(&moved)).map(drop)),
+        ("insert_or_merge", block_on(handle.insert_or_merge(&moved)).map(drop)),
+        ("unit", by_unit),
+    ] {
+        let error = written.expect_err(verb);
+        assert_eq!(error.rule(), Some("PAT-LARGE-2"), "{verb}: {error}");
+    }
+    // The blob stays with its entity.
+    let bob = Employee { photo: None, ..moved };
+    block_on(handle.insert(&bob)).unwrap();
+    scene.collect_all();
+    assert_eq!(scene.read(1).unwrap(), Some(vec![3; 20]));
 }

@@ -6,8 +6,9 @@ use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use uuid::Uuid;
 
-use crate::blob::{encode, upload};
+use crate::blob::upload;
 use crate::large::fault::LargeFault;
+use crate::large::own::segments;
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
 /// The blobs that one write uploaded.
@@ -107,16 +108,4 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
             Err(_) => error,
         }
     }
-}
-
-/// Returns `true` if a blob was uploaded for the entity with this key, under any prefix.
-pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
-    let mut names = blob.path().rsplit('/').skip(1);
-    let [partition, row] = segments(key);
-    names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
-}
-
-/// Returns the key as segments of a blob name.
-fn segments(key: &EntityKey) -> [String; 2] {
-    [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
 }

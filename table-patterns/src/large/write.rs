@@ -11,7 +11,8 @@ use table_core::table::UpdateFrom;
 
 use crate::entities::StepRecorder;
 use crate::large::fault::LargeFault;
-use crate::large::uploads::{Uploads, is_of};
+use crate::large::own::is_of;
+use crate::large::uploads::Uploads;
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {

@@ -51,7 +51,8 @@ pub struct LogSlice<E> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition.
+    /// Returns the newest `n` events, the newest first (PAT-LOG-1). One request for each 1,000 and partition. A store that
+    /// [answers in no order](table_core::store::Capabilities::ordered) is asked for all events of the partitions.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6); any error of a query.
@@ -141,12 +142,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), cut_at })
     }
 
-    /// Returns the first `n` rows of a query, across short and empty pages (PAGE-4).
+    /// Returns the newest `n` rows of a query, across short and empty pages (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Vec<(LogStamp, Versioned<E>)>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
+        let is_ordered = store.capabilities().ordered;
         let (mut found, mut from) = (Vec::new(), None);
         loop {
-            query.top = Some(PAGE_ENTITIES.min(n - found.len()).max(1));
+            query.top = is_ordered.then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
                 let in_table = |error: Error| error.with_table(table.as_str());
@@ -154,8 +156,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                     found.push((stamp_of(entity, &prefix).map_err(in_table)?, item));
                 }
             }
+            if !is_ordered {
+                found.sort_by(|(left, _), (right, _)| right.cmp(left));
+                found.truncate(n);
+            }
             from = page.continuation;
-            if from.is_none() || found.len() >= n {
+            if from.is_none() || is_ordered && found.len() >= n {
                 found.truncate(n);
                 return Ok(found);
             }

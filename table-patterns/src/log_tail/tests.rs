@@ -335,3 +335,24 @@ proptest! {
         prop_assert_eq!(seen, model.iter().map(|(_, event)| *event).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn cos_1_the_newest_are_the_newest_where_a_store_answers_in_no_order() {
+    let store = crate::faults::Unordered::new();
+    let log = LogTail::new(block_on(store.table::<Expense>().create_if_missing()).unwrap());
+    for cents in 0..2_500 {
+        block_on(log.append(expense(cents))).unwrap();
+    }
+    let of = || Expense::partition(123);
+    assert_eq!(cents(&block_on(log.newest(of(), 3)).unwrap()), [2_499, 2_498, 2_497]);
+    let mut follow = log.follow(of(), LogStamp::FIRST, Duration::ZERO);
+    let mut seen = Vec::new();
+    loop {
+        let events = block_on(follow.poll(400)).unwrap();
+        if events.is_empty() {
+            break;
+        }
+        seen.extend(cents(&events));
+    }
+    assert_eq!(seen, (0..2_500).collect::<Vec<_>>());
+}

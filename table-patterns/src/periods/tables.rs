@@ -15,6 +15,7 @@ use table_core::{Table, TableStoreExt};
 
 use crate::entities::Entities;
 use crate::handle::has_remote;
+use crate::periods::of_period::OfPeriod;
 use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The number of names that one request lists.
@@ -128,8 +129,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle on the table of an instant, with every verb. It maintains everything that the struct declares. The first call for
-    /// a table creates it if it is missing, and compares its schema.
+    /// Returns the handle on the table of an instant, with every verb, for entities of its period alone. It maintains everything that the struct
+    /// declares. The first call for a table creates it if it is missing, and compares its schema.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -165,13 +166,15 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         if let Some(known) = self.opened().get(&name) {
             return Ok(known.clone());
         }
-        let handle = self.handle(name.clone()).create_if_missing().await?;
+        let handle = self.handle(name.clone(), instant).create_if_missing().await?;
         self.opened().insert(name, handle.clone());
         Ok(handle)
     }
 
-    fn handle(&self, name: TableName) -> Entities<E, S> {
-        let handle = Table::new(self.store.clone(), name).into();
+    /// Creates the handle on the table of an instant's period.
+    fn handle(&self, name: TableName, instant: DateTime<Utc>) -> Entities<E, S> {
+        let handle: Entities<E, S> = Table::new(self.store.clone(), name).into();
+        let handle = handle.with_contributor(OfPeriod { start: E::PERIOD.start(instant) });
         match &self.keeping {
             Some(keeping) => keeping(handle),
             None => handle,
@@ -207,7 +210,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         if Self::has_design() {
             return self.entities_of(entity.instant()).await?.insert(entity).await;
         }
-        let table = self.handle(self.name_of(entity.instant())?);
+        let table = self.handle(self.name_of(entity.instant())?, entity.instant());
         match table.insert(entity).await {
             Err(error) if error.is_table_not_found() => {
                 self.store.create_table_if_missing(table.table().name()?).await?;
@@ -273,7 +276,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
 
     /// Drops a table with its stored schema and the entries of its feeds in the registry. Returns `false` if the table did not exist.
     async fn drop_all(&self, name: &TableName) -> Result<bool> {
-        let table = self.handle(name.clone());
+        let table = self.handle(name.clone(), DateTime::<Utc>::MIN_UTC);
         let was_there = table.table().delete_table().await?;
         table.feed().forget(name).await?;
         Ok(was_there)

@@ -1,21 +1,62 @@
-//! An entity that a view is to be made right for.
+//! Entities that a view is made right for, and the state that is read of them.
 
 use std::collections::BTreeSet;
 
-use table_core::key::EntityKey;
+use table_core::etag::ETag;
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::store::StoredRow;
 
-/// An entity that the view is to be made right for.
+use crate::view::part::Change;
+use crate::view::record::{Places, Share};
+
+/// An entity that the view is made right for.
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The partitions of the view that it had something for when it was last read. It is read again once they are recorded: what is
-    /// missing here costs a request, and nothing else.
+    /// The partitions of the view that the entity was in when it was last read. A partition that is missing here costs requests, and nothing else.
     pub(super) places: BTreeSet<String>,
 }
 
 impl From<EntityKey> for Applied {
-    /// One that was not read.
+    /// Creates an entity that was not read.
     fn from(source: EntityKey) -> Self {
         Self { source, places: BTreeSet::new() }
     }
+}
+
+/// An entity and its list.
+pub(crate) struct Known {
+    pub(super) item: usize,
+    pub(super) source: EntityKey,
+    /// The stored list, or the list as this round wrote it.
+    pub(super) places: Places,
+    pub(super) etag: Option<ETag>,
+    /// `false` if the version of the list is unknown: nothing leaves it then.
+    pub(super) is_current: bool,
+    /// Partitions that the entity was in when it was last read. They are in the list before it is read again.
+    pub(super) named: BTreeSet<String>,
+}
+
+/// An entity with its records in the partitions of the view that it is in, or may be in.
+pub(crate) struct Recorded {
+    pub(super) known: Known,
+    pub(super) shares: Vec<(PartitionKey, Option<StoredRow>)>,
+}
+
+impl Recorded {
+    /// Returns `true` if the entity has something in a partition.
+    pub(super) fn has(&self, place: &str) -> bool {
+        let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
+        let share = share.and_then(|(_, share)| share.as_ref());
+        // A record that cannot be read is an error where it is written.
+        share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
+    }
+}
+
+/// A write for one entity in one partition of the view's table.
+pub(crate) enum Write {
+    /// Its rows, its sums and their record.
+    Change(Box<Change>),
+    /// Its list of partitions.
+    Places(Known),
 }

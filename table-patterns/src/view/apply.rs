@@ -13,36 +13,10 @@ use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
-use crate::view::applied::Applied;
-use crate::view::part::Change;
-use crate::view::places::Known;
+use crate::view::applied::{Applied, Known, Recorded, Write};
 use crate::view::projection::Projection;
-use crate::view::record::{self, Share};
+use crate::view::record;
 use crate::view::table::ViewTable;
-
-/// An entity with its records in the partitions of the view that it is in, or may be in.
-pub(crate) struct Recorded {
-    pub(super) known: Known,
-    shares: Vec<(PartitionKey, Option<StoredRow>)>,
-}
-
-impl Recorded {
-    /// Returns `true` if the entity has something in a partition.
-    fn has(&self, place: &str) -> bool {
-        let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
-        let share = share.and_then(|(_, share)| share.as_ref());
-        // A record that cannot be read is an error where it is written.
-        share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
-    }
-}
-
-/// A write for one entity in one partition of the view's table.
-pub(crate) enum Write {
-    /// Its rows, its sums and their record.
-    Change(Box<Change>),
-    /// Its list of partitions.
-    Places(Known),
-}
 
 impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
     type Item = Applied;
@@ -90,9 +64,10 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
                 Write::Places(one) => known.push(one),
             }
         }
-        let is_written = match known.is_empty() {
-            true => self.write_changes(&place.partition_key, &changes).await?,
-            false => self.write_places(&place.partition_key, &known).await?.is_some(),
+        let is_written = if known.is_empty() {
+            self.write_changes(&place.partition_key, &changes).await?
+        } else {
+            self.write_places(&place.partition_key, &known).await?.is_some()
         };
         Ok(is_written.then_some(parts.len()))
     }

@@ -1,6 +1,6 @@
 //! The list of the partitions of a view that an entity is in. `docs/models/places.rs` is its model.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use table_core::error::Result;
 use table_core::etag::ETag;
@@ -13,23 +13,9 @@ use crate::failure::Failure;
 use crate::many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
-use crate::view::applied::Applied;
-use crate::view::apply::{Recorded, Write};
+use crate::view::applied::{Applied, Known, Recorded, Write};
 use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
-
-/// An entity and its list.
-pub(crate) struct Known {
-    pub(super) item: usize,
-    pub(super) source: EntityKey,
-    /// The stored list, or the list as this round wrote it.
-    pub(super) places: Places,
-    pub(super) etag: Option<ETag>,
-    /// `false` if the version of the list is unknown: nothing leaves it then.
-    pub(super) is_current: bool,
-    /// Partitions that the entity was in when it was last read. They are in the list before it is read again.
-    pub(super) named: BTreeSet<String>,
-}
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Reads the lists of entities.

@@ -13,13 +13,14 @@ use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 
 use crate::entities::{Batch, Current, Outcome, RACE, StepRecorder, read_as};
-use crate::index::changes::owner_of;
+use crate::failure::Failure;
+use crate::index::changes::{owner_of, with_room};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::remote::RemoteChange;
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
-use crate::index::sweep::{Item, Sweep};
+use crate::index::sweep::{Item, Phase, Sweep};
 use crate::requests::CONCURRENCY;
 
 /// The damage at the key of an entity's entry.
@@ -36,26 +37,34 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// are processed one by one.
     pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
-            match items.get(position) {
-                Some(item) => self.look(table, item).await,
-                None => Ok(None),
-            }
+            let Some(item) = items.get(position) else { return Ok(Ok(None)) };
+            let wrong = self.look(table, item).await;
+            self.set_aside(wrong, (Phase::Entities, &item.key))
         });
-        let looks: Vec<Option<Wrong>> = stream::iter(looks).buffered(CONCURRENCY).try_collect().await?;
+        let looks: Vec<_> = stream::iter(looks).buffered(CONCURRENCY).try_collect().await?;
+        let mut findings = BTreeMap::new();
         let mut packs = Packs::new(self.schema(), self.store().capabilities().limits);
         let (mut packed, mut alone) = (BTreeMap::new(), BTreeMap::<EntityKey, Vec<usize>>::new());
         for (position, (item, wrong)) in items.iter().zip(looks).enumerate() {
-            let Some(Wrong { kind, entry, is_free }) = wrong else { continue };
+            let Wrong { kind, entry, is_free } = match wrong {
+                Ok(Some(wrong)) => wrong,
+                Ok(None) => continue,
+                Err(bad) => {
+                    findings.insert(position, bad);
+                    continue;
+                }
+            };
             let at = entry.key.clone();
             let is_packable = self.repair && is_free && self.schema().is_same_partition();
-            if is_packable && packs.add(position, item, |entry| self.joining_item(item, entry), entry)? {
+            let is_packed = is_packable
+                && packs.add(position, item, |entry| self.joining_item(item, entry), entry).unwrap_or(false);
+            if is_packed {
                 packed.insert(position, self.finding(kind, &at, Some(&item.key)));
             } else {
                 alone.entry(at).or_default().push(position);
             }
         }
         let written = self.write(packs).await?;
-        let mut findings = BTreeMap::new();
         for (position, finding) in packed {
             if written.contains(&position) {
                 findings.insert(position, Finding { repaired: true, ..finding });
@@ -78,7 +87,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             let mut findings = Vec::new();
             for position in positions {
                 let Some(item) = items.get(position) else { continue };
-                findings.extend(self.entity(&item.key).await?.map(|finding| (position, finding)));
+                let finding = self.entity(&item.key).await;
+                let finding = self.set_aside(finding, (Phase::Entities, &item.key))?.unwrap_or_else(Some);
+                findings.extend(finding.map(|finding| (position, finding)));
             }
             Ok::<_, Error>(findings)
         });
@@ -125,6 +136,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 Err(error) if error.is_conflict() => {
                     race.lost(error).await.map_err(|error| self.table.here(error, key))?;
                 }
+                Err(error) if Failure::of(&error) == Failure::Lasting => {
+                    let reason = Some(error.to_string());
+                    // IMPORTANT: the index lacks an entity that it could be asked for.
+                    let _ = self.blocked.set(error);
+                    return Ok(Some(Finding { reason, ..finding }));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -132,7 +149,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// What is wrong where an entity has its entry; `None` if nothing is.
     async fn judge(&self, entity: &E, owner: &EntityKey) -> Result<Option<Wrong>> {
-        let Some(entry) = self.index.entry(entity)? else { return Ok(None) };
+        let entry = self.index.entry(entity).and_then(|entry| with_room(self.schema(), entry))?;
+        let Some(entry) = entry else { return Ok(None) };
         let wrong = |kind, entry, is_free| Ok(Some(Wrong { kind, entry, is_free }));
         let table = self.table.table_of(self.schema())?;
         let found = self.store().get(&table, &entry.key, &Select::All).await?;

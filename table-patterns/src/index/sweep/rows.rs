@@ -14,7 +14,7 @@ use crate::index::changes::owner_of;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::remote::RemoteChange;
-use crate::index::sweep::{Item, Sweep};
+use crate::index::sweep::{Item, Phase, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
@@ -22,7 +22,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     pub(super) async fn rows(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let rows = (0..items.len()).map(|position| async move {
             match items.get(position) {
-                Some(Item { key, found }) => self.row(table, key, found.clone()).await,
+                Some(Item { key, found }) => {
+                    let findings = self.row(table, key, found.clone()).await;
+                    let findings = self.set_aside(findings, (Phase::Rows, key))?;
+                    Ok(findings.unwrap_or_else(|bad| vec![bad]))
+                }
                 None => Ok(Vec::new()),
             }
         });

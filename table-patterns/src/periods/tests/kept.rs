@@ -55,6 +55,36 @@ struct Audit {
     id: String,
 }
 
+#[test]
+fn pat_hvd_4_a_handle_of_a_period_refuses_entities_of_others_by_each_verb() {
+    let tables = PeriodTables::<Arrival, _>::new(Engine::in_memory());
+    let now = ticks::now();
+    let today = block_on(tables.entities_of(now)).unwrap();
+    for days in [-400, -3, 1, 400] {
+        let at = now + TimeDelta::days(days);
+        let arrival = Arrival { depot: "Oslo".into(), at, code: format!("c{days}"), belt: 1 };
+        let mut unit = today.unit(Arrival::partition("Oslo")).unwrap();
+        let by_unit = unit.insert(&arrival).map(drop);
+        let by_unit = by_unit.and_then(|()| block_on(unit.commit()).map(drop));
+        for (verb, written) in [
+            ("insert", block_on(today.insert(&arrival)).map(drop)),
+            ("insert_or_replace", block_on(today.insert_or_replace(&arrival)).map(drop)),
+            ("insert_or_merge", block_on(today.insert_or_merge(&arrival)).map(drop)),
+            (
+                "bulk",
+                block_on(today.bulk().insert_all([arrival.clone()])).map(drop).map_err(|error| error.source),
+            ),
+            ("unit", by_unit),
+        ] {
+            let error = written.expect_err(verb);
+            assert_eq!(error.rule(), Some("PAT-HVD-4"), "{verb}, {days}: {error}");
+        }
+    }
+    let arrival = Arrival { depot: "Oslo".into(), at: now, code: "c".into(), belt: 1 };
+    block_on(today.insert(&arrival)).unwrap();
+    block_on(today.patch(Arrival::key("Oslo", now)).set(Arrival::BELT, 2_u32).send()).unwrap();
+}
+
 struct Trail;
 
 impl Participant<Arrival> for Trail {

@@ -1,0 +1,126 @@
+//! Owners of the rows of indexes: two entity types cannot keep entries under the same keys of a table.
+//!
+//! The claims on a table are one row of [`LAYOUTS`], in the partition of the table. They end when the table is deleted and created again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::Select;
+use table_core::retry::Retry;
+use table_core::row::{Row, RowWriter};
+use table_core::schema::{IndexSchema, KeyPiece};
+use table_core::store::{StoredRow, TableStore};
+use table_core::table::{LAYOUTS, TableStoreExt};
+use table_core::value::ValueRef;
+
+use crate::converge::{self, upsert};
+use crate::index::fault::IndexFault;
+
+/// The `RowKey` of the claims on a table.
+const ROW_KEY: &str = "\u{FFFC}owners";
+/// The property that holds them.
+const OWNERS: &str = "Owners";
+
+/// The keys of an index, by the literals that they begin with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Claim {
+    /// The entity type and its table.
+    entity: String,
+    partition_key: String,
+    row_key: String,
+}
+
+impl Claim {
+    /// Returns `true` if some key can be of both claims, and these are of two owners.
+    fn clashes(&self, other: &Self) -> bool {
+        let meet = |one: &str, two: &str| one.starts_with(two) || two.starts_with(one);
+        self.entity != other.entity
+            && meet(&self.partition_key, &other.partition_key)
+            && meet(&self.row_key, &other.row_key)
+    }
+}
+
+/// The claims on a table, by the name of entity type and index.
+type Claims = BTreeMap<String, Claim>;
+
+/// Returns the claims of the indexes of an entity type on a table.
+fn claims_of<E: Entity>(of: &TableName, indexes: &[&IndexSchema]) -> Claims {
+    let literal = |pieces: &[KeyPiece]| match pieces {
+        [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),
+        _ => String::new(),
+    };
+    let claims = indexes.iter().map(|index| {
+        let claim = Claim {
+            entity: format!("{} in {}", E::SCHEMA.entity, of.folded()),
+            partition_key: literal(index.partition_key.unwrap_or(E::SCHEMA.partition_key)),
+            row_key: literal(index.row_key),
+        };
+        (format!("{}.{}", E::SCHEMA.entity, index.name), claim)
+    });
+    claims.collect()
+}
+
+/// Creates a table unless it exists, and claims the keys of the indexes of an entity type in it. Claims on an earlier table of this name are void.
+///
+/// # Errors
+/// `LayoutMismatch` with both names if another entity type has claimed some of the keys; `Corrupted` if the claims cannot be read; those of the store.
+pub(crate) async fn claim<E: Entity>(
+    (store, retry): (&impl TableStore, &Retry),
+    (of, table): (&TableName, &TableName),
+    indexes: &[&IndexSchema],
+) -> Result<()> {
+    let (layouts, key) = (TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?);
+    let (own, mut is_new) = (claims_of::<E>(of, indexes), None);
+    let mut race = retry.race("the owners of a table");
+    loop {
+        let found = store.get(&layouts, &key, &Select::All).await?;
+        let (mut claims, etag) = match found {
+            Some(StoredRow { row, etag }) => {
+                (read(&row).map_err(|error| error.with_table(LAYOUTS))?, Some(etag))
+            }
+            None => (Claims::new(), None),
+        };
+        if is_new.is_none() && table.folded() != of.folded() {
+            // IMPORTANT: after the claims are read, so that a claim on the new table is not taken for one on the earlier table.
+            is_new = Some(store.create_table_if_missing(table).await?);
+            if is_new == Some(true) {
+                claims.clear();
+            }
+        }
+        for (name, claim) in &own {
+            if let Some((owner, _)) = claims.iter().find(|(_, other)| claim.clashes(other)) {
+                let fault = IndexFault::Claimed { owner: owner.clone(), index: name.clone() };
+                return Err(Error::of(fault).with_table(table.as_str()));
+            }
+        }
+        if own.iter().all(|(name, claim)| claims.get(name) == Some(claim)) {
+            return Ok(());
+        }
+        claims.extend(own.clone());
+        let write = (key.row_key.clone(), upsert(write(&claims)?, etag));
+        if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [write]).await)? {
+            return Ok(());
+        }
+        race.lost(None).await.map_err(|error| error.with_table(table.as_str()))?;
+    }
+}
+
+fn read(row: &Row) -> Result<Claims> {
+    match row.view().find(OWNERS, &mut 0)? {
+        Some(ValueRef::String(text)) => {
+            serde_json::from_str(text).map_err(|error| Error::of(IndexFault::Owners(Some(error))))
+        }
+        _ => Err(Error::of(IndexFault::Owners(None))),
+    }
+}
+
+fn write(claims: &Claims) -> Result<Row> {
+    let text = serde_json::to_string(claims).map_err(|error| Error::of(IndexFault::Owners(Some(error))))?;
+    let mut writer = RowWriter::with_capacity(1);
+    writer.property(OWNERS, ValueRef::String(&text));
+    Ok(writer.finish())
+}

@@ -1,0 +1,166 @@
+//! Rows that stop no backfill, check or repair: values that no key can hold, properties of other types, and rows of no type.
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::error::ErrorCode;
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::row::RowWriter;
+use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
+use table_core::transaction::Transaction;
+use table_core::value::ValueRef;
+
+use super::kit::Records;
+use crate::EntityStore;
+use crate::entities::Entities;
+use crate::index::{FindingKind, IndexReport, IndexState};
+
+mod before {
+    #[derive(table_core::Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Staff", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("e_", id)]
+    pub(super) struct Member {
+        #[without('|')]
+        pub(super) department: String,
+        #[digits(6)]
+        pub(super) id: u32,
+        pub(super) name: String,
+    }
+}
+
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has words of its own, which clippy takes for repetitions"
+)]
+#[derive(table_core::Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Staff", crate = table_core)]
+#[partition_key(department)]
+#[row_key("e_", id)]
+#[index(ByName, unique, row_key("name_", name))]
+#[index(Names, table = "Names", partition_key("all"), row_key(name, "|", department, "|", id))]
+struct Member {
+    #[without('|')]
+    department: String,
+    #[digits(6)]
+    id: u32,
+    #[without('|')]
+    name: String,
+}
+
+type Members = Entities<Member, Engine, Records>;
+type Verb = fn(&Members, &Member) -> table_core::Result<()>;
+
+/// Members of which two have names that no key can hold, with a garbled member, a row of no type and an entry that is none.
+fn members() -> (Engine, Members) {
+    let engine = Engine::in_memory();
+    let old = block_on(engine.table::<before::Member>().create_if_missing()).unwrap();
+    for (id, name) in [(1, "Ada"), (2, "Sales / Oslo"), (3, &*"x".repeat(700)), (4, "Bob"), (5, "Cy")] {
+        block_on(old.insert(&before::Member { department: "S".into(), id, name: name.into() })).unwrap();
+    }
+    write(&engine, "e_000005", |row| row.property("Name", ValueRef::Int64(5)));
+    write(&engine, "e_zzz", |row| row.property("X", ValueRef::Int64(5)));
+    write(&engine, "name_Nobody", |row| row.property("X", ValueRef::Int64(5)));
+    let members = engine.entities_through::<Member, _>(Records::default());
+    (engine.clone(), block_on(members.create_if_missing()).unwrap())
+}
+
+/// Writes a row as another tool would.
+fn write(engine: &Engine, row_key: &str, write: impl FnOnce(&mut RowWriter)) {
+    let mut row = RowWriter::new();
+    write(&mut row);
+    let partition_key = PartitionKey::new("S").unwrap();
+    let mut transaction = Transaction::new(partition_key, engine.capabilities().limits).unwrap();
+    let kind = OperationKind::InsertOrMerge(row.finish());
+    transaction.push(Operation { row_key: RowKey::new(row_key).unwrap(), kind }).unwrap();
+    block_on(engine.submit(&TableName::new("Staff").unwrap(), transaction)).unwrap();
+}
+
+/// Returns the keys of findings of a kind, each once and in order.
+fn found(report: &IndexReport, kind: FindingKind) -> Vec<&str> {
+    let of_kind = report.findings.iter().filter(|finding| finding.kind == kind);
+    let keys: std::collections::BTreeSet<_> = of_kind.map(|finding| finding.at.row_key.as_str()).collect();
+    keys.into_iter().collect()
+}
+
+const BAD: [&str; 4] = ["e_000002", "e_000003", "e_000005", "e_zzz"];
+
+#[test]
+fn pat_intra_7_rows_that_no_index_can_hold_stop_no_backfill_and_are_named_with_the_reason() {
+    let (_, members) = members();
+    let built = block_on(members.backfill::<MemberByName>().without_older_programs().page(2).run()).unwrap();
+    // The entry of nobody is removed.
+    assert_eq!((found(&built, FindingKind::BadEntity), built.repaired), (BAD.to_vec(), 3));
+    assert!(built.findings.iter().all(|finding| finding.repaired || finding.reason.is_some()), "{built:?}");
+    let built = block_on(members.backfill::<MemberNames>().without_older_programs().run()).unwrap();
+    assert_eq!((found(&built, FindingKind::BadEntity), built.repaired), (BAD.to_vec(), 2));
+    let states = block_on(members.states()).unwrap();
+    assert_eq!(states, [("ByName", IndexState::Ready), ("Names", IndexState::Ready)]);
+    let bob = block_on(members.get(Member::by_name("S", "Bob"))).unwrap();
+    assert_eq!(bob.map(|bob| bob.id), Some(4));
+}
+
+#[test]
+fn pat_intra_7_a_check_names_bad_rows_and_repairs_the_others() {
+    let (engine, members) = members();
+    block_on(members.backfill::<MemberByName>().without_older_programs().run()).unwrap();
+    block_on(members.backfill::<MemberNames>().without_older_programs().run()).unwrap();
+    block_on(
+        engine.untyped("Staff").unwrap().delete(&EntityKey::new("S", "name_Bob").unwrap(), IfMatch::Any),
+    )
+    .unwrap();
+    let report = block_on(members.check().repair().run()).unwrap();
+    assert_eq!(found(&report, FindingKind::BadEntity), BAD);
+    assert_eq!((found(&report, FindingKind::Missing), report.repaired), (vec!["name_Bob"], 1));
+    // Mended by another tool, and taken up by the next check.
+    write(&engine, "e_000005", |row| row.property("Name", ValueRef::String("Cy")));
+    let report = block_on(members.check().repair().run()).unwrap();
+    assert_eq!(report.repaired, 2);
+    assert!(block_on(members.get(Member::by_name("S", "Cy"))).unwrap().is_some());
+}
+
+#[test]
+fn pat_intra_7_a_new_index_freezes_no_old_row() {
+    for id in [2, 3] {
+        let good = Member { department: "S".into(), id, name: "Good".into() };
+        let all: [(&str, Verb); 5] = [
+            ("update", |members, good| {
+                let key = Member::key("S", good.id);
+                block_on(members.update(key, |member| member.name.clone_from(&good.name))).map(drop)
+            }),
+            ("patch", |members, good| {
+                let patch = members.patch(Member::key("S", good.id)).set(Member::NAME, good.name.clone());
+                block_on(patch.send()).map(drop)
+            }),
+            ("replace", |members, good| block_on(members.replace(good, IfMatch::Any)).map(drop)),
+            ("insert or replace", |members, good| block_on(members.insert_or_replace(good)).map(drop)),
+            ("delete", |members, good| block_on(members.delete(Member::key("S", good.id), IfMatch::Any))),
+        ];
+        for (verb, write) in all {
+            let (_, members) = members();
+            write(&members, &good).unwrap_or_else(|error| panic!("{verb} of {id}: {error}"));
+            block_on(members.backfill::<MemberByName>().without_older_programs().run()).unwrap();
+            let found = block_on(members.get(Member::by_name("S", "Good"))).unwrap();
+            assert_eq!(found.is_some(), verb != "delete", "{verb} of {id}");
+        }
+        let (_, members) = members();
+        let bad = Member { name: "a/b".into(), ..good };
+        assert_eq!(block_on(members.replace(&bad, IfMatch::Any)).unwrap_err().code(), ErrorCode::KeyEncoding);
+    }
+}
+
+#[test]
+fn key_8_a_value_whose_key_elsewhere_leaves_no_room_for_its_guard_is_refused_when_it_is_written() {
+    let engine = Engine::in_memory();
+    let members = engine.entities_through::<Member, _>(Records::default());
+    let members = block_on(members.create_if_missing()).unwrap();
+    // The key of `Names` has nine units more, and that of a guard seven more than its entry.
+    for length in 480..=512 {
+        let member = Member { department: "S".into(), id: length, name: "x".repeat(length as usize) };
+        let written = block_on(members.insert(&member)).map(drop).map_err(|error| error.rule());
+        assert_eq!(written, if length + 9 + 7 <= 512 { Ok(()) } else { Err(Some("KEY-8")) }, "{length}");
+    }
+}

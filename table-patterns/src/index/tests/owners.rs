@@ -1,0 +1,119 @@
+//! Two entity types that want the same keys for their entries elsewhere.
+
+use pollster::block_on;
+use table_core::Entity;
+use table_core::embedded::Engine;
+use table_core::error::ErrorCode;
+use table_core::name::TableName;
+use table_core::store::TableStore;
+
+use super::kit::Records;
+use crate::EntityStore;
+use crate::entities::Entities;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Customers")]
+#[partition_key(tenant)]
+#[row_key("c_", id)]
+#[index(Emails, unique, table = "Emails", partition_key("email"), row_key(email))]
+struct Customer {
+    tenant: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+}
+
+/// The same keys as those of customers.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Suppliers")]
+#[partition_key(tenant)]
+#[row_key("s_", id)]
+#[index(Emails, unique, table = "Emails", partition_key("email"), row_key(email))]
+struct Supplier {
+    tenant: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+}
+
+/// Another literal in the same table.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Partners")]
+#[partition_key(tenant)]
+#[row_key("p_", id)]
+#[index(Emails, unique, table = "Emails", partition_key("partner"), row_key(email))]
+struct Partner {
+    tenant: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+}
+
+/// A list in another partition of the table of customers, under keys that begin with no literal.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Customers")]
+#[partition_key(tenant)]
+#[row_key("v_", id)]
+#[index(Mails, table = "Emails", partition_key(email), row_key("all_", tenant, "|", id))]
+struct Visitor {
+    #[without('|')]
+    tenant: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+}
+
+fn open<E: Entity + Send + Sync>(engine: &Engine) -> table_core::Result<Entities<E, Engine, Records>> {
+    block_on(engine.entities_through::<E, _>(Records::default()).create_if_missing())
+}
+
+#[test]
+fn pat_inter_3_a_second_type_with_the_keys_of_an_index_is_refused_with_both_names() {
+    let engine = Engine::in_memory();
+    open::<Customer>(&engine).unwrap();
+    let error = open::<Supplier>(&engine).unwrap_err();
+    assert_eq!((error.code(), error.table()), (ErrorCode::LayoutMismatch, Some("Emails")));
+    let text = error.to_string();
+    assert!(text.contains("`Customer.Emails`") && text.contains("`Supplier.Emails`"), "{text}");
+    open::<Partner>(&engine).unwrap();
+    assert_eq!(open::<Visitor>(&engine).unwrap_err().code(), ErrorCode::LayoutMismatch);
+    open::<Customer>(&engine).unwrap();
+}
+
+#[test]
+fn pat_inter_3_the_same_type_over_another_table_is_refused_too() {
+    let engine = Engine::in_memory();
+    open::<Customer>(&engine).unwrap();
+    let other = table_core::Table::new(engine, TableName::new("CustomersOfTheOtherFirm").unwrap());
+    let other: Entities<Customer, _, _> = crate::handle::handle(other, Records::default());
+    assert_eq!(block_on(other.create_if_missing()).unwrap_err().code(), ErrorCode::LayoutMismatch);
+}
+
+#[test]
+fn pat_inter_3_of_two_types_that_are_opened_at_once_one_is_refused() {
+    for _ in 0..20 {
+        let engine = Engine::in_memory();
+        let (customer, supplier) = std::thread::scope(|scope| {
+            let one = scope.spawn(|| open::<Customer>(&engine).is_ok());
+            let other = scope.spawn(|| open::<Supplier>(&engine).is_ok());
+            (one.join().unwrap(), other.join().unwrap())
+        });
+        assert!(customer != supplier);
+        // The owner is the same for all later programs.
+        assert_eq!(
+            (open::<Customer>(&engine).is_ok(), open::<Supplier>(&engine).is_ok()),
+            (customer, supplier)
+        );
+    }
+}
+
+#[test]
+fn pat_inter_3_a_table_of_an_index_that_is_deleted_is_free() {
+    let engine = Engine::in_memory();
+    open::<Customer>(&engine).unwrap();
+    let emails = table_core::table::TableStoreExt::untyped(&engine, "Emails").unwrap();
+    block_on(emails.delete_table()).unwrap();
+    open::<Supplier>(&engine).unwrap();
+    assert!(open::<Customer>(&engine).is_err());
+    assert!(block_on(engine.list_tables("Emails", None, 10)).unwrap().names.len() == 1);
+}

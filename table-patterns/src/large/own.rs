@@ -1,0 +1,49 @@
+//! Names of the blobs of an entity, and the check that it names no blob of another entity, which may remove it.
+
+use std::any::Any;
+
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::value::ValueRef;
+
+use crate::blob::encode;
+use crate::entities::{Contribution, Contributor, EntityChange};
+use crate::large::fault::LargeFault;
+use crate::large::{BlobRef, Large};
+
+/// Refuses entities with the address of a blob that was uploaded for another key.
+pub(super) struct OwnBlobs;
+
+impl<E: Large, H> Contributor<E, H> for OwnBlobs {
+    fn needs_old(&self) -> bool {
+        false
+    }
+
+    fn contribute(&self, change: &EntityChange<'_, E>, _: &mut Contribution) -> Result<()> {
+        let Some(row) = change.kind.row() else { return Ok(()) };
+        for blob in E::BLOBS {
+            let Some(ValueRef::String(text)) = row.view().find(blob.property(), &mut 0)? else { continue };
+            if text.parse::<BlobRef>().is_ok_and(|address| !is_of(&address, change.key)) {
+                let error = Error::of(LargeFault::OthersBlob).with_property(blob.property());
+                return Err(error.with_key(change.key.partition_key.as_str(), change.key.row_key.as_str()));
+            }
+        }
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Returns `true` if a blob was uploaded for the entity of this key, below any prefix.
+pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
+    let mut names = blob.path().rsplit('/').skip(1);
+    let [partition, row] = segments(key);
+    names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
+}
+
+/// Returns a key as segments of a name.
+pub(super) fn segments(key: &EntityKey) -> [String; 2] {
+    [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
+}
