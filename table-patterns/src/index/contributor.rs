@@ -179,7 +179,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
 impl<E: Entity, S, O> Entities<E, S, O> {
     /// Uses the indexes as ready, without reading their states: for the bearer of a shared access signature that may not read
-    /// [`LAYOUTS`](table_core::table::LAYOUTS). Whoever issues the signature knows that they are.
+    /// [`LAYOUTS`](table_core::table::LAYOUTS). The issuer of the signature knows that they are.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};

@@ -171,7 +171,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records of a partition, now or at the beginning of a recount. A row that is no record counts nothing; the entity that it
+    /// Returns the totals of the records of a partition, now or at the beginning of a recount. A row that is not a record counts nothing; the entity that it
     /// would be of is set aside.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));

@@ -92,7 +92,7 @@ const BAD: [&str; 4] = ["e_000002", "e_000003", "e_000005", "e_zzz"];
 fn pat_intra_7_rows_that_no_index_can_hold_stop_no_backfill_and_are_named_with_the_reason() {
     let (_, members) = members();
     let built = block_on(members.backfill::<MemberByName>().without_older_programs().page(2).run()).unwrap();
-    // The entry of nobody is removed.
+    // The entry without an entity is removed.
     assert_eq!((found(&built, FindingKind::BadEntity), built.repaired), (BAD.to_vec(), 3));
     assert!(built.findings.iter().all(|finding| finding.repaired || finding.reason.is_some()), "{built:?}");
     let built = block_on(members.backfill::<MemberNames>().without_older_programs().run()).unwrap();

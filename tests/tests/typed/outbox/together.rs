@@ -151,9 +151,9 @@ fn the_rows_of_sixteen_intents_are_begun_and_ended_in_a_transaction_each() {
     let worker = worker(&company, &control, WorkerOptions::default()).handler(Diary::default());
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(company.pending(), 0);
-    // Receive, a range query, a transaction that begins sixteen, one that ends them and begins as many, one that ends these, the message,
+    // Receive, a range query, a get of the key of seals, a transaction that begins sixteen, one that ends them and begins as many, one that ends these, the message,
     // and a receive that finds nothing.
-    assert_eq!(control.calls(), 7);
+    assert_eq!(control.calls(), 8);
 }
 
 #[test]
