@@ -71,11 +71,11 @@
 //!   changes of a list is limited to that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob
 //!   until it is collected.
 //! - A backfill and a repair write the entities that they index, whose `ETag`s change; conditions on older ones fail.
-//! - A guard stays when its entry goes, and a `RowKey` elsewhere has at most 505 UTF-16 code units: [`collect_guards`](crate::outbox::guard::collect_guards) deletes
-//!   those that nothing has touched for days.
-//! - Entries elsewhere belong to one entity type of one table: another with entries under the same keys is refused when it is opened. The claims are in
-//!   [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
-//! - Rows of an earlier layout of an index, under keys that the present one cannot make, are not found and stay.
+//! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
+//!   [`collect_guards`](crate::outbox::guard::collect_guards) deletes guards that were not changed for days.
+//! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
+//!   claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
+//! - Rows of an earlier layout of an index are not found if the present layout cannot produce their keys, and remain.
 //!
 //! # When not to
 //! - If the value is already in the key: a range or a prefix needs no index.

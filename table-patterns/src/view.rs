@@ -9,7 +9,7 @@
 //!
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
-//! | as its row type says | as it says | the row: put by one source entity, or sums that many add to |
+//! | as declared by the row type | as declared | a row put by one source entity, or sums to which many entities add |
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts when a recount began |
 //! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; rows of sums that take part in it name it in `ViewRecount` |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it is in |
@@ -45,23 +45,24 @@
 //! |---|---|
 //! | read | 1, as any table |
 //! | write of the source, declared with `#[entity(feed)]` | 1 operation more |
-//! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get for each partition of the view |
+//! | [catching up](ViewTable::catch_up) | 1 range query of the registry; per partition 1 get, 1 range query and 1 write; then per changed entity 2 gets, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets more, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
-//! | and for all that changed together | for each partition of the view 1 get a sum that changes, and 1 transaction for as many entities as fit in 100 operations: one an entity, one a row it puts, one a sum |
+//! | all entities that changed together | for each partition of the view 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
 //! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, 1 get and 1 write a partition with a feed |
 //!
 //! # Bounds
-//! - What one entity has in one partition of the view is one transaction: 98 rows and sums. The partitions that it is in fit 32 Ki characters. An entity that moves leaves an empty record in each partition that it was in;
-//!   such records cost later changes nothing.
+//! - The rows and sums of one entity in one partition of the view are one transaction: at most 98. The list of its partitions has at most
+//!   32 Ki characters. An entity that moves leaves an empty record in each partition that it was in; such records do not make later changes
+//!   more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records; so does catching up.
-//! - A sum is an `Int64`; one that does not fit is an error, and nothing is changed. All changes of one sum write one row: about as many changes a second
-//!   as one partition takes.
-//! - A row that is put belongs to one source entity: its key has that entity's in it. A row is put or summed, not both.
+//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes of one sum write one row: about as many
+//!   changes per second as one partition supports.
+//! - A row that is put belongs to one source entity: its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain, empty. To remove them, raise [`View::VERSION`] and rebuild.
-//! - Feeds are not trimmed by a view: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest one.
-//! - The table belongs to the view. Its design is one row type; the source's entities are found by the literal that their `RowKey` begins with from
-//!   others of their table.
+//! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
+//! - The table belongs to the view. Its schema has one row type. The source's entities are distinguished from others in their table by the
+//!   literal at the beginning of their `RowKey`.
 //!
 //! # When not to
 //! For another key of the same entity: use an [index](crate::index). For properties of one entity in another: use

@@ -179,9 +179,12 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// Builds the index, or continues to build it.
     ///
     /// # Errors
-    /// `UniqueViolation` after the last page, if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4), if a list is too small for
-    /// all: the index stays *building*. Those of the store: run it again to continue. An entity that cannot be read, or that no key of the index can
-    /// hold, is a [finding](FindingKind::BadEntity), and no query of the index could ask for it.
+    /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
+    ///   small for its entities. The index then stays *building*.
+    /// - Any error of the store: run the backfill again to continue.
+    ///
+    /// An entity that cannot be read, or whose value no key of the index can contain, is a [finding](FindingKind::BadEntity): no query of
+    /// the index could find it.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -216,7 +219,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             let (noted, found) = (words(phase, &place), duplicate.is_some() || sweep.blocked.get().is_some());
             self.table
                 .note(|layout| {
-                    // A run that could not index an entity is not continued after it.
+                    // The position is not recorded after an entity that could not be indexed.
                     if !found {
                         layout.progress.insert(note.clone(), noted.clone());
                     }

@@ -10,12 +10,12 @@ use table_core::schema::{IndexKind, IndexSchema};
 
 use crate::outbox::keys::guard_key;
 
-/// One change of one index: of the copy, or of the list, at this key.
+/// A change of the copy or the list of one index at one key.
 ///
 /// ```
 /// use table_patterns::index::{Change, ChangeKind};
 ///
-/// /// The keys of copies and lists that go.
+/// /// Returns the keys of removed copies and list members.
 /// fn removed(changes: &[Change]) -> Vec<String> {
 ///     let gone = changes.iter().filter(|change| matches!(change.kind, ChangeKind::Remove));
 ///     gone.map(|change| format!("{} of {}", change.key, change.index.name)).collect()
@@ -27,31 +27,31 @@ pub struct Change {
     pub index: &'static IndexSchema,
     /// The key of the copy, or of the list.
     pub key: EntityKey,
-    /// What is to happen there.
+    /// The kind of the change.
     pub kind: ChangeKind,
 }
 
-/// What is to happen at the key of a copy or a list.
+/// The kinds of changes at the key of a copy or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// A copy is created: no other entity may have this key (PAT-INTRA-5).
+    /// Creates a copy: no other entity may have this key (PAT-INTRA-5).
     Add(Row),
-    /// The copy stays where it is and holds something else.
+    /// Changes the properties of a copy.
     Rewrite(Row),
-    /// The copy goes.
+    /// Removes a copy.
     Remove,
-    /// The member joins the list.
+    /// Adds a member to a list.
     Join(Row),
-    /// The member leaves the list.
+    /// Removes a member from a list.
     Leave(Row),
 }
 
-/// What is to be written in the indexes of `E` where an entity changes from `old` to `new`: `None` is an entity that is not
-/// there. In the order of the declarations; what does not change is not named, so that an update of a property that no index
-/// keeps costs nothing (PAT-INTRA-7).
+/// Returns the changes in the indexes of `E` for the change of an entity from `old` to `new`. `None` means that the entity does not exist.
+/// The changes are in the order of the declarations. Unchanged entries are left out: an update of a property that no index includes costs
+/// nothing (PAT-INTRA-7).
 ///
-/// Which writer, and in which transaction, is another matter: what [is in the same
-/// partition](IndexSchema::is_same_partition) belongs into the transaction of the entity itself.
+/// Changes [in the same partition](IndexSchema::is_same_partition) belong into the transaction of the entity. The function does not decide
+/// who writes the others.
 ///
 /// ```
 /// use table_core::Entity;
@@ -73,8 +73,8 @@ pub enum ChangeKind {
 /// ```
 ///
 /// # Errors
-/// Those of [`IndexOf::entry`]: `KeyEncoding` if a value has no text in an index's key, `PropertyValueTooLarge` if such a key is
-/// too long (KEY-8).
+/// Any error of [`IndexOf::entry`]: `KeyEncoding` if a key of an index cannot contain a value, `PropertyValueTooLarge` if such a key is too
+/// long (KEY-8).
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for index in E::INDEXES {
@@ -117,7 +117,7 @@ fn push(
     }
 }
 
-/// Returns the entry that a stored entity can have in an index. An entity with a value that no key of the index can hold has none.
+/// Returns the entry of a stored entity in an index. An entity with a value that no key of the index can contain has none.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
@@ -127,10 +127,10 @@ pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<
     }
 }
 
-/// Returns an entry whose key leaves room for that of its guard, if it lies in another partition or table.
+/// Checks that the key of a remote entry leaves room for the key of its guard, and returns the entry.
 ///
 /// # Errors
-/// `PropertyValueTooLarge` (KEY-8).
+/// `PropertyValueTooLarge` (KEY-8) if the key is too long.
 pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Result<Option<IndexEntry>> {
     if let Some(entry) = entry.as_ref().filter(|_| !index.is_same_partition()) {
         guard_key(&entry.key)?;
@@ -138,15 +138,15 @@ pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Resul
     Ok(entry)
 }
 
-/// The index of `E` that has this design.
+/// Returns the index of `E` with this schema.
 pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static IndexOf<E>> {
     E::INDEXES.iter().find(|index| index.schema().name == schema.name)
 }
 
-/// Whose an entry of an index is: [`owner_of`] of one entity type.
+/// A function that returns the owner of an index entry: [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// The key of the entity that a copy, or a member under the key of its list, belongs to; `None` if it is not an entry of the index.
+/// Returns the key of the entity that owns a copy, or a member of the list at a key; `None` if the row is not an entry of the index.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::index::fixture::{Employee, employee};
 
-    /// What must be stored beside the entities: copies by table and key, and lists with their members.
+    /// Returns the expected rows in addition to the entities: copies by table and key, and lists with their members.
     #[derive(Debug, Default, PartialEq)]
     struct Beside {
         copies: BTreeMap<(String, EntityKey), Vec<u8>>,
@@ -172,7 +172,7 @@ mod tests {
         (index.table.unwrap_or("Company").to_owned(), key.clone())
     }
 
-    /// The definition, without any difference of old and new.
+    /// Computed from the definition, without a difference of old and new.
     fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> Beside {
         let mut beside = Beside::default();
         for entity in entities {
@@ -232,7 +232,7 @@ mod tests {
             let mut beside = Beside::default();
             for (entity, is_delete) in steps {
                 let key = entity.key_of().unwrap();
-                // Values of unique indexes are kept apart here: to refuse them is the store's part (PAT-INTRA-5).
+                // Values of unique indexes are kept distinct here: the store refuses duplicates (PAT-INTRA-5).
                 let taken = entities.values().any(|other| {
                     (other.department == entity.department && other.email == entity.email || other.badge == entity.badge)
                         && other.key_of().unwrap() != key

@@ -70,13 +70,13 @@ pub(crate) enum IndexFault {
     )]
     NoRelation(&'static str),
     #[error(
-        "the index `{owner}` has entries under these keys already, and `{index}` would overwrite them; give one of them another table, or keys \
+        "index `{owner}` already has entries under these keys, and `{index}` would overwrite them; give one of them another table, or keys \
          that begin with another literal"
     )]
     Claimed { owner: String, index: String },
-    #[error("the owners of the table's keys cannot be read")]
+    #[error("the claims on the keys of the table cannot be read")]
     Owners(#[source] Option<serde_json::Error>),
-    #[error("a page of a list has at least one key: `top` is 0")]
+    #[error("`top` must be at least 1")]
     EmptyPage,
 }
 

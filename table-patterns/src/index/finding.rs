@@ -7,7 +7,7 @@ use table_core::key::EntityKey;
 /// ```
 /// use table_patterns::index::FindingKind;
 ///
-/// /// Returns `true` if a repair makes it good. Of duplicates a person says which one stays, and a bad entity has to be changed.
+/// /// Returns `true` if a repair corrects it. A person must resolve duplicates and bad entities.
 /// fn is_repairable(kind: FindingKind) -> bool {
 ///     !matches!(kind, FindingKind::Duplicate | FindingKind::BadEntity)
 /// }
@@ -21,7 +21,7 @@ pub enum FindingKind {
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or has another value.
     Dangling,
-    /// Two entities have one value of a unique index; the copy is the other's. Only a person can say whose it is.
+    /// Two entities have the same value of a unique index, and the copy belongs to the other one. Only a person can resolve it.
     Duplicate,
     /// A row of the index, or the entity that it names, cannot be read.
     Unreadable,
@@ -44,13 +44,13 @@ pub enum FindingKind {
 pub struct Finding {
     /// The index.
     pub index: &'static str,
-    /// What is wrong.
+    /// The kind of the damage.
     pub kind: FindingKind,
-    /// The key of the copy or list; of a bad entity its own.
+    /// The key of the copy or the list; for a bad entity, its own key.
     pub at: EntityKey,
     /// The key of the entity, if it is known.
     pub owner: Option<EntityKey>,
-    /// `true` if it was made good.
+    /// `true` if it was repaired.
     pub repaired: bool,
     /// The error that prevented a judgement or a repair.
     pub reason: Option<String>,

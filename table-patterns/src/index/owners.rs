@@ -1,4 +1,4 @@
-//! Owners of the rows of indexes: two entity types cannot keep entries under the same keys of a table.
+//! Owners of the rows of indexes: two entity types cannot have entries under the same keys of a table.
 //!
 //! The claims on a table are one row of [`LAYOUTS`], in the partition of the table. They end when the table is deleted and created again.
 
@@ -22,10 +22,10 @@ use crate::index::fault::IndexFault;
 
 /// The `RowKey` of the claims on a table.
 const ROW_KEY: &str = "\u{FFFC}owners";
-/// The property that holds them.
+/// The property with the claims.
 const OWNERS: &str = "Owners";
 
-/// The keys of an index, by the literals that they begin with.
+/// The keys of an index, by their leading literals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
     /// The entity type and its table.
@@ -35,7 +35,7 @@ struct Claim {
 }
 
 impl Claim {
-    /// Returns `true` if some key can be of both claims, and these are of two owners.
+    /// Returns `true` if the claims have different owners and a common key.
     fn clashes(&self, other: &Self) -> bool {
         let meet = |one: &str, two: &str| one.starts_with(two) || two.starts_with(one);
         self.entity != other.entity
@@ -64,10 +64,13 @@ fn claims_of<E: Entity>(of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     claims.collect()
 }
 
-/// Creates a table unless it exists, and claims the keys of the indexes of an entity type in it. Claims on an earlier table of this name are void.
+/// Creates a table if it does not exist, and claims the keys of the indexes of an entity type in it. Claims on an earlier table with this
+/// name are void.
 ///
 /// # Errors
-/// `LayoutMismatch` with both names if another entity type has claimed some of the keys; `Corrupted` if the claims cannot be read; those of the store.
+/// - `LayoutMismatch` with both names if another entity type has claimed some of the keys.
+/// - `Corrupted` if the claims cannot be read.
+/// - Any error of the store.
 pub(crate) async fn claim<E: Entity>(
     (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),
@@ -85,7 +88,7 @@ pub(crate) async fn claim<E: Entity>(
             None => (Claims::new(), None),
         };
         if is_new.is_none() && table.folded() != of.folded() {
-            // IMPORTANT: after the claims are read, so that a claim on the new table is not taken for one on the earlier table.
+            // IMPORTANT: after the claims are read: a claim on the new table is then never mistaken for one on the earlier table.
             is_new = Some(store.create_table_if_missing(table).await?);
             if is_new == Some(true) {
                 claims.clear();

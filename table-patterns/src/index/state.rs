@@ -80,7 +80,7 @@ impl States {
         Self(E::INDEXES.iter().map(|_| AtomicU8::new(UNKNOWN)).collect())
     }
 
-    /// Returns states of which each is ready.
+    /// Creates states that are all ready.
     pub(crate) fn all_ready<E: Entity>() -> Self {
         Self(E::INDEXES.iter().map(|_| AtomicU8::new(READY)).collect())
     }

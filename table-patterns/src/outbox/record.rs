@@ -112,8 +112,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Adds the record of an intent to the transaction of its change.
     ///
-    /// [`submit`](Self::submit) seals the record. A transaction that is submitted to the store itself must be [sealed](Self::seal) first: workers
-    /// take no step of a record without a seal.
+    /// [`submit`](Self::submit) seals the record. A transaction that is submitted directly to the store must be [sealed](Self::seal) first:
+    /// workers perform no step of a record without a seal.
     ///
     /// # Errors
     /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target: both have the same

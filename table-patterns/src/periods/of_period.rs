@@ -1,4 +1,4 @@
-//! The check that an entity is written into the table of its own instant.
+//! Refuses entities of other periods: an entity must be written into the table of its instant.
 
 use std::any::Any;
 

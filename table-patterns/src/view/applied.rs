@@ -1,4 +1,4 @@
-//! Entities that a view is made right for, and the state that is read of them.
+//! Entities to apply to a view, and the state that is read for them.
 
 use std::collections::BTreeSet;
 
@@ -9,31 +9,31 @@ use table_core::store::StoredRow;
 use crate::view::part::Change;
 use crate::view::record::{Places, Share};
 
-/// An entity that the view is made right for.
+/// An entity to apply to the view.
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The partitions of the view that the entity was in when it was last read. A partition that is missing here costs requests, and nothing else.
+    /// The partitions of the view that the entity was in when it was last read. A missing partition costs only requests.
     pub(super) places: BTreeSet<String>,
 }
 
 impl From<EntityKey> for Applied {
-    /// Creates an entity that was not read.
+    /// Creates an entity that has not been read.
     fn from(source: EntityKey) -> Self {
         Self { source, places: BTreeSet::new() }
     }
 }
 
-/// An entity and its list.
+/// An entity with its list of partitions.
 pub(crate) struct Known {
     pub(super) item: usize,
     pub(super) source: EntityKey,
-    /// The stored list, or the list as this round wrote it.
+    /// The stored list, or the list that this round wrote.
     pub(super) places: Places,
     pub(super) etag: Option<ETag>,
-    /// `false` if the version of the list is unknown: nothing leaves it then.
+    /// `false` if the version of the list is unknown: then no partition is removed from it.
     pub(super) is_current: bool,
-    /// Partitions that the entity was in when it was last read. They are in the list before it is read again.
+    /// Partitions that the entity was in when it was last read. They are added to the list before the entity is read again.
     pub(super) named: BTreeSet<String>,
 }
 
@@ -44,11 +44,11 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Returns `true` if the entity has something in a partition.
+    /// Returns `true` if the entity has rows or amounts in a partition.
     pub(super) fn has(&self, place: &str) -> bool {
         let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
         let share = share.and_then(|(_, share)| share.as_ref());
-        // A record that cannot be read is an error where it is written.
+        // A record that cannot be read causes an error when it is written.
         share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
     }
 }
@@ -57,6 +57,6 @@ impl Recorded {
 pub(crate) enum Write {
     /// Its rows, its sums and their record.
     Change(Box<Change>),
-    /// Its list of partitions.
+    /// The list of its partitions.
     Places(Known),
 }

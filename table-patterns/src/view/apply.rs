@@ -31,7 +31,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
         let recorded = requests::in_order(known, CONCURRENCY).await?;
         let gains = |recorded: &Recorded| recorded.known.named.iter().any(|place| !recorded.has(place));
         let (gaining, mut recorded): (Vec<_>, Vec<_>) = recorded.into_iter().partition(gains);
-        // IMPORTANT: after the records are read, and before the source is.
+        // IMPORTANT: after the records are read, and before the source is read.
         recorded.extend(self.place(gaining, together, &mut wanted).await);
         Ok((recorded, wanted))
     }
@@ -155,7 +155,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Recorded { known, shares })
     }
 
-    /// Returns what an entity contributes to the view; `None` if it is of another type in the source's table.
+    /// Returns the projection of an entity; `None` if it has another type in the source's table.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         let read = V::Source::read_own(entity);
         let Some(entity) = read.map_err(|error| error.with_table(V::Source::SCHEMA.table))? else {
@@ -170,7 +170,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.rows.store().get(self.rows.name()?, key, &Select::All).await
     }
 
-    /// Writes in one transaction; returns `false` if another writer got between.
+    /// Submits a transaction; `false` if another writer was faster.
     pub(super) async fn submit(
         &self,
         partition_key: &PartitionKey,

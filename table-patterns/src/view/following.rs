@@ -42,12 +42,12 @@ pub(super) struct Found {
 }
 
 impl Following {
-    /// `true` after the first call. Until then the follower remembers no lease.
+    /// Returns `true` after the first call. Before that the follower remembers no lease.
     pub(super) fn has_called(&self) -> bool {
         self.turn.load(Ordering::Relaxed) > 1
     }
 
-    /// Returns a partition as the last call left it.
+    /// Returns the state of a partition after the last call.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.get(partition_key).cloned().unwrap_or_default()

@@ -18,7 +18,7 @@ use crate::view::projection::Contribution;
 use crate::view::record::{self, Amounts, Cut, Share};
 use crate::view::table::ViewTable;
 
-/// Concurrent requests of one transaction.
+/// The number of concurrent requests of one transaction.
 const CONCURRENCY: usize = 8;
 
 /// The stored and the desired state of one entity in one partition of the view.
@@ -33,23 +33,23 @@ pub(crate) struct Change {
 /// Amounts to add to sums, by row and property.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
-/// Rows of sums as they are stored.
+/// The stored rows of sums.
 type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
 
 impl Change {
-    /// Returns the rows of sums that it changes.
+    /// Returns the rows of sums that the change affects.
     pub(super) fn sums(&self) -> impl Iterator<Item = &String> {
         let (before, after) = (&self.before.sums, &self.after.sums);
         let new = after.keys().filter(|row| !before.contains_key(*row));
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the rows that the entity had put, and no longer puts.
+    /// Returns the rows that the entity has put before and no longer puts.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Returns the number of its operations, without those of sums.
+    /// Returns the number of operations, without those of sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }
@@ -85,7 +85,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(before) => before.unwrap_or_default(),
             Err(error) => return Err(self.at(error, &record::share_key(place, source)?)),
         };
-        // IMPORTANT: no zeros. A record grows with what the entity has, not with all that it ever had.
+        // IMPORTANT: no zeros. The record then grows only with the current state of the entity, not with its history.
         let sums = |amounts: BTreeMap<&'static str, i64>| -> Amounts {
             let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
             amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
@@ -100,7 +100,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Change { source: source.clone(), etag, before, after, rows: wanted.rows })
     }
 
-    /// Writes what some entities have; returns `false` if another writer got between.
+    /// Writes the rows, sums and records of some entities; `false` if another writer was faster.
     pub(super) async fn write_changes(&self, place: &PartitionKey, changes: &[&Change]) -> Result<bool> {
         let mut differences = Differences::new();
         for change in changes {
@@ -114,7 +114,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let sums: Sums<'_> = sums.into_iter().collect();
         let mut operations = Vec::new();
         for change in changes {
-            // Also where nothing changes: a process that read an older entity then fails.
+            // Even if nothing changes: a process that read an older entity then fails.
             let own = upsert(change.record(&sums)?.write(&change.source)?, change.etag.clone());
             operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
@@ -136,7 +136,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(place, operations).await
     }
 
-    /// Adds the amounts that one change adds to sums.
+    /// Adds the differences of one change to the sums.
     fn add_differences<'a>(
         &self,
         place: &PartitionKey,

@@ -55,7 +55,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Writes the lists of entities with the partitions that are named; returns the entities whose lists are written. The others are lost or failed.
+    /// Writes the lists of entities with the named partitions. Returns the entities whose lists are written. The others are lost or failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,
@@ -102,7 +102,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         placed
     }
 
-    /// Writes lists in one transaction, and learns their versions.
+    /// Writes lists in one transaction, and reads their new versions.
     async fn write_lists(
         &self,
         partition_key: &PartitionKey,
@@ -121,7 +121,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (Ok(true), chunk)
     }
 
-    /// Writes lists under the versions that were read; returns the new versions, or `None` if another writer got between.
+    /// Writes lists under the versions that were read. Returns the new versions, or `None` if another writer was faster.
     pub(super) async fn write_places(
         &self,
         partition_key: &PartitionKey,
@@ -140,7 +140,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         };
         for (one, etag) in known.iter().zip(&mut etags) {
             if etag.is_none() {
-                // The store returns no versions of a transaction. A list that another process has written since is not this one.
+                // The store returns no versions of a transaction. A list that another process has written since differs.
                 let stored = store.get(table, &record::places_key(&one.source)?, &Select::All).await?;
                 let is_same =
                     |row: &table_core::row::Row| Places::read(row.view()).is_ok_and(|of| of == one.places);

@@ -27,7 +27,7 @@ pub(super) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns `true` if it puts no row, and adds nothing but zeros.
+    /// Returns `true` if it puts no row, and adds nothing except zeros.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.values().flat_map(BTreeMap::values).all(|amount| *amount == 0)
     }

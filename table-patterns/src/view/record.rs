@@ -40,7 +40,7 @@ pub(super) struct Share {
     pub(super) cut: Option<Cut>,
 }
 
-/// The amounts of a record when a recount began, of the rows of sums where they have changed since.
+/// The amounts of a record at the start of a recount, for the rows of sums that have changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cut {
     /// The recount.
@@ -48,7 +48,7 @@ pub(super) struct Cut {
     pub(super) sums: BTreeMap<String, Amounts>,
 }
 
-/// The partitions of the view that a source entity has something in, and of changes under way those that it may get something in.
+/// The partitions of the view in which a source entity has rows or amounts, or may get some by a change in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -101,7 +101,7 @@ pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
 }
 
-/// Returns the identifier of the recount that a row of sums takes part in.
+/// Returns the identifier of the recount in which a row of sums takes part.
 pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     Ok(match row.find(RECOUNT, &mut 0)? {
         Some(ValueRef::String(id)) => Some(id.to_owned()),
@@ -120,7 +120,7 @@ fn hash(key: &EntityKey) -> u128 {
 }
 
 impl Share {
-    /// Returns `true` if the entity has nothing in the partition.
+    /// Returns `true` if the entity has no rows and amounts in the partition.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.is_empty()
     }

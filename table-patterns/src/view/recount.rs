@@ -1,8 +1,8 @@
 //! Recount of the sums of one partition of a view from its records, while writers change them.
 //!
-//! Sums that agree with the records need no more. For the others a *recount* begins in each row of sums. A writer that changes such a row keeps the amounts
-//! from before in its record, once for each recount. So the records say what the sums were to be when the recount began, however long it takes to read
-//! them, and the difference is added to the sums as they are then.
+//! Sums that agree with the records are skipped. For the others a *recount* starts in each row of sums. A writer that changes such a row
+//! keeps the earlier amounts in its record, once per recount. The records therefore determine the correct sums at the start of the recount,
+//! however long reading them takes. The difference is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::view::operations::sum_in;
 use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// The rows that other writers change meanwhile, in the words of an error.
+/// The contended rows, as named in error messages.
 const RACE: &str = "the sums";
 
 /// The totals of the records of a partition.
@@ -36,7 +36,7 @@ struct Records {
 }
 
 impl Records {
-    /// Returns `true` if the numbers of a row are what the records add up to.
+    /// Returns `true` if the numbers of a row equal the totals of the records.
     fn agree(&self, row: &str, stored: &Amounts) -> bool {
         let sums = self.sums.get(row);
         self.put.contains(row) || without_zeros(sums) == without_zeros(Some(stored))
@@ -50,8 +50,8 @@ fn without_zeros(amounts: Option<&Amounts>) -> BTreeMap<&String, i64> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Corrects the sums of a partition that differ from its records; returns the number of rows that were wrong. A row that no record explains ends with 0
-    /// in its numbers.
+    /// Corrects the sums of a partition that differ from its records. Returns the number of corrected rows. A row that no record explains
+    /// ends with 0 in its numbers.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.race(RACE));
         loop {
@@ -71,7 +71,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts some rows of sums; returns `false` if another recount of the partition began meanwhile, or a row was replaced.
+    /// Recounts some rows of sums; `false` if another recount of the partition started in the meantime, or a row was replaced.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -87,7 +87,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             began.insert(row, amounts);
         }
         let records = self.records(place, Some(&id)).await?;
-        // IMPORTANT: after the records. Records forget the amounts of an earlier recount once they keep those of a later one.
+        // IMPORTANT: after the records. Records drop the amounts of an earlier recount when they store those of a later one.
         let latest = self.get(&key).await?;
         let is_latest =
             |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));
@@ -105,7 +105,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Begins a recount in a row of sums; returns its numbers at that moment.
+    /// Starts a recount in a row of sums. Returns its numbers at that moment.
     async fn begin(&self, place: &PartitionKey, row: &str, id: &str) -> Result<Amounts> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
         loop {
@@ -124,8 +124,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Ends a recount in a row of sums: adds the difference of the counted numbers and those at its beginning. Returns `true` if there was one; `None` if
-    /// the row does not take part in the recount any more.
+    /// Ends a recount in a row of sums: adds the difference between the counted numbers and those at its start. Returns `true` if they
+    /// differed; `None` if the row no longer takes part in the recount.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -156,7 +156,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Returns the rows of the view in one partition: their numbers, and `true` if a recount began in the row.
+    /// Returns the rows of the view in one partition: their numbers, and `true` if a recount started in the row.
     async fn sums_of(&self, place: &PartitionKey) -> Result<BTreeMap<String, (Amounts, bool)>> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::ALL));
         let mut rows = BTreeMap::new();

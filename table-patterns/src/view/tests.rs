@@ -1,4 +1,4 @@
-//! A view beside its source: right after any delivery, death and rebuild.
+//! A view compared with its source: correct after any delivery, crash and rebuild.
 
 mod bounds;
 mod concurrent;

@@ -138,7 +138,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
                     let reason = Some(error.to_string());
-                    // IMPORTANT: the index lacks an entity that it could be asked for.
+                    // IMPORTANT: the index lacks an entity that a query could look for.
                     let _ = self.blocked.set(error);
                     return Ok(Some(Finding { reason, ..finding }));
                 }
@@ -147,7 +147,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// What is wrong where an entity has its entry; `None` if nothing is.
+    /// Returns the damage at the key of an entity's entry; `None` if it is correct.
     async fn judge(&self, entity: &E, owner: &EntityKey) -> Result<Option<Wrong>> {
         let entry = self.index.entry(entity).and_then(|entry| with_room(self.schema(), entry))?;
         let Some(entry) = entry else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Costs that do not grow: of an entity that moves without end, and of a rebuild while others write.
+//! Costs that do not grow: of an entity that moves endlessly, and of a rebuild while others write.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn imp_6_an_entity_that_has_moved_a_thousand_times_costs_no_more_than_one_that_m
     company.assert_right("moved");
 }
 
-/// Runs a rebuild, with a change and a follower before each page that it reads; returns its requests and the rows that were corrected.
+/// Runs a rebuild, with a change and a follower before each page that it reads. Returns its requests and the number of corrected rows.
 fn rebuild_beside(changes: usize, drift: i64) -> (usize, u64) {
     let company = Company::on(table_core::Engine::in_memory(), |store| store.pages_of(5));
     for id in 0..60 {
@@ -72,7 +72,7 @@ fn rebuild_beside(changes: usize, drift: i64) -> (usize, u64) {
     let progress = block_on(company.view.rebuild().page(10).run()).unwrap();
     let calls = company.store.calls().len();
     company.assert_right("rebuilt");
-    // No row takes part in a recount any more.
+    // No row takes part in a recount any longer.
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(company.view.rows.name().unwrap(), &query, None)).unwrap();
     for row in page.rows.iter().filter(|row| !row.row_key.starts_with(BY)) {

@@ -170,7 +170,8 @@ fn imp_6_a_rebuild_counts_each_partition_once_and_empties_what_no_record_explain
     let calls = company.store.calls();
     let queries = calls.iter().filter(|call| **call == Call::Query).count();
     assert_eq!(queries, 22);
-    // No source is read alone: the wrong row at the beginning and the end of its recount, the name of the recount, the cursor of the feed, and the state.
+    // No source is read alone: the wrong row at the start and the end of its recount, the name of the recount, the cursor of the feed, and
+    // the state.
     assert_eq!(calls.iter().filter(|call| **call == Call::Get).count(), 5);
     assert!(!company.stored().contains_key(&("ages".to_owned(), "stray".to_owned())));
     assert_eq!(company.stored().len(), 60);
