@@ -44,6 +44,7 @@ pub struct Reading {
     /// `true` if the value is trusted.
     pub valid: bool,
     /// The time of the measurement.
+    #[property("At")]
     #[serde(with = "micros")]
     pub at: DateTime<Utc>,
 }

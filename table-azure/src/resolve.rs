@@ -70,7 +70,7 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns the ETags of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). Any
+    /// Returns the `ETags` of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). Any
     /// other state is inconclusive: the identifier of another write does not show which write it replaced.
     async fn evidence(
         &self,

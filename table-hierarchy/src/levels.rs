@@ -34,7 +34,7 @@ pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
     if ended && fields.len() > 1 { fields } else { Vec::new() }
 }
 
-/// Returns the leading levels that all PartitionKeys of a range share.
+/// Returns the leading levels that all `PartitionKeys` of a range share.
 ///
 /// ```
 /// use table_hierarchy::common_levels;

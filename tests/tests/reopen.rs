@@ -68,7 +68,7 @@ fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_
         }
         Ok(())
     };
-    let lived = thread::scope(|scope| {
+    let outcome = thread::scope(|scope| {
         // A process that starts holds what this one has open until it becomes the other program.
         let starts = || {
             while !ends.load(Ordering::Relaxed) {
@@ -76,10 +76,10 @@ fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_
             }
         };
         let started = scope.spawn(starts);
-        let lived = lives();
+        let outcome = lives();
         ends.store(true, Ordering::Relaxed);
         started.join().unwrap();
-        lived
+        outcome
     });
-    lived.unwrap();
+    outcome.unwrap();
 }

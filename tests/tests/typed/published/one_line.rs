@@ -1,5 +1,7 @@
 //! Layouts whose keys one line of code makes, each with the class that makes it.
 
+#![expect(clippy::duplicated_attributes, reason = "a key that names one field twice")]
+
 use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
@@ -78,7 +80,7 @@ struct BotRequest {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Requests")]
 #[partition_key("gview.", folded(lower, folder))]
-#[row_key(inverted(9223372036854775807, at), "_", digits(4, number))]
+#[row_key(inverted(9_223_372_036_854_775_807, at), "_", digits(4, number))]
 struct MapRequest {
     folder: String,
     at: DateTime<Utc>,
@@ -89,7 +91,7 @@ struct MapRequest {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ClientTierLog")]
 #[partition_key(client_id)]
-#[row_key(inverted(9223372036854775807, at))]
+#[row_key(inverted(9_223_372_036_854_775_807, at))]
 struct TierChange {
     client_id: String,
     at: DateTime<Utc>,
