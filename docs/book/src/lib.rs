@@ -43,6 +43,7 @@ mod chapters {
         keys "keys.md"
         limits "limits.md"
         operations "operations.md"
+        own_codecs "own-codecs.md"
         pattern_copies "pattern-copies.md"
         pattern_indexes "pattern-indexes.md"
         pattern_large "pattern-large.md"
