@@ -43,21 +43,20 @@ impl Engine {
     ///
     /// ```
     /// use table_core::embedded::Engine;
-    /// use table_core::{Result, TableEntity, TableStoreExt};
+    /// use table_core::{TableEntity, TableStoreExt};
     ///
     /// let engine = Engine::in_memory();
-    /// pollster::block_on(async {
-    ///     let employees = engine.untyped("Employee")?.create_if_missing().await?;
-    ///     employees.insert(&TableEntity::new("Sales", "1")?.with("Age", 34)).await?;
-    ///     employees.insert(&TableEntity::new("Support", "2")?.with("Age", 27)).await?;
-    ///     let statistics = engine.table_statistics(employees.name()?)?;
-    ///     assert_eq!((statistics.rows, statistics.partitions, statistics.most_rows), (2, 2, 1));
-    ///     let mut keys = Vec::new();
-    ///     engine.partition_statistics(employees.name()?, |partition| keys.push(partition.partition_key.to_owned()))?;
-    ///     assert_eq!(keys, ["Sales", "Support"]);
-    ///     Result::Ok(())
-    /// })?;
+    /// # pollster::block_on(async {
+    /// let employees = engine.untyped("Employee")?.create_if_missing().await?;
+    /// employees.insert(&TableEntity::new("Sales", "1")?.with("Age", 34)).await?;
+    /// employees.insert(&TableEntity::new("Support", "2")?.with("Age", 27)).await?;
+    /// let statistics = engine.table_statistics(employees.name()?)?;
+    /// assert_eq!((statistics.rows, statistics.partitions, statistics.most_rows), (2, 2, 1));
+    /// let mut keys = Vec::new();
+    /// engine.partition_statistics(employees.name()?, |partition| keys.push(partition.partition_key.to_owned()))?;
+    /// assert_eq!(keys, ["Sales", "Support"]);
     /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
     /// ```
     ///
     /// # Errors

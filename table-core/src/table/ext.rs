@@ -47,7 +47,7 @@ pub trait TableStoreExt: TableStore + Clone {
     /// #[entity(table = "Streams")]
     /// #[partition_key(stream)]
     /// #[row_key("event-", version)]
-    /// struct Event { stream: String, #[digits(10)] version: i32, data: String }
+    /// struct Event { stream: String, #[digits(10, nonnegative)] version: i32, data: String }
     ///
     /// #[derive(EntitySet)]
     /// enum Row {

@@ -26,7 +26,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     ///
     /// ```
     /// use table_patterns::embedded::Engine;
-    /// /// The same entities after hours were added.
+    /// use table_patterns::wide::{Wide, WideStore};
     ///
     /// #[derive(Wide)]
     /// #[entity(table = "Counts")]
@@ -34,7 +34,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// #[row_key(year)]
     /// struct Year { employee: u32, year: u16, #[slots("Day", 1..=200)] days: Vec<Option<i32>> }
     ///
-    /// /// The same entities, since hours are counted, too.
+    /// /// The same entities after hours were added.
     /// #[derive(Wide)]
     /// #[entity(table = "Counts")]
     /// #[partition_key(employee)]

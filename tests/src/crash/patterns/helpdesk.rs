@@ -26,6 +26,7 @@ use table_patterns::work::Worker;
 
 use super::ledger::Values;
 use super::stores::{content, instant};
+use super::views::caught_up;
 
 /// The partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
@@ -134,8 +135,8 @@ pub(super) struct Stored {
 
 /// All of the help desk, once workers and views have done what is pending: each part is what tickets, agents and comments call for.
 pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
-    while desk.sums.catch_up(1_000).await?.changes > 0 {}
-    while desk.hours.catch_up(1_000).await?.changes > 0 {}
+    caught_up(&desk.sums).await?;
+    caught_up(&desk.hours).await?;
     let mut stored = Stored { agents: Values::new(), tickets: Values::new() };
     let mut all = Vec::new();
     for tenant in TENANTS {

@@ -8,6 +8,7 @@ use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::embedded::Engine;
+use table_core::retry::Retry;
 use table_core::{Entity, QueueName, Result};
 use table_patterns::Entities;
 use table_patterns::EntityStore;
@@ -139,7 +140,7 @@ impl<T: Case> World<T> {
     }
 
     pub(crate) fn view(&self, control: &Control) -> ViewTable<Totals<T>, Store> {
-        ViewTable::new(self.store(control))
+        ViewTable::new(self.store(control)).with_retry(Retry::default().with_runtime(self.runtime()))
     }
 
     fn worker(&self, control: &Control) -> Worker<Store, Store> {

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use pollster::block_on;
 use table_core::{Entity, ErrorCode, Result, Selection, TableStoreExt};
 use table_patterns::EntityStore;
+use table_patterns::index::FindingKind;
 use table_patterns::periods::delete_in_batches;
 
 use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};
@@ -17,6 +18,18 @@ fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-HET-6")), "{error}");
     assert_eq!(error.key(), Some((TENANT, stray)), "{error}");
     assert_eq!(error.table(), Some("Desk"), "{error}");
+}
+
+/// A check reports the row, with the reason.
+fn finds(kind: FindingKind, stray: &str, world: &World) {
+    let report = block_on(world.tickets.check().run()).unwrap();
+    let bad = report.findings.iter().filter(|found| found.kind == kind);
+    let found: Vec<_> = bad.collect();
+    assert!(!found.is_empty(), "{report:?}");
+    for found in found {
+        assert_eq!((found.at.partition_key.as_str(), found.at.row_key.as_str()), (TENANT, stray));
+        assert!(found.reason.as_deref().is_some_and(|reason| reason.contains("PAT-HET-6")), "{found:?}");
+    }
 }
 
 fn world() -> World {
@@ -47,8 +60,8 @@ fn reads_name_it() {
 #[test]
 fn a_check_names_it_and_a_rebuilt_view_sets_it_aside() {
     let world = world();
+    finds(FindingKind::BadEntity, STRAY, &world);
     block_on(async {
-        names(STRAY, world.tickets.check().run().await);
         let view = world.view();
         view.rebuild().run().await.unwrap();
         let aside = view.poison().await.unwrap();
@@ -61,7 +74,7 @@ fn a_check_names_it_and_a_rebuilt_view_sets_it_aside() {
 fn a_check_names_it_among_the_rows_of_an_index() {
     let world = World::filled();
     world.stray("status_open_1");
-    names("status_open_1", block_on(world.tickets.check().run()));
+    finds(FindingKind::Unreadable, "status_open_1", &world);
 }
 
 /// A type that the set does not have, with a feed in the same partition.

@@ -8,6 +8,7 @@ use object_store::memory::InMemory;
 use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
 use table_core::query::{KeyRange, Query, TextRange};
+use table_core::retry::Retry;
 use table_core::{PartitionKey, QueueName, TableName, TableStore, TableStoreExt};
 use table_patterns::Entities;
 use table_patterns::EntityStore;
@@ -125,6 +126,7 @@ impl World {
 
     pub fn view(&self, control: &Control) -> ViewTable<Totals, Store> {
         ViewTable::new(control.over(self.engine.clone()))
+            .with_retry(Retry::default().with_runtime(self.runtime()))
     }
 
     pub fn worker(&self, control: &Control) -> Worker<Store, Store> {
