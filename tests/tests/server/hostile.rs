@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use table_server::{Account, Config};
 use tests::fuzz::{Session, Target, requests};
 use tests::served::{account, asked, beside};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Requests of the replay; the gate has `fuzz` try many more.
@@ -35,6 +35,21 @@ fn malformed_requests_are_answered() {
     }
     // Neither all of it is nonsense, nor is all of it sound.
     assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
+}
+
+/// An answer over HTTP/1.1 names the time for which an idle connection stays open.
+#[test]
+fn keep_alive_is_named_over_http_1_1() {
+    beside(Config::on_loopback(account()), async |connection, _| {
+        let tables =
+            connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let mut stream = TcpStream::connect(tables).await.unwrap();
+        let request = b"GET /contoso/Tables HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.to_ascii_lowercase().contains("\r\nkeep-alive: timeout=5\r\n"), "{answer}");
+    });
 }
 
 /// What is not HTTP, breaks off, or never ends: each connection is given back.
