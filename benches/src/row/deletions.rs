@@ -22,6 +22,8 @@ use crate::stage::Stage;
 const BATCH: u32 = 100;
 /// Reads per figure.
 const READS: u32 = 200;
+/// Rounds in which two queues take turns.
+const ROUNDS: usize = 15;
 /// Maximum time in which deleted rows leave the base.
 const SECONDS: Duration = Duration::from_secs(3);
 /// Time in which an idle engine is observed.
@@ -121,26 +123,27 @@ fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
 }
 
 fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
-    let times = ["fresh", "used"].map(|name| -> Outcome<Duration> {
-        let queue = QueueName::new(name)?;
-        block_on(engine.create_queue(&queue))?;
-        let passed = if name == "used" { count / 2 } else { 0 };
-        for number in 0..passed {
-            block_on(engine.put(&queue, PutMessage::new(number.to_string())))?;
-            for lease in block_on(engine.receive(&queue, 1, Duration::from_mins(10)))? {
-                block_on(engine.delete(&queue, &lease.message.id, &lease.receipt))?;
-            }
+    let (fresh, used) = (QueueName::new("fresh")?, QueueName::new("used")?);
+    for queue in [&fresh, &used] {
+        block_on(engine.create_queue(queue))?;
+    }
+    for number in 0..count / 2 {
+        block_on(engine.put(&used, PutMessage::new(number.to_string())))?;
+        for lease in block_on(engine.receive(&used, 1, Duration::from_mins(10)))? {
+            block_on(engine.delete(&used, &lease.message.id, &lease.receipt))?;
         }
-        sleep(SECONDS);
-        let start = Instant::now();
-        for number in 0..READS {
-            block_on(engine.put(&queue, PutMessage::new(number.to_string())))?;
-            block_on(engine.receive(&queue, 1, Duration::from_mins(10)))?;
-        }
-        Ok(start.elapsed() / READS)
-    });
-    let [fresh, used] = times;
-    let (fresh, used) = (fresh?, used?);
+    }
+    settled(engine)?;
+    let mut times = [(); ROUNDS].map(|()| (Duration::ZERO, Duration::ZERO));
+    for time in &mut times {
+        *time = (put_and_receive(engine, &fresh)?, put_and_receive(engine, &used)?);
+    }
+    let median = |of: fn(&(Duration, Duration)) -> Duration| {
+        let mut sorted = times.map(|time| of(&time));
+        sorted.sort_unstable();
+        sorted[ROUNDS / 2]
+    };
+    let (fresh, used) = (median(|time| time.0), median(|time| time.1));
     let shown = |time: Duration| format!("{:.1} µs", time.as_secs_f64() * 1e6);
     report.line(
         &format!("put and receive after {} messages", short(f64::from(count / 2))),
@@ -150,4 +153,14 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
         Target::AtMost(2.0),
     );
     Ok(())
+}
+
+/// Returns the mean time of putting a message and receiving one.
+fn put_and_receive(engine: &Engine, queue: &QueueName) -> Outcome<Duration> {
+    let start = Instant::now();
+    for number in 0..READS {
+        block_on(engine.put(queue, PutMessage::new(number.to_string())))?;
+        block_on(engine.receive(queue, 1, Duration::from_mins(10)))?;
+    }
+    Ok(start.elapsed() / READS)
 }
