@@ -57,7 +57,7 @@ impl<E, T, K> Column<E, T, K> {
         fnv1a64(self.name.as_bytes())
     }
 
-    /// Returns a marker that the column is not a key field. For generated code.
+    /// Returns a marker with the information that this column is not a key field. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {
@@ -95,12 +95,12 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// Matches entities whose property is less than the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn lt(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is at most the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is at most the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn le(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }

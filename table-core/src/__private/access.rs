@@ -1,11 +1,11 @@
-//! Runtime of `access_patterns!`: facts of an entity, and checks that types cannot express.
+//! Runtime of `access_patterns!`: lookups in an entity's schema, and checks that types cannot express.
 
 use crate::query::QueryClass;
 use crate::schema::{EntitySchema, IndexSchema, KeyPiece, is_same_text};
 
 use super::message::Message;
 
-/// Rejects a `fanout(n)` smaller than the number of buckets of the partition key.
+/// Rejects a `fanout(n)` whose `n` is smaller than the number of buckets of the partition key.
 ///
 /// # Panics
 /// At compile time, if `n` is smaller.
@@ -31,7 +31,7 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions that buckets of fields outside the key spread over.
+/// Returns the number of partitions over which the buckets of fields outside the key spread rows.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -46,7 +46,7 @@ const fn spread(pieces: &[KeyPiece]) -> usize {
     partitions
 }
 
-/// Returns `true` if a piece contains the field's value.
+/// Returns `true` if a piece of the key contains the value of the field `wanted`.
 const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     let mut at = 0;
     while at < pieces.len() {
@@ -61,7 +61,7 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// Parses the 16 of `bucket(text,16)`, the name of the codec.
+/// Parses the number of buckets in the name of a codec, such as the 16 of `bucket(text,16)`.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
     let (mut number, mut at) = (0, 0);
@@ -76,7 +76,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// Returns the table of a source.
+/// Returns the name of the table that a selection reads: the table of the index if one is given, otherwise the table of the entity.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {
@@ -85,7 +85,7 @@ pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchem
     }
 }
 
-/// Returns the name of an index.
+/// Returns the name of an index, or `None` if the selection reads the entities themselves.
 #[must_use]
 pub const fn index_name(index: Option<&'static IndexSchema>) -> Option<&'static str> {
     match index {

@@ -7,18 +7,18 @@ use crate::selection::{FanOut, KeyArg, Selection};
 use super::property::{Encode, of_field};
 use super::text::KeyText;
 
-/// Keys under construction, one for each bucket.
+/// Keys under construction: one for each bucket.
 #[derive(Clone, Debug)]
 pub struct KeyTexts(pub(super) Result<Vec<String>>);
 
 impl KeyTexts {
-    /// Creates one empty text.
+    /// Creates a single empty string.
     #[must_use]
     pub fn new() -> Self {
         Self(Ok(vec![String::new()]))
     }
 
-    /// Appends a literal to each.
+    /// Appends a literal to each key.
     #[must_use]
     pub fn literal(self, literal: &str) -> Self {
         self.append(|text| {
@@ -27,13 +27,13 @@ impl KeyTexts {
         })
     }
 
-    /// Appends the value of a field to each, using the codec's `encode`.
+    /// Appends the value of a field to each key, using the codec's `encode`.
     #[must_use]
     pub fn part<T>(self, field: &'static str, value: &impl KeyArg<T>, encode: Encode<T>) -> Self {
         value.with(|value| self.append(|text| of_field(field, encode(value, text))))
     }
 
-    /// Replaces each text by one for each bucket, using the codec's `encode_bucket`.
+    /// Replaces each key with one key per bucket, using the codec's `encode_bucket`.
     #[must_use]
     pub fn buckets(self, count: u32, encode: fn(u32, &mut String) -> Result<()>) -> Self {
         Self(self.0.and_then(|texts| {
@@ -66,7 +66,7 @@ impl From<KeyText> for KeyTexts {
     }
 }
 
-/// Creates the selection of all partitions that a bucket spreads over.
+/// Creates the selection of all partitions over which the buckets are spread.
 pub fn partitions<E>(partition_keys: KeyTexts) -> Selection<E, FanOut> {
     Selection::new(partition_keys.0.map(|texts| texts.into_iter().map(KeyRange::partition).collect()))
 }

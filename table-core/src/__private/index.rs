@@ -9,7 +9,7 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// Appends a field of the entity's key to a copy, as its text in the key (`Index::to_row`).
+/// Appends a field of the entity's key to a copy, as a string property with the text that the key contains (`Index::to_row`).
 ///
 /// # Errors
 /// `KeyEncoding` if the value has no text.
@@ -29,7 +29,7 @@ pub fn write_key_text<T>(
 /// Returns the value of a field of the index's key.
 ///
 /// # Errors
-/// `EntityMismatch` if it is absent, which cannot occur in a copy.
+/// `EntityMismatch` if the value is absent, which cannot occur in a copy.
 pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'a T::Part> {
     value.indexed().ok_or_else(|| {
         let message = "a value of the index's key is absent; write the copy again";

@@ -1,4 +1,4 @@
-//! A key part: its position, and the texts of a range of its values.
+//! The position of a key part, and the encoded bounds of a range of its values.
 
 use std::ops::Bound;
 
@@ -14,15 +14,15 @@ use super::property::{Encode, of_field};
 /// The position of a part in its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// The literal right after it, or an empty text.
+    /// The literal right after the part, or an empty string.
     pub literal: &'static str,
-    /// `true` if it is the last piece.
+    /// `true` if the part is the last piece of the key.
     pub end: bool,
-    /// `true` if greater values have smaller texts.
+    /// `true` if greater values are encoded as smaller strings.
     pub descending: bool,
-    /// The form of its texts. Its characters bound a range without an end.
+    /// The form of the encoded part. Its alphabet bounds a range that is open at one end.
     pub form: Form,
-    /// `true` if it loses part of the value. A range then includes both ends, because values near an end may share its text.
+    /// `true` if the encoding loses part of the value. A range then includes both ends, because values near an end may have the same encoding.
     pub cut: bool,
 }
 
@@ -38,7 +38,7 @@ pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: boo
     Place { literal, end, descending: false, form: C::FORM, cut: true }
 }
 
-/// Returns the keys with a prefix whose next part is in a range. The order of the part is checked at compile time (K3).
+/// Returns the keys with a prefix whose next part is in a range. Whether the part is ordered is checked at compile time (K3).
 pub(super) fn range<T>(
     begin: &str,
     field: &'static str,
@@ -72,8 +72,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the keys with a prefix whose next character can start the part. This excludes rows of another kind with the same prefix where the order
-/// allows it.
+/// Returns the keys with a prefix whose next character can start the part. If the order of characters allows it, this excludes rows of another kind
+/// with the same prefix.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
@@ -83,7 +83,7 @@ pub(super) fn values(begin: &str, form: Form) -> TextRange {
     }
 }
 
-/// Returns the keys with a prefix whose next part starts with a text.
+/// Returns the keys with a prefix whose next part starts with the given string.
 pub(super) fn prefix(
     mut begin: String,
     field: &'static str,
@@ -93,7 +93,8 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound: at the end of a key a value is exactly one text, otherwise all texts that start with it.
+/// Returns the lower bound. In the last part of a key, a value is exactly one string; before other parts, it stands for all strings that start with
+/// it.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {
@@ -104,7 +105,7 @@ fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
     }
 }
 
-/// Returns the upper bound, for the same cases.
+/// Returns the upper bound, by the same rules as the lower bound.
 fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Included(text) if !place.end => {
@@ -150,7 +151,7 @@ mod tests {
             (all.lower, all.upper),
             (Bound::Included("-".to_owned()), Bound::Excluded(":".to_owned()))
         );
-        // A text may contain anything, or nothing.
+        // A `Text` value may contain any characters, or be empty.
         let texts = of::<Text, String>("a_", &("b"..));
         assert_eq!(texts.upper, Bound::Excluded("a`".to_owned()));
         assert_eq!(of::<Text, String>("", &(..)).upper, Bound::Unbounded);

@@ -11,7 +11,7 @@ use super::bucket::KeyTexts;
 use super::part::{self, Place, values};
 use super::property::Encode;
 
-/// Returns the partitions with a prefix whose next part is in a range. The order of the part is checked at compile time (K3).
+/// Returns the partitions with a prefix whose next part is in a range. Whether the part is ordered is checked at compile time (K3).
 pub fn partitions_in<E, T, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -22,7 +22,7 @@ pub fn partitions_in<E, T, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::range(&begin, field, range, encode, place)))
 }
 
-/// Returns the partitions with a prefix whose next part starts with a text.
+/// Returns the partitions with a prefix whose next part starts with the given string.
 pub fn partitions_with<E, P, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -32,7 +32,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Returns the partitions with a prefix and one of `of` equal shares of the hashes of this form.
+/// Returns the partitions with a prefix whose hashes are in one share of `of` equal shares.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -53,9 +53,9 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the smallest text of a share; `None` before the first and after the last one.
+/// Returns the smallest hash of a share; `None` before the first share and after the last one.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
-    // Enough digits that each share contains some, and few enough that the product fits a `u128`.
+    // Enough digits for every share to contain some hashes, and few enough for the product to fit a `u128`.
     let digits = form.max.min(20);
     let least = (1_u128 << (4 * digits)) * u128::from(share) / u128::from(of);
     (0 < share && share < of).then(|| {

@@ -12,14 +12,14 @@ use crate::value::EdmType;
 
 use super::message::Message;
 
-/// The `encode` function of a codec. A pointer: the function's own type would repeat the codec's bounds wherever it is mentioned, and rustc would
-/// report an unsuitable codec for each.
+/// The `encode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds wherever it is mentioned,
+/// and rustc would report an unsuitable codec for each.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
-/// Adds the field or property to an error of its codec (`encode_key`, `from_entity`).
+/// Adds the name of the field or property to an error of its codec (`encode_key`, `from_entity`).
 ///
 /// # Errors
-/// The given one, with the name.
+/// The given error, with the name of the field.
 #[inline]
 pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.with_property(field))
@@ -47,10 +47,10 @@ pub const fn property_schema(
     PropertySchema { name, field, edm, optional }
 }
 
-/// Returns the row if all properties were written (`to_row`). They are checked together, because each `?` of an expansion costs compile time.
+/// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` of an expansion costs compile time.
 ///
 /// # Errors
-/// The first one.
+/// The first error among the properties.
 #[inline]
 pub fn written<const N: usize>(properties: [Result<()>; N], row: RowWriter) -> Result<Row> {
     properties.into_iter().collect::<Result<()>>()?;
@@ -60,7 +60,7 @@ pub fn written<const N: usize>(properties: [Result<()>; N], row: RowWriter) -> R
 /// Checks that all parts of a key were written (`encode_key`).
 ///
 /// # Errors
-/// The first one.
+/// The first error among the parts.
 #[inline]
 pub fn encoded<const N: usize>(parts: [Result<()>; N]) -> Result<()> {
     parts.into_iter().collect()
@@ -69,7 +69,7 @@ pub fn encoded<const N: usize>(parts: [Result<()>; N]) -> Result<()> {
 /// Checks that all parts of an index key were written (`Index::encode_key`).
 ///
 /// # Errors
-/// The first one.
+/// The first error among the parts.
 #[inline]
 pub fn entered<const N: usize>(parts: [Result<()>; N]) -> Result<bool> {
     encoded(parts).map(|()| true)
@@ -98,7 +98,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Formats a generated type that wraps a type of this module.
+/// Implements `Debug` for a generated type that wraps a type of this module.
 ///
 /// # Errors
 /// The errors of the formatter.
@@ -106,10 +106,10 @@ pub fn debug(f: &mut fmt::Formatter<'_>, name: &str, inside: &dyn fmt::Debug) ->
     f.debug_tuple(name).field(inside).finish()
 }
 
-/// Returns the value if its keys are those it was stored under (`from_entity` of a key that is not read).
+/// Returns the value if its key equals the key under which it was stored (`from_entity` of a key that is not read).
 ///
 /// # Errors
-/// `EntityMismatch`, with both texts.
+/// `EntityMismatch`, with both keys, if they differ.
 pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     let (mut partition_key, mut row_key) = (String::new(), String::new());
     value.encode_key(&mut partition_key, &mut row_key)?;

@@ -9,7 +9,7 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// The `decode` function of a codec; a pointer for the reason given at [`Encode`].
+/// The `decode` function of a codec; a function pointer, for the same reason as [`Encode`].
 pub type Decode<T> = fn(&str) -> Result<T>;
 
 /// The `decode_again` function of a codec.
@@ -36,7 +36,7 @@ impl<'a> EntityReader<'a> {
         Self { row_key: entity.row_key, key, is_known: false, search: Search::new(entity.row) }
     }
 
-    /// Starts reading over another entity, which may be in the same partition.
+    /// Starts to read an entity into an existing value. The entity may be in the same partition as the previous one.
     #[inline]
     #[must_use]
     pub const fn again(entity: EntityRef<'a>, partition_key: &'a [Piece], is_same_partition: bool) -> Self {
@@ -53,7 +53,7 @@ impl<'a> EntityReader<'a> {
     }
 
     /// Continues with the properties. Returns `false` if a key does not match its schema. The caller reads all properties of the shape in order; an
-    /// empty shape means unknown.
+    /// empty shape means that the shape is unknown.
     #[inline]
     pub fn properties(&mut self, shape: &[u8]) -> bool {
         self.search.expect(shape);
@@ -109,7 +109,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(read)
     }
 
-    /// Returns `true` if the stored entity has this kind; otherwise records an error.
+    /// Returns `true` if the stored entity has the given kind; otherwise records an error.
     pub fn is_kind(&mut self, kind: &str) -> bool {
         let found = self.search.find(ENTITY_TYPE);
         let Some(found) = self.search.keep(found) else { return false };
@@ -128,7 +128,7 @@ impl<'a> EntityReader<'a> {
         false
     }
 
-    /// Returns `true` if another place of the keys contains the same value; otherwise records an error.
+    /// Returns `true` if another position in the keys contains the same value; otherwise records an error.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {
@@ -141,7 +141,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(encoded).is_some()
     }
 
-    /// Returns `true` if a key part has the value of its property; otherwise records an error.
+    /// Returns `true` if a key part equals the property that stores the same field; otherwise records an error.
     pub fn is_also<T>(
         &mut self,
         field: &'static str,
@@ -167,7 +167,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(of_field(field, check)).is_some()
     }
 
-    /// Finishes reading over another entity.
+    /// Finishes reading an entity into an existing value.
     ///
     /// # Errors
     /// The recorded error, unless everything was read.
@@ -179,7 +179,7 @@ impl<'a> EntityReader<'a> {
     /// Returns the recorded error.
     ///
     /// # Errors
-    /// Always.
+    /// Always, because the caller has recorded an error.
     #[cold]
     pub fn fail<T>(&mut self) -> Result<T> {
         let other = || Error::new(ErrorCode::EntityMismatch, "the stored entity has another schema");

@@ -11,7 +11,7 @@ use super::message::Message;
 /// Returns the form of a part, or rejects a codec that does not suit the field (`KeyCodec::FAULT`).
 ///
 /// # Panics
-/// At compile time, with the fault.
+/// At compile time, with the message of the fault.
 #[must_use]
 pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form {
     match fault {
@@ -23,7 +23,7 @@ pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form
 /// Rejects pieces that do not form a key. The message names the entity and the piece (K2, KEY-3, KEY-7).
 ///
 /// # Panics
-/// At compile time, if they do not.
+/// At compile time, if the pieces do not form a key.
 pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     let KeyOf { pieces, forms } = of;
     let Some(fault) = compound::fault(forms) else { return };
@@ -45,7 +45,7 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
-/// Checks a key whose text is not read because two values may share it. Rejects one that could be read.
+/// Checks a key that is not decoded because two values may share the same text. Rejects a key that could be decoded.
 ///
 /// # Panics
 /// At compile time, if the pieces do not form a key, or form one that is not ambiguous.
@@ -72,7 +72,7 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
 /// Rejects an index whose lookup of a value would also read copies of other values: parts that are looked up must be self-delimiting.
 ///
 /// # Panics
-/// At compile time, if one of the first `pinned` pieces is not.
+/// At compile time, if one of the first `pinned` pieces is not self-delimiting.
 pub const fn require_told<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &str, entity: &str) {
     let mut at = 0;
     while at < pinned && at < N {

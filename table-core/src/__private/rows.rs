@@ -53,7 +53,7 @@ impl RowsOf {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }
 
-    /// Returns the rows whose next part starts with a text.
+    /// Returns the rows whose next part starts with the given string.
     pub fn prefix<E, P, C: Class, F>(
         self,
         field: &'static str,
@@ -63,7 +63,7 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// Returns the rows whose next part is in a range. The order of the part is checked at compile time (K3).
+    /// Returns the rows whose next part is in a range. Whether the part is ordered is checked at compile time (K3).
     pub fn range<E, T, C: Class, F>(
         self,
         field: &'static str,

@@ -14,7 +14,7 @@ use super::message::Message;
 /// Rejects a set or group whose members are in different tables or cannot be distinguished (PAT-HET-1).
 ///
 /// # Panics
-/// At compile time.
+/// At compile time, if the members do not form a set or group.
 pub const fn require_members(members: &[&EntitySchema], of: &str) {
     let mut right = 1;
     while right < members.len() {
@@ -28,7 +28,7 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // A declaration with mistakes has a schema without keys. They are reported elsewhere.
+    // A declaration with errors has a schema without keys. Those errors are reported elsewhere.
     if left.row_key.is_empty() || right.row_key.is_empty() {
         return;
     }
@@ -55,10 +55,10 @@ const fn both(start: &str, left: &EntitySchema, right: &EntitySchema) -> Message
     Message::new().with(start).with(left.entity).with("` and `").with(right.entity)
 }
 
-/// Rejects a group whose members have other partitions than its first one (PAT-CK-3).
+/// Rejects a group with a member whose partitions differ from those of the first member (PAT-CK-3).
 ///
 /// # Panics
-/// While the declaration is compiled, if so.
+/// At compile time, if there is such a member.
 pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     let mut at = 1;
     while at < members.len() {
@@ -80,7 +80,7 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
 /// Rejects a group with a member whose keys do not start with the owner's (PAT-CK-1).
 ///
 /// # Panics
-/// While the declaration is compiled, if so.
+/// At compile time, if there is such a member.
 pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: &str) {
     if owner.row_key.is_empty() {
         return;
@@ -116,7 +116,7 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
 /// Returns the schemas of an entity's set, after proving that no index row of its members can be a member (`BESIDE`).
 ///
 /// # Panics
-/// At compile time, if one can.
+/// At compile time, if an index row could be a member.
 #[must_use]
 pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
     let members = S::MEMBERS;
@@ -171,7 +171,7 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Selects the properties of a projection, without key fields, and the kind that identifies its entity (`select`).
+/// Selects the properties of a projection, without key fields, and the property with the kind of its entity (`select`).
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let kind = E::SCHEMA.kind.map(|_| ENTITY_TYPE);

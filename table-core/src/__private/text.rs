@@ -1,4 +1,4 @@
-//! Runtime of `key`, `partition` and `rows`: a key's text from arguments.
+//! Runtime of `key`, `partition` and `rows`: builds a key from arguments.
 
 use crate::error::Result;
 use crate::query::KeyRange;
@@ -11,7 +11,7 @@ use super::property::{Encode, of_field};
 pub struct KeyText(pub(super) Result<String>);
 
 impl KeyText {
-    /// Creates an empty text with capacity for a key of usual length.
+    /// Creates an empty string with capacity for a key of usual length.
     #[must_use]
     pub fn new() -> Self {
         Self(Ok(String::with_capacity(32)))

@@ -9,7 +9,7 @@ use crate::value::{Value, ValueRef};
 /// Writes the name of a variant (`Property::write_to`).
 ///
 /// # Errors
-/// `KeyEncoding` if it has none, which cannot occur for a derived enum.
+/// `KeyEncoding` if the variant has no name, which cannot occur for a derived enum.
 pub fn write_variant<E: KeyEnum>(variant: &E, name: &str, row: &mut RowWriter) -> Result<()> {
     let mut text = String::new();
     Variant::encode(variant, &mut text)?;
@@ -19,7 +19,7 @@ pub fn write_variant<E: KeyEnum>(variant: &E, name: &str, row: &mut RowWriter) -
 /// Reads the variant with the stored name (`Property::from_value`).
 ///
 /// # Errors
-/// `EntityMismatch` if it is absent, not a text, or not the name of a variant.
+/// `EntityMismatch` if the property is absent, not a string, or not the name of a variant.
 pub fn read_variant<E: KeyEnum>(value: Option<ValueRef<'_>>) -> Result<E> {
     Variant::decode(&String::from_value(value)?)
 }

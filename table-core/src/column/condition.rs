@@ -49,7 +49,7 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
 
-    /// Compares the `PartitionKey`, which every entity has, with the smallest text.
+    /// Compares the `PartitionKey`, which every entity has, with the empty string, the smallest one.
     fn of_every_key(operator: Comparison) -> Self {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }

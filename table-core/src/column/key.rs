@@ -50,7 +50,7 @@ impl<E, T> KeyColumn<E, T> {
         0
     }
 
-    /// Returns a marker for a key field, which a copy stores elsewhere. For generated code.
+    /// Returns a marker for a key field, which copies store as a property. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {
@@ -90,7 +90,7 @@ impl<E, T> KeyColumn<E, T> {
     /// Reads the value from a stored entity's key.
     ///
     /// # Errors
-    /// `EntityMismatch`, with the field, if the key does not match the entity's schema.
+    /// `EntityMismatch`, with the name of the field, if the key does not match the entity's schema.
     pub(super) fn read(&self, entity: EntityRef<'_>) -> Result<T> {
         let text = if self.in_row_key { entity.row_key } else { entity.partition_key };
         let mut key = Splitter::new(self.pieces, text);

@@ -1,4 +1,4 @@
-//! Operands of column comparisons: values of the column's type, and values that widen to it.
+//! Operands of column comparisons: values of the column's type, and values that can be widened to it.
 
 use std::net::IpAddr;
 
@@ -40,7 +40,7 @@ pub trait Operand<T>: Sized {
     /// Converts to the constant in the filter.
     fn into_value(self) -> Value;
 
-    /// Returns the comparison of a property with this value. Types with values that no property can have override it.
+    /// Returns the comparison of a property with this value. Overridden by types with values that no property can have.
     #[doc(hidden)]
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Filter::compare(name, operator, self.into_value())
@@ -99,7 +99,7 @@ impl Operand<u64> for u64 {
         Value::Int64(i64::try_from(self).unwrap_or(i64::MAX))
     }
 
-    /// A number that no `Edm.Int64` has is greater than all of them.
+    /// A number above the range of `Edm.Int64` is greater than all stored values.
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         let operator = match operator {
             same if i64::try_from(self).is_ok() => same,
@@ -110,12 +110,12 @@ impl Operand<u64> for u64 {
     }
 }
 
-/// Returns the text of a day. A day outside the years 0 to 9999 gets one that is less or greater than the text of every stored day.
+/// Returns the text of a day. A day outside the years 0 to 9999 gets a text that sorts before or after the text of every stored day.
 fn day_text(day: NaiveDate) -> String {
     property::day("", day).unwrap_or_else(|_| if day.year() < 0 { String::new() } else { "~".to_owned() })
 }
 
-/// Returns the text of a time. A leap second gets one between the texts of its neighbours.
+/// Returns the text of a time. A leap second gets a text that sorts between those of its neighbours.
 fn time_text(time: NaiveTime) -> String {
     // chrono represents a leap second by a fraction above one second, and prints it as second 60.
     property::time("", time)

@@ -1,4 +1,4 @@
-//! Methods of other libraries that filters do not have. Each reports the right one at compile time.
+//! Methods that filters of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
 use crate::column::{Column, Condition, KeyColumn};
 
@@ -11,7 +11,7 @@ use crate::column::{Column, Condition, KeyColumn};
 )]
 pub trait IsProperty {}
 
-/// A column whose texts can be searched. No column implements it.
+/// A column with a substring search. No column implements it.
 #[diagnostic::on_unimplemented(
     message = "[T098] a filter cannot search within texts",
     label = "the service compares whole values and prefixes",

@@ -54,7 +54,7 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// A marker of columns that can be set without their old value.
+/// A marker for columns that a patch can set without knowing the old value.
 ///
 /// ```
 /// use table_core::column::{Plain, Patchable};

@@ -1,4 +1,4 @@
-//! Codecs: typed values as pieces of a key, with laws that every codec satisfies.
+//! Codecs: typed values as pieces of a key, and the laws that every codec satisfies.
 //!
 //! # Laws
 //! For a codec `C` of `T`, all accepted values `a`, `b`, and `enc` = [`KeyCodec::encode`]:
@@ -6,7 +6,7 @@
 //! - **K1** `decode(enc(a)) = a`.
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
 //! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`; with [`KeyCodec::DESCENDING`], in
-//!   reverse. Texts are ordered by UTF-16 code units, like in the service.
+//!   reverse. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters of [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
 //! A codec refuses a value that it cannot write within its laws; it never truncates, folds or replaces. [`laws`] checks all laws on given values.
@@ -115,7 +115,7 @@ pub use without::Without;
 
 use crate::error::Result;
 
-/// The form of a codec's text: facts for compile-time checks and query planning.
+/// The form of a codec's output: facts for compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// Minimum number of UTF-16 code units.
@@ -183,13 +183,13 @@ pub trait KeyCodec<T> {
     const NAME: &'static str;
     /// The form of its text.
     const FORM: Form;
-    /// `true` if greater values have smaller texts, which swaps the ends of a range. Ignored if the form is not ordered.
+    /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     const DESCENDING: bool = false;
     /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is refused
     /// (HPK-9).
     const CARDINALITY: Option<usize> = None;
-    /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key of nothing else is
-    /// refused (PAT-ANTI-1).
+    /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key that consists only of
+    /// such values is refused (PAT-ANTI-1).
     const FOLLOWS_TIME: bool = false;
     /// The error in this codec's arguments for this type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this
     /// text at the field, with `, name` in place of `{, field}`.
@@ -198,24 +198,26 @@ pub trait KeyCodec<T> {
     /// Appends the text of a value.
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has no text under the laws: too many digits, an illegal character. `out` may then contain part of it.
+    /// `KeyEncoding` if the value cannot be encoded under the laws, for example because of too many digits or an illegal character. `out` may then
+    /// contain part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the input of a hash of the value: its text, which is not itself in the key and may therefore contain characters that keys cannot.
+    /// Appends the string to hash for a value: its encoding. The string itself is not in the key and may therefore contain characters that keys
+    /// cannot.
     ///
     /// # Errors
-    /// `KeyEncoding` as in [`encode`](Self::encode), but not for illegal characters or length.
+    /// `KeyEncoding` as in [`encode`](Self::encode), except for illegal characters or length.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         Self::encode(value, out)
     }
 
-    /// Reads a value from exactly its text.
+    /// Decodes a value from its encoding.
     ///
     /// # Errors
-    /// `EntityMismatch` if the text is not one that `encode` writes.
+    /// `EntityMismatch` if the string is not an output of `encode`.
     fn decode(text: &str) -> Result<T>;
 
-    /// Reads a value into an existing one, whose memory may be reused. After an error the value is unspecified.
+    /// Decodes into an existing value, whose memory may be reused. After an error the value is unspecified.
     #[doc(hidden)]
     fn decode_again(text: &str, value: &mut T) -> Result<()> {
         *value = Self::decode(text)?;
@@ -223,7 +225,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec of texts. It can write a `str` and works character by character: the text of a prefix is a prefix of the text.
+/// A codec of strings. It can encode a `str`, and works character by character: the encoding of a prefix is a prefix of the encoding.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -235,7 +237,7 @@ pub trait KeyCodec<T> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub trait TextCodec: KeyCodec<String> {
-    /// Appends the text of a `str`.
+    /// Appends the encoding of a `str`.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
@@ -259,7 +261,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "integers, instants, days, `bool`, `char` and `Uuid` can be reversed; texts cannot"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends a text of the same form whose order is reversed.
+    /// Appends an encoding of the same form whose order is reversed.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].

@@ -12,7 +12,7 @@ use crate::key::fault::KeyFault;
 
 const LIFT: u8 = 0xF8 - 0xEE;
 
-/// Compares texts like the service: by UTF-16 code units (ORD-6), without re-encoding them.
+/// Compares strings like the service: by UTF-16 code units (ORD-6), without re-encoding them.
 ///
 /// ```
 /// use std::cmp::Ordering;
@@ -23,7 +23,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// ```
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
-    // If one of the bytes is ASCII, lifting changes nothing, so most keys are compared by words and not by bytes.
+    // If one of the bytes is ASCII, lifting changes nothing, so most keys are compared by words instead of bytes.
     if left.is_ascii() || right.is_ascii() {
         return left.cmp(right);
     }
@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if a text sorts before another, in constants. Use [`compare`] elsewhere.
+/// Returns `true` if a string sorts before another, in constants. Use [`compare`] elsewhere.
 pub(crate) const fn is_before(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut at = 0;
@@ -50,7 +50,7 @@ pub(crate) const fn is_before(left: &str, right: &str) -> bool {
     left.len() < right.len()
 }
 
-/// Returns the length of a text in UTF-16 code units.
+/// Returns the length of a string in UTF-16 code units.
 pub(crate) const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
@@ -70,7 +70,7 @@ pub(crate) const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends bytes that sort like [`compare`] sorts the texts.
+/// Appends bytes whose order is the order that [`compare`] defines for strings.
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
@@ -84,14 +84,14 @@ pub fn encode(text: &str, out: &mut Vec<u8>) {
 /// Decodes the output of [`encode`] and appends it to `out`.
 ///
 /// # Errors
-/// `Corrupted` if the bytes do not have that form.
+/// `Corrupted` if the bytes are not an output of [`encode`].
 pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
     let text = lower(bytes)?;
     out.push_str(std::str::from_utf8(&text).map_err(|source| Error::of(KeyFault::Order(Some(source))))?);
     Ok(())
 }
 
-/// Reverts [`encode`] without checking that the bytes are UTF-8.
+/// Reverses [`encode`] without checking that the result is UTF-8.
 #[inline]
 pub(crate) fn lower(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     let is_lower = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xEE);
@@ -112,7 +112,7 @@ pub(crate) fn corrupted() -> Error {
     Error::of(KeyFault::Order(None))
 }
 
-/// Returns the smallest text greater than every text with this prefix (FIL-19), or `None` if there is none.
+/// Returns the smallest string greater than every string with this prefix (FIL-19), or `None` if no such string exists.
 ///
 /// ```
 /// use table_core::key::order::after_prefix;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates characters from every class that is relevant to the order.
+    /// Generates strings with characters from every class that is relevant to the order.
     fn text() -> impl Strategy<Value = String> {
         let awkward = prop_oneof![
             Just('\u{0}'),

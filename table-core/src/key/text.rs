@@ -19,8 +19,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// Bytes that are a legal character alone. A table, because short keys are checked several times on their way, and comparisons took four times as
-/// many instructions.
+/// Single bytes that are legal characters. A table, because short keys are checked several times, and comparisons took four times as many
+/// instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -33,14 +33,14 @@ const PLAIN: [bool; 256] = {
 
 /// Returns the first character that keys cannot contain.
 pub(crate) fn first_illegal(text: &str) -> Option<char> {
-    // Bytes first: legal ASCII is accepted without decoding and without a branch per byte.
+    // Checked by bytes first: legal ASCII is accepted without decoding and without a branch per byte.
     if text.bytes().fold(true, |all, byte| all & PLAIN[usize::from(byte)]) {
         return None;
     }
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Returns `true` if every character of a text may occur in a key, in constants.
+/// Returns `true` if every character of a string may occur in a key, in constants.
 pub(crate) const fn is_legal_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -93,7 +93,7 @@ macro_rules! key_text {
         pub struct $name(String);
 
         impl $name {
-            /// Validates a text.
+            /// Validates a key.
             ///
             /// # Errors
             /// `OutOfRangeInput` for an illegal character (KEY-4), `PropertyValueTooLarge` for more than 1,024 code units (KEY-8).
@@ -103,13 +103,13 @@ macro_rules! key_text {
                 Ok(Self(text))
             }
 
-            /// Returns the text.
+            /// Returns the key as a string.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Returns the text.
+            /// Converts the key into a string.
             #[must_use]
             pub fn into_string(self) -> String {
                 self.0
@@ -147,13 +147,13 @@ key_text!(RowKey, "RowKey", check_row_key);
 
 /// The first character of `RowKey`s that are reserved for patterns, such as the rows of an outbox.
 ///
-/// U+FFFC is legal in keys but unusual in texts, and sorts after everything except U+FFFD to U+FFFF, so these rows are the last of their partition.
+/// U+FFFC is legal in keys but rarely used, and sorts after everything except U+FFFD to U+FFFF, so these rows are the last of their partition.
 /// Entities cannot be written under such a RowKey, and reads of a [`Table`](crate::Table) skip these rows. A [`TableStore`](crate::TableStore) does
 /// not inspect keys and returns them.
 pub const RESERVED: char = '\u{FFFC}';
 
 impl RowKey {
-    /// Returns `true` if the row is reserved for patterns: it starts with [`RESERVED`].
+    /// Returns `true` if the row is reserved for patterns, because its key starts with [`RESERVED`].
     ///
     /// ```
     /// use table_core::RowKey;
@@ -186,7 +186,7 @@ pub struct EntityKey {
 }
 
 impl EntityKey {
-    /// Validates both texts.
+    /// Validates both keys.
     ///
     /// # Errors
     /// `OutOfRangeInput` or `PropertyValueTooLarge`, as in [`PartitionKey::new`] and [`RowKey::new`].
@@ -196,7 +196,7 @@ impl EntityKey {
 }
 
 impl EntityKey {
-    /// Checks that the key can be the key of an entity.
+    /// Checks that the key is allowed for an entity.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the row is reserved for patterns ([`RESERVED`]).

@@ -1,6 +1,6 @@
 //! Sets of characters as constants: the characters that a codec's text may contain.
 
-/// A set of characters: any subset of ASCII, and either none or all other characters.
+/// A set of characters: any subset of ASCII, with either all or no non-ASCII characters.
 ///
 /// ```
 /// use table_core::key::codec::Alphabet;
@@ -33,7 +33,7 @@ impl Alphabet {
     /// `0` to `9`.
     pub const DIGITS: Self = Self::of("0123456789");
 
-    /// Creates the set of an ASCII text's characters. A non-ASCII character adds all non-ASCII characters.
+    /// Creates the set of the characters of a string. A non-ASCII character adds all non-ASCII characters.
     #[must_use]
     pub const fn of(characters: &str) -> Self {
         let bytes = characters.as_bytes();

@@ -8,43 +8,43 @@ use crate::key::codec::fault::{CodecFault, mismatch};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource, decimal};
 
-/// A derived part with a small number of texts, all of which can be enumerated.
+/// A derived part with a small number of values, all of which can be enumerated.
 ///
-/// Laws: a value has the same bucket in every version and on every machine; every bucket has one text, of [`FORM`](DerivedPart::FORM), ordered by
+/// Laws: a value has the same bucket in every version and on every machine; every bucket has one encoding, of [`FORM`](DerivedPart::FORM), ordered by
 /// number. The order of values is lost, so ranges of values are not offered.
 pub trait Buckets<T>: DerivedPart<T> {
-    /// The number of buckets, which is the minimum number of requests of a read of all values.
+    /// The number of buckets, which is the minimum number of requests needed to read all values.
     const COUNT: u32;
 
     /// Returns the bucket of a value, less than [`COUNT`](Self::COUNT).
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has no text.
+    /// `KeyEncoding` if the value cannot be encoded.
     fn bucket_of(value: &T) -> Result<u32>;
 
-    /// Appends the text of a bucket.
+    /// Appends the encoding of a bucket.
     ///
     /// # Errors
     /// `KeyEncoding` if the bucket does not exist.
     fn encode_bucket(bucket: u32, out: &mut String) -> Result<()>;
 
-    /// Reads the text of a bucket.
+    /// Decodes a bucket.
     ///
     /// # Errors
-    /// `EntityMismatch` if the text is not one that `encode_bucket` writes.
+    /// `EntityMismatch` if the string is not an output of `encode_bucket`.
     fn decode_bucket(text: &str) -> Result<u32>;
 
-    /// Returns every bucket, for reads of all values, which take one request or more for each.
+    /// Returns every bucket, for reads of all values. Such a read sends at least one request per bucket.
     #[must_use]
     fn all_buckets() -> Range<u32> {
         0..Self::COUNT
     }
 }
 
-/// One of `N` buckets by a hash of `C`'s text, zero-padded to the digits of `N - 1`.
+/// One of `N` buckets, chosen by a hash of `C`'s encoding and zero-padded to the digits of `N - 1`.
 ///
-/// The hash is the 64-bit FNV-1a of the text's UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and
-/// `N` must not change once entities are stored. Reads of one value compute its bucket; reads of all values query all `N`.
+/// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N`
+/// must not change once entities are stored. Reads of one value compute its bucket; reads of all values query all `N`.
 ///
 /// ```
 /// use table_core::key::codec::{Bucket, Buckets, DerivedPart, Padded};
@@ -94,7 +94,7 @@ const fn hash(text: &[u8]) -> u64 {
         hash = (hash ^ text[at] as u64).wrapping_mul(0x0000_0100_0000_01B3);
         at += 1;
     }
-    // The low bits of FNV-1a depend only on the low bits of the text; the finalizer mixes all bits.
+    // The low bits of FNV-1a depend only on the low bits of the input; the finalizer mixes all bits.
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
     hash ^ (hash >> 33)
@@ -110,7 +110,7 @@ impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const FAULT: Option<&'static str> = C::SOURCE_FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The value's own text is temporary, so it is written to the end of the buffer.
+        // The encoding of the value is only needed temporarily, so it is written to the end of the buffer.
         let start = out.len();
         C::write_hashed(value, out)?;
         let number = bucket::<N>(out.get(start..).unwrap_or_default());

@@ -7,10 +7,10 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// Any text, with `^` before characters that a key cannot contain, as in the partition keys of `DurableTask.AzureStorage`: `/`, `\`, `#` and `?` are
-/// `^0` to `^3`, a control character is `^` and the character with its code plus 192, and `^` is `^^`.
+/// Any string, with `^` before characters that a key cannot contain, as in the partition keys of `DurableTask.AzureStorage`: `/`, `\`, `#` and `?`
+/// are `^0` to `^3`, a control character is `^` and the character with its code plus 192, and `^` is `^^`.
 ///
-/// Not ordered: an escaped `/` does not sort like `/`. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// Not ordered: an escaped `/` does not sort where `/` does. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{Caret, KeyCodec, TextCodec};
@@ -91,7 +91,7 @@ impl TextCodec for Caret {
     }
 }
 
-/// Refuses an escaped text that is longer than a key may be.
+/// Refuses an escaped string that is longer than a key may be.
 pub(super) fn fits(written: &str) -> Result<()> {
     if is_too_long(written) {
         return Err(refused(format!(

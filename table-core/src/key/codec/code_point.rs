@@ -8,7 +8,7 @@ const LAST: u32 = char::MAX as u32;
 
 /// A character as its code point in six lower-case hexadecimal digits: the default codec of `char`.
 ///
-/// Fixed width, ordered by code point like `char`. Every character has a text, including those that keys cannot contain.
+/// Fixed width, ordered by code point like `char`. Every character can be encoded, including those that keys cannot contain.
 ///
 /// ```
 /// use table_core::key::codec::{CodePoint, KeyCodec};

@@ -1,9 +1,10 @@
 //! Compound keys: sequences of literals and parts, checked at compile time.
 //!
-//! A key is injective (K2) if its pieces can be separated. Read from the left, a part ends after its width, or before a literal whose first character
-//! it cannot contain; read from the right, it begins at its width, or after a literal whose last character it cannot contain. One part may be the
-//! remainder between both directions: text before an id of six digits, or before a suffix. A key is ordered (K3) if, in addition, no value sorts
-//! after a value that it is a prefix of. Both properties are computed in constants from the [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be separated. From the left, the end of a part is known if its width is fixed, or if a literal follows
+//! whose first character it cannot contain. From the right, its start is known if its width is fixed, or if a literal precedes it whose last
+//! character it cannot contain. One part may be the remainder between both directions: text before an id of six digits, or before a suffix. A key is
+//! ordered (K3) if, in addition, no value sorts after a longer value that starts with it. Both properties are computed in constants from the
+//! [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -43,30 +44,31 @@ use crate::limits;
 /// One piece of a compound key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A constant text.
+    /// A constant string.
     Literal(&'static str),
     /// A value in the form of its codec.
     Part(Form),
 }
 
-/// The reason why pieces do not form a key. Positions are counted from 0.
+/// The reason why a sequence of pieces is not a valid key. Positions are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There are no pieces. A constant empty key is the literal `""` (KEY-2).
+    /// No pieces. A constant empty key is the literal `""` (KEY-2).
     Empty,
     /// A literal contains a character that no key may contain (KEY-3).
     IllegalLiteral {
         /// The literal's position.
         piece: usize,
     },
-    /// A part of variable width is followed by a piece that it could contain, and so is a later one: two different values would have one key.
+    /// A part of variable width is followed by a piece that it could contain, and the same holds for a later part: two different values could have
+    /// the same key.
     Ambiguous {
         /// The part's position.
         part: usize,
     },
     /// The longest key has more than 512 UTF-16 code units (KEY-7).
     TooLong {
-        /// Its length.
+        /// The length of the longest key.
         units: usize,
     },
 }
@@ -94,7 +96,7 @@ impl Fault {
 
 /// Returns the reason why these pieces do not form a key, or `None` if all keys are legal and different values have different keys (K2).
 ///
-/// Parts that can fill a key (raw text of up to 512 code units) count with their shortest text: they share the rest of the budget, and a key that
+/// Parts that can fill a key (raw text of up to 512 code units) are counted at their minimum width: they share the rest of the budget, and a key that
 /// exceeds it is refused when it is created (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
@@ -118,8 +120,8 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
-/// Returns `true` if a part's text delimits itself. Only then are the keys that start with a value's text, and the piece after it, exactly those of
-/// the value, which allows a selection without the following parts. `part` is its position; `true` for a literal.
+/// Returns `true` if a part is self-delimiting. Only then do exactly the keys of a value start with its encoding and the piece after it, which allows
+/// a selection without the following parts. `part` is its position; `true` for a literal.
 #[must_use]
 pub const fn is_told(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -135,7 +137,7 @@ pub const fn is_told(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder: each part after it is read from the right.
+/// Returns `true` if a part is the remainder: all parts after it are read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -201,7 +203,7 @@ pub const fn tuple_ordered(pieces: &[Piece]) -> bool {
     true
 }
 
-/// Returns the length of the shortest key, in UTF-16 code units.
+/// Returns the length of the shortest possible key, in UTF-16 code units.
 #[must_use]
 pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     let (mut units, mut at) = (0, 0);
@@ -215,7 +217,7 @@ pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     units
 }
 
-/// Returns the length of the longest key, in UTF-16 code units: 512 if a part can fill the rest.
+/// Returns the length of the longest possible key, in UTF-16 code units: 512 if a part of unlimited width is included.
 #[must_use]
 pub const fn longest(pieces: &[Piece]) -> usize {
     let units = bounded(pieces);
@@ -236,7 +238,7 @@ const fn fills_a_key(form: Form) -> bool {
     form.max >= limits::KEY_UNITS_PORTABLE && !form.is_fixed()
 }
 
-/// Returns the length of the longest key if parts that can fill a key count with their shortest text.
+/// Returns the length of the longest possible key, if parts of unlimited width are counted at their minimum width.
 const fn bounded(pieces: &[Piece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -250,7 +252,7 @@ const fn bounded(pieces: &[Piece]) -> usize {
     units
 }
 
-/// The neighbour after a piece.
+/// The piece after a part.
 enum Next {
     Nothing,
     /// A literal that begins with this character.

@@ -10,8 +10,8 @@ const WIDTH: usize = 8;
 
 /// A day as `yyyyMMdd` (PAT-SER): the default codec of `NaiveDate`.
 ///
-/// - Fixed width, ordered. Reversed, each digit is written as 9 minus itself.
-/// - Refused (`KeyEncoding`): years outside 0 to 9999.
+/// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
+/// - Years outside 0 to 9999 are refused (`KeyEncoding`).
 ///
 /// ```
 /// use chrono::NaiveDate;
@@ -34,7 +34,7 @@ pub(super) fn number_of(day: NaiveDate) -> Option<u128> {
     Some(u128::from(year * 10_000 + day.month() * 100 + day.day()))
 }
 
-/// Returns the day with these digits.
+/// Returns the day whose digits form this number.
 pub(super) fn day_of(number: u128) -> Option<NaiveDate> {
     let number = u32::try_from(number).ok()?;
     let year = i32::try_from(number / 10_000).ok()?;

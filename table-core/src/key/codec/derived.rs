@@ -6,8 +6,8 @@ use crate::key::codec::{Form, KeyCodec};
 
 /// A part of a key that is computed from a value and does not determine it. The value itself is a property of the entity.
 ///
-/// A value has the same text in every version and on every machine. Reading an entity whose key text does not match its property fails: a program
-/// without this part changed it.
+/// A value has the same encoding in every version and on every machine. Reading fails for an entity whose key part does not match its property: a
+/// program without this part has changed the property.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -26,25 +26,25 @@ use crate::key::codec::{Form, KeyCodec};
     note = "`hash` and `bucket` take any key part, `folded` and `replaced` a `String`, `truncate` an instant or a date"
 )]
 pub trait DerivedPart<T> {
-    /// Its name in schemas and layout files, which must never change once rows are stored.
+    /// The name of the part in schemas and layout files, which must never change once rows are stored.
     const NAME: &'static str;
-    /// The form of its text. It is ordered if greater values never have smaller texts; different values may have equal texts.
+    /// The form of the encoding. It is ordered if greater values never have smaller encodings; different values may have equal encodings.
     const FORM: Form;
-    /// `true` if it follows time; see [`KeyCodec::FOLLOWS_TIME`](crate::key::KeyCodec::FOLLOWS_TIME).
+    /// `true` if the part follows time; see [`KeyCodec::FOLLOWS_TIME`](crate::key::KeyCodec::FOLLOWS_TIME).
     const FOLLOWS_TIME: bool = false;
-    /// The error in its arguments; see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
+    /// The error in the arguments of the part; see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
     const FAULT: Option<&'static str> = None;
 
-    /// Appends the text of a value.
+    /// Appends the encoding of a value.
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has no text.
+    /// `KeyEncoding` if the value cannot be encoded.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Checks that a key's text is the text of the entity's value.
+    /// Checks that a key part is the encoding of the entity's value.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is not.
+    /// `EntityMismatch` if the key part is not the encoding of the value.
     fn check(value: &T, text: &str) -> Result<()> {
         let mut expected = String::with_capacity(text.len());
         if Self::encode(value, &mut expected).is_ok() && expected == text {
@@ -54,7 +54,7 @@ pub trait DerivedPart<T> {
     }
 }
 
-/// The source of a derived part: a codec, or a derived part that truncates. `hash(md5, 32, folded(lower, email))` hashes the folded text.
+/// The source of a derived part: a codec, or a derived part that truncates. `hash(md5, 32, folded(lower, email))` hashes the folded string.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Folded, Text};
@@ -66,23 +66,23 @@ pub trait DerivedPart<T> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub trait PartSource<T> {
-    /// Its name; see [`KeyCodec::NAME`].
+    /// The name of the source; see [`KeyCodec::NAME`].
     const SOURCE_NAME: &'static str;
-    /// The form of its text.
+    /// The form of the encoding.
     const SOURCE_FORM: Form;
-    /// The error in its arguments; see [`KeyCodec::FAULT`].
+    /// The error in the arguments of the source; see [`KeyCodec::FAULT`].
     const SOURCE_FAULT: Option<&'static str>;
 
-    /// Appends the text of a value.
+    /// Appends the encoding of a value.
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has no text.
+    /// `KeyEncoding` if the value cannot be encoded.
     fn write(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the input of a hash of the value; see [`KeyCodec::encode_hashed`].
+    /// Appends the string to hash for a value; see [`KeyCodec::encode_hashed`].
     ///
     /// # Errors
-    /// `KeyEncoding` if the value has no text to hash.
+    /// `KeyEncoding` if the value has no string to hash.
     fn write_hashed(value: &T, out: &mut String) -> Result<()>;
 }
 
@@ -100,7 +100,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Makes a derived part the source of others; the function defines the input of a hash.
+/// Makes a derived part usable as the source of other parts; the given function defines the string to hash.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

@@ -28,9 +28,9 @@ use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource};
     note = "`crc32` and `fnv1a` need no feature"
 )]
 pub trait Hasher {
-    /// Its name, which must never change once rows are stored.
+    /// The name of the hash function, which must never change once rows are stored.
     const NAME: &'static str;
-    /// The number of its hexadecimal digits.
+    /// The number of hexadecimal digits of a hash.
     const DIGITS: usize;
 
     /// Appends the hash of these bytes as lower-case hexadecimal digits.
@@ -129,7 +129,7 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// The first `N` hexadecimal digits of a hash of `C`'s text. The value cannot be read back, so its field is a property.
+/// The first `N` hexadecimal digits of a hash of `C`'s encoding. The value cannot be read back, so its field is also stored as a property.
 ///
 /// Fixed width, not ordered; lower-case digits, or upper-case if `UPPER`. Different values may have equal digits: a few digits distribute keys but do
 /// not identify values.
@@ -178,7 +178,7 @@ where
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The value's own text is temporary, so it is written to the end of the buffer.
+        // The encoding of the value is only needed temporarily, so it is written to the end of the buffer.
         let start = out.len();
         C::write_hashed(value, out)?;
         let mut digits = String::with_capacity(H::DIGITS);

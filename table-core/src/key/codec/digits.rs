@@ -10,10 +10,10 @@ use crate::key::codec::{Alphabet, Counted, Form, Integer, KeyCodec, Reversible, 
 /// An integer as `N` zero-padded decimal digits, such as `D6` of .NET.
 ///
 /// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
-/// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger number does not compile.
-/// - `S` is the sign. [`Unsigned`] is for unsigned integers. A signed integer needs [`NonNegative`], which refuses values below zero and writes the
-///   same text as an unsigned one, or [`Signed`], which writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
-/// - Reversed, each digit is written as 9 minus itself, and a value with a sign changes it.
+/// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` does not compile.
+/// - `S` is the sign. [`Unsigned`] is for unsigned integers. A signed integer needs [`NonNegative`], which refuses values below zero and has the same
+///   encoding as an unsigned integer, or [`Signed`], which writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
+/// - In reverse order, each digit `d` is written as 9 − `d`, and the sign is swapped if the value has one.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative, Signed};
@@ -91,7 +91,7 @@ pub enum NonNegative {}
 pub enum Signed {}
 
 mod sealed {
-    /// The kind of a sign, as a value.
+    /// The sign of an integer codec, as a value.
     #[derive(Clone, Copy, Debug)]
     pub enum Kind {
         Unsigned,
@@ -128,7 +128,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     const IS_SIGNED: bool = matches!(S::KIND, Kind::Signed);
     const FORM: Form = form(N, Self::IS_SIGNED);
 
-    /// Returns whether the value is below zero, and its magnitude, if it has a text.
+    /// Returns whether the value is below zero, and its magnitude. An error means that the value cannot be encoded.
     #[inline]
     fn checked<T: Integer>(value: &T) -> Result<(bool, u128)> {
         const { assert!(Self::fault::<T>().is_none(), "the integer needs another sign or number of digits") };
@@ -142,7 +142,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
         Ok((negative, magnitude))
     }
 
-    /// The help for a signed integer without a declared sign.
+    /// The help text for a signed integer without a declared sign.
     const WITHOUT_SIGN: &'static Name<400> = &Name::EMPTY
         .with("[T179] `digits(")
         .with_number(N)
@@ -153,7 +153,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
         )
         .with_number(N)
         .with(", signed{, field})` for a sign before the digits");
-    /// The help for an unsigned integer with a declared sign.
+    /// The help text for an unsigned integer with a declared sign.
     const WITH_SIGN: &'static Name<400> = &Name::EMPTY
         .with("[T179] an unsigned integer has no sign; write `digits(")
         .with_number(N)
@@ -174,7 +174,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
 }
 
 impl<const N: usize> Digits<N> {
-    /// Returns `true` if a type can have `N` digits, for diagnostics in constants.
+    /// Returns `true` if a type can be written with `N` digits, for diagnostics in constants.
     ///
     /// ```
     /// use table_core::key::codec::Digits;
@@ -187,8 +187,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Returns `true` if integers with this many bits, without the sign bit (64 for `u64`, 63 for `i64`), can have this many digits: at least one, and at
-/// most those of the largest value.
+/// Returns `true` if integers with this many bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with this many digits: at least
+/// one, and at most as many as the largest value has.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;
@@ -314,7 +314,7 @@ pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     }
 }
 
-/// Returns (negative, magnitude).
+/// Returns the decoded integer as (negative, magnitude).
 #[inline]
 pub(super) fn decode_integer(text: &str, signed: bool, digits: usize) -> Option<(bool, u128)> {
     let (negative, field) = match text.as_bytes() {

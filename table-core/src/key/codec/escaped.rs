@@ -1,4 +1,4 @@
-//! `Escaped`: any text, in characters that keys may contain, with the same order.
+//! `Escaped`: any string, written in characters that keys may contain, in the same order.
 
 use crate::error::{Error, Result};
 use crate::key::codec::fault::{mismatch, refused};
@@ -9,8 +9,8 @@ use crate::limits;
 
 /// Any Unicode text, including illegal characters, written in characters that keys may contain.
 ///
-/// Each character is written separately, and most are unchanged. The others become two characters: the first sorts where the original does, and the
-/// second, one of `0` to `9` and `a` to `z`, preserves their order:
+/// Each character is written separately, and most are unchanged. The others are written as two characters: the first sorts where the original does,
+/// and the second, one of `0` to `9` and `a` to `z`, preserves their order:
 ///
 /// | characters | text |
 /// |---|---|
@@ -20,10 +20,10 @@ use crate::limits;
 /// | `[`, `\` | `[0`, `[1` |
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
-/// - Variable width, at most 512 UTF-16 code units (KEY-7); a longer text is refused (`KeyEncoding`).
-/// - Ordered by UTF-16 code units (ORD-6). All characters of the text sort after `!`, so it can precede other pieces if a literal that starts with
-///   `!` follows, and ranges keep their order (PAT-CK-2, PAT-CK-4).
-/// - The text of a prefix is a prefix of the text.
+/// - Variable width, at most 512 UTF-16 code units (KEY-7); a longer string is refused (`KeyEncoding`).
+/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so it can precede other pieces if a literal that starts
+///   with `!` follows, and ranges keep their order (PAT-CK-2, PAT-CK-4).
+/// - The encoding of a prefix is a prefix of the encoding.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, KeyCodec, TextCodec};
@@ -37,7 +37,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The first character for a class of consecutive characters, and the bounds of the class.
+/// The first escape character for a class of consecutive characters, and the bounds of the class.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];
 

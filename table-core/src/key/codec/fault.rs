@@ -1,4 +1,4 @@
-//! Errors of codecs: values that cannot be written, and texts that cannot be read.
+//! Errors of codecs: values that cannot be encoded, and strings that cannot be decoded.
 
 use std::fmt::Display;
 
@@ -34,13 +34,13 @@ impl Fault for CodecFault {
     }
 }
 
-/// Creates the error for a value that the codec cannot write. The message names the reason and the remedy.
+/// Creates the error for a value that the codec cannot encode. The message names the reason and the remedy.
 #[cold]
 pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::of(CodecFault::Value(message.into()))
 }
 
-/// Creates the error for a text that the codec does not write.
+/// Creates the error for a string that the codec does not produce.
 #[cold]
 pub(super) fn mismatch(text: &str, codec: impl Display) -> Error {
     Error::of(CodecFault::Text { text: text.to_owned(), codec: codec.to_string() })

@@ -30,7 +30,7 @@ fn push(value: Uuid, out: &mut String) {
 }
 
 fn read(text: &str) -> Option<Uuid> {
-    // The parser also accepts upper case, braces and other forms; only the canonical text is valid in a key.
+    // The parser also accepts upper case, braces and other forms; only the canonical form is valid in a key.
     let value = Uuid::try_parse(text).ok()?;
     (value.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(value)
 }

@@ -45,7 +45,7 @@ impl<const FORMAT: char> GuidAs<FORMAT> {
     }
 
     fn read(text: &str) -> Option<Uuid> {
-        // The parser accepts every form; only the canonical text is valid in a key.
+        // The parser accepts every form; only the canonical form is valid in a key.
         let value = Uuid::try_parse(text).ok()?;
         (Self::text(value, &mut Uuid::encode_buffer()) == text).then_some(value)
     }

@@ -9,7 +9,7 @@ use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible};
 ///
 /// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
 /// - `N` is at most the number of digits of the type: 8 for `u32`. A prefix such as `0x` is a literal of the key.
-/// - Reversed, each digit is written as 15 minus itself.
+/// - In reverse order, each digit `d` is written as 15 − `d`.
 ///
 /// ```
 /// use table_core::key::codec::{Hex, KeyCodec};

@@ -10,8 +10,8 @@ const WIDTH: usize = 10;
 
 /// A whole hour as `yyyyMMddHH`.
 ///
-/// - Fixed width, ordered. Reversed, each digit is written as 9 minus itself.
-/// - Refused (`KeyEncoding`): an instant that is not on the hour, since several instants would have one key, and years outside 0 to 9999.
+/// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
+/// - Refused (`KeyEncoding`): an instant that is not on the hour, since several instants would have the same key, and years outside 0 to 9999.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

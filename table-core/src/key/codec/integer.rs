@@ -38,12 +38,12 @@ pub(super) mod sealed {
     /// An integer as a sign and a magnitude of up to 128 bits.
     pub trait SignAndMagnitude: Copy + Ord + Display {
         const SIGNED: bool;
-        /// Bits without the sign.
+        /// The number of bits without the sign.
         const VALUE_BITS: u32;
 
         fn split(self) -> (bool, u128);
         fn join(negative: bool, magnitude: u128) -> Option<Self>;
-        /// Returns the value at the same distance from the other end of the range.
+        /// Returns the value at the same distance from the opposite end of the range.
         fn mirrored(self) -> Self;
         /// Appends a magnitude with all digits of the type.
         fn push_padded(magnitude: u128, complement: bool, out: &mut String);
@@ -106,7 +106,7 @@ macro_rules! signed {
             #[inline]
             fn join(negative: bool, magnitude: u128) -> Option<Self> {
                 match (negative, magnitude) {
-                    // A minus before zero would be a second text of zero.
+                    // A minus before zero would be a second encoding of zero.
                     (true, 0) => None,
                     (true, magnitude) => (0 as Self).checked_sub_unsigned(magnitude.try_into().ok()?),
                     (false, magnitude) => Self::try_from(magnitude).ok(),

@@ -1,4 +1,4 @@
-//! `Inverted`: a constant minus the value, the descending order of other programs.
+//! `Inverted`: a constant minus the value, as other programs write descending order.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec};
 
-/// A codec that can return the number it writes.
+/// A codec that can return the written value as a number.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -26,7 +26,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
             fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The reason why this codec writes no number, as in [`KeyCodec::FAULT`].
+    /// The reason why this codec cannot return a number, as in [`KeyCodec::FAULT`].
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 
@@ -36,7 +36,7 @@ pub trait Counted<T>: KeyCodec<T> {
     /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn count(value: &T) -> Result<u64>;
 
-    /// Returns the value of a number, or `None` if no value has it.
+    /// Returns the value that is written as this number, or `None` if no such value exists.
     fn of_count(count: u64) -> Option<T>;
 }
 

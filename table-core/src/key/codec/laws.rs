@@ -1,4 +1,4 @@
-//! Checks of the [`codec`](crate::key::codec) laws, usable for codecs of other crates.
+//! Checks of the [`codec`](crate::key::codec) laws. Other crates can use them for their codecs.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -7,12 +7,12 @@ use crate::error::{ErrorCode, Result};
 use crate::key::codec::{DerivedPart, Form, KeyCodec, TextCodec, Truncates};
 use crate::key::{order, text};
 
-/// Checks K1 to K4 on every value and every pair of values; K3 by the order of `T`.
+/// Checks K1 to K4 on every value and every pair of values. K3 is checked against the order of `T`.
 ///
 /// Values that the codec refuses are skipped; refusing all values is an error. Pass many values, both similar and unusual, as property tests
-/// generate. The codec's own edges are found from the texts of these values: every text that differs in one character, or continues with the first
-/// or the last character of the alphabet, is either refused or the text of its value, which then is checked like the given ones. Use [`check_texts`]
-/// for texts: `String` sorts by code points, keys by UTF-16 code units.
+/// generate. Edge cases of the codec are derived from the encodings of these values: every string that differs in one character, or that continues
+/// with the first or last character of the alphabet, must either be refused or be the encoding of the decoded value, which is then checked like the
+/// given ones. Use [`check_texts`] for strings: `String` sorts by code points, keys by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -27,7 +27,7 @@ pub fn check<C: KeyCodec<T>, T: Ord + Debug>(values: &[T]) -> std::result::Resul
     check_by::<C, T>(values, T::cmp)
 }
 
-/// Checks like [`check`], with K3 by a given order. Values are the same if the order is `Equal`.
+/// Checks like [`check`], with K3 against a given order. Values for which the order returns `Equal` count as the same.
 ///
 /// # Errors
 /// A description of the broken law and the values that break it.
@@ -103,7 +103,8 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     Ok(())
 }
 
-/// Checks like [`check`], for codecs of texts: K3 by UTF-16 code units (ORD-6), and the text of a prefix is a prefix of the text.
+/// Checks like [`check`], for codecs of strings: K3 is checked by UTF-16 code units (ORD-6), and the encoding of a prefix must be a prefix of the
+/// encoding.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, Text, laws};
@@ -133,8 +134,8 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
     Ok(())
 }
 
-/// Checks the laws of derived parts: a value has one legal text, [`DerivedPart::check`] accepts that text only, and greater values never have smaller
-/// texts if the form is ordered.
+/// Checks the laws of derived parts: a value has one legal encoding, [`DerivedPart::check`] accepts only that encoding, and greater values never have
+/// smaller encodings if the form is ordered.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -152,8 +153,8 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> std::re
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// Checks [`Truncates`]: a value that the codec writes is truncated to itself, so that `truncate` refuses nothing that the codec accepts; any other
-/// value is truncated to one that the codec writes, which is not greater, and greater values never to smaller ones.
+/// Checks the laws of [`Truncates`]: a value that the codec encodes is truncated to itself; any other value is truncated to one that the codec
+/// encodes and that is not greater; and greater values are never truncated to smaller ones.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -190,7 +191,7 @@ pub fn check_truncation<C: Truncates<T>, T: Ord + Debug>(values: &[T]) -> std::r
     Ok(())
 }
 
-/// Checks like [`check_derived`], for texts, which are ordered by UTF-16 code units (ORD-6).
+/// Checks like [`check_derived`], for strings, which are ordered by UTF-16 code units (ORD-6).
 ///
 /// ```
 /// use table_core::key::codec::{First, Text, laws};
@@ -263,7 +264,7 @@ fn legal(form: &Form, written: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// Returns texts that differ slightly: one character removed, added, changed, or of the other case.
+/// Returns strings that differ slightly: with one character removed, added, changed, or in the other case.
 fn neighbours(text: &str) -> impl Iterator<Item = String> {
     let mut shorter = text.to_owned();
     let last = shorter.pop();
@@ -274,10 +275,10 @@ fn neighbours(text: &str) -> impl Iterator<Item = String> {
     last.map(|_| shorter).into_iter().chain(changed).chain(longer).chain(cases)
 }
 
-/// Most texts whose edges are looked for.
+/// Maximum number of encodings from which edge cases are derived.
 const SAMPLES: usize = 3;
 
-/// Returns the positions of the first, the last and some texts between them.
+/// Returns the positions of the first, the last, and some elements between them.
 fn samples(count: usize) -> impl Iterator<Item = usize> {
     let last = count.saturating_sub(1);
     let mut positions: Vec<usize> = (0..SAMPLES).map(|at| last * at / (SAMPLES - 1)).collect();
@@ -285,8 +286,8 @@ fn samples(count: usize) -> impl Iterator<Item = usize> {
     positions.into_iter().filter(move |_| count > 0)
 }
 
-/// Returns texts at the edges of a form of fixed width: with the first, the last, the next and the previous character of the alphabet at each
-/// position, and with each prefix continued by the first or the last one. Characters outside of ASCII are left out, and so are forms of variable width.
+/// Returns strings at the edges of a form of fixed width: with the first, the last, the next and the previous character of the alphabet at each
+/// position, and with each prefix continued by the first or last character. Non-ASCII characters and forms of variable width are omitted.
 fn edges(form: &Form, text: &str) -> Vec<String> {
     if !form.is_fixed() || !text.is_ascii() {
         return Vec::new();
@@ -309,7 +310,7 @@ fn edges(form: &Form, text: &str) -> Vec<String> {
     edges
 }
 
-/// Returns the value of a text that can be read, after checking that it is the text of this value.
+/// Decodes a string, and returns the value if its encoding is this string.
 fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<Option<T>, String> {
     match C::decode(text) {
         Ok(value) => match encoded(|out| C::encode(&value, out)) {
@@ -389,7 +390,7 @@ mod tests {
             }
         }
 
-        /// Accepts every text.
+        /// Accepts every string.
         enum Blind {}
 
         impl DerivedPart<u8> for Blind {
@@ -419,7 +420,7 @@ mod tests {
         assert_eq!(check::<Plain, u8>(&[1, 2, 9]), Ok(()));
         assert!(broken::<Plain, u8>(&[9, 10]).starts_with("K3"));
 
-        // Compared by absolute value, -1 and 1 are one value with two texts.
+        // Compared by absolute value, -1 and 1 are one value with two encodings.
         let fault = check_by::<Padded, i8>(&[-1, 1], |left, right| left.abs().cmp(&right.abs())).unwrap_err();
         assert!(fault.starts_with("K2") || fault.starts_with("K3"), "{fault}");
     }

@@ -1,4 +1,4 @@
-//! Levels of a partition key: a codec whose texts a following `!` can terminate.
+//! Levels of a partition key: codecs whose output a following `!` can terminate.
 
 use crate::key::codec::{
     CodePoint, Date, Desc, Digits, Escaped, Flag, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,
@@ -7,9 +7,9 @@ use crate::key::codec::{
 
 /// The codec used in place of this one for a level of a hierarchical partition key (HPK-2).
 ///
-/// Every level, including the last, is terminated by `!`. Keys that start with the same levels are therefore one range, and `Micro` never matches
-/// `Microsoft`. A plain text ([`Text`]) may contain `!`, so its level is [`Escaped`]; a newtype delegates to its inner codec; all others represent
-/// themselves. A declaration is checked at compile time: texts of [`Level`](Self::Level) must not contain `!`.
+/// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and `Micro` never matches
+/// `Microsoft`. A plain text ([`Text`]) may contain `!`, so its level is [`Escaped`]; a newtype delegates to its inner codec; all other codecs are
+/// used unchanged. A declaration is checked at compile time: the output of [`Level`](Self::Level) must not contain `!`.
 ///
 /// Implement it for a custom codec that a type's [`KeyPart`](crate::key::KeyPart) names:
 ///

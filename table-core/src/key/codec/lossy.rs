@@ -1,4 +1,4 @@
-//! `Folded`, `Replaced` and `First`: lossy texts, which cannot be read back.
+//! `Folded`, `Replaced` and `First`: lossy encodings of strings, which cannot be read back.
 
 use std::marker::PhantomData;
 
@@ -7,9 +7,9 @@ use crate::key::codec::derived::source;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, PartSource};
 
-/// A text in lower case, or in upper case if `UPPER`, written by `C`. The field is also a property.
+/// A string in lower case, or in upper case if `UPPER`, written by `C`. The field is also stored as a property.
 ///
-/// Different texts may have one key, such as `Ada` and `ada`. Case mapping is that of Unicode, independent of locale.
+/// Different strings may have the same key, such as `Ada` and `ada`. Case mapping is that of Unicode, independent of locale.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -22,9 +22,9 @@ use crate::key::codec::{DerivedPart, Form, PartSource};
 #[derive(Debug)]
 pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 
-/// A text with each `FROM` replaced by `TO`, written by `C`: `/` becomes `_`. The field is also a property.
+/// A string with each `FROM` replaced by `TO`, written by `C`: `/` becomes `_`. The field is also stored as a property.
 ///
-/// Different texts may have one key, such as `a/b` and `a_b`. Nested replacements are applied from the outside in.
+/// Different strings may have the same key, such as `a/b` and `a_b`. Nested replacements are applied from the outside in.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Replaced, Text};
@@ -37,9 +37,10 @@ pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 #[derive(Debug)]
 pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
-/// The first `N` characters of a text, written by `C`. The field is also a property.
+/// The first `N` characters of a string, written by `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of texts selects the rows whose prefixes are between those of its ends, inclusive. A shorter text is written completely.
+/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of its ends, inclusive. A shorter string is written
+/// completely.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, First, Text};
@@ -72,7 +73,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     };
 }
 
-/// The order is that of the written text, not of the field.
+/// The order is that of the written string, not of the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }

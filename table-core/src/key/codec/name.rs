@@ -1,6 +1,6 @@
 //! Names of codecs with arguments, built at compile time: `digits(6)`, `desc(ticks)`.
 
-/// A text of up to `CAPACITY` bytes, built in a constant.
+/// A string of up to `CAPACITY` bytes, built in a constant.
 pub(super) struct Name<const CAPACITY: usize> {
     bytes: [u8; CAPACITY],
     length: usize,

@@ -1,4 +1,4 @@
-//! `Newtype`: a struct of one field, written like that field.
+//! `Newtype`: a struct with one field, written like that field.
 
 use std::marker::PhantomData;
 
@@ -17,7 +17,7 @@ pub trait KeyNewtype: Sized {
     fn from_inner(inner: Self::Inner) -> Self;
 }
 
-/// A newtype, with the name, form and text of the inner codec `C`.
+/// A newtype. It has the name, form and output of the inner codec `C`.
 ///
 /// ```
 /// use table_core::key::KeyPart;

@@ -8,9 +8,9 @@ use crate::key::codec::{Counted, Form, Integer, KeyCodec, Reversible, decimal};
 /// An integer, zero-padded to the width of its type: the default codec of integers (DQ-10).
 ///
 /// - Unsigned: 3, 5, 10, 20 or 39 decimal digits for `u8` to `u128`.
-/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and above. Below zero it is `-`, which sorts before
-///   `0`, and each digit is written as 9 minus itself, so -2 precedes -1.
-/// - Fixed width, ordered; every value has a text. Reversed, a value is written as its mirror image in the range of its type.
+/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and above. Below zero, the sign is `-`, which sorts
+///   before `0`, and each digit `d` is written as 9 − `d`, so -2 precedes -1.
+/// - Fixed width, ordered; every value can be encoded. In reverse order, a value is written as its mirror image in the range of its type.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Padded};

@@ -15,15 +15,15 @@ use crate::key::codec::{Alphabet, Counted, Form, KeyCodec, Reversible};
 use moment::Units;
 use token::{Token, name, tokens};
 
-/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime` in the form of a pattern, which [`pattern`] packs into a number: `yyyy`, `MM`, `dd`, `HH`, `mm`,
-/// `ss`, one `f` for each fractional digit, digits as literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
+/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime`, formatted by a pattern that [`pattern`] packs into a number. Tokens of a pattern: `yyyy`, `MM`,
+/// `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, digits as literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
 /// - Fixed width. Ordered if greater units precede smaller ones; `ddMMyyyy` is supported, but without ranges.
 /// - A pattern must contain every unit from the year down to its smallest, or from the hour for a `NaiveTime`; otherwise it could not be read back
-///   and does not compile. In [`Truncated`](crate::key::codec::Truncated) it may start with a smaller unit, without an order.
-/// - Refused (`KeyEncoding`): a value that is finer than the pattern, since several values would have one key, and years outside 0 to 9999.
-///   [`Truncated`](crate::key::codec::Truncated) truncates the value, and the field is then a property.
-/// - Reversed, each digit is written as 9 minus itself.
+///   and does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is then not ordered.
+/// - Refused (`KeyEncoding`): a value that is finer than the pattern, since several values would have the same key, and years outside 0 to 9999.
+///   [`Truncated`](crate::key::codec::Truncated) truncates the value, and the field is then also stored as a property.
+/// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -60,7 +60,7 @@ impl<const TOKENS: u128> Pattern<TOKENS> {
         Form::fixed(width, ordered, alphabet)
     };
 
-    /// The greatest and the smallest unit, and the number of fractional digits.
+    /// The greatest unit, the smallest unit, and the number of fractional digits.
     const UNITS: (u8, u8, u32) = token::units(TOKENS);
 
     fn push<T: Moment>(value: &T, reversed: bool, out: &mut String) -> Result<()> {
@@ -160,7 +160,7 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
     }
 }
 
-/// The text as a number, for patterns of units alone in descending size: `yyyyMMdd`.
+/// The encoding as a number, for patterns such as `yyyyMMdd` that consist of units in descending size.
 impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
     const COUNT_FAULT: Option<&'static str> = if Self::FORM.ordered
         && !token::has_literals(TOKENS)
@@ -186,7 +186,7 @@ impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// The time of day, or the day of a month, is not ordered like instants.
+    /// A time of day, or a day of the month, is not ordered like instants.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =
         if token::reads_back(TOKENS) && Self::UNITS.0 >= T::FIRST && Self::UNITS.1 <= T::LAST {

@@ -6,7 +6,7 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// Any text, percent-encoded: letters, digits, `-`, `.`, `_` and `~` are unchanged, and every other byte of UTF-8 is `%` and two upper-case
+/// Any string, percent-encoded: letters, digits, `-`, `.`, `_` and `~` are unchanged, and every other byte of UTF-8 is `%` and two upper-case
 /// hexadecimal digits, like the output of `Uri.EscapeDataString` in .NET.
 ///
 /// Not ordered: escaped characters sort before all letters. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
@@ -48,7 +48,7 @@ fn read(text: &str) -> Option<String> {
         rest = after.get(2..)?;
     }
     bytes.extend_from_slice(rest.as_bytes());
-    // Only the canonical text is valid in a key.
+    // Only the canonical form is valid in a key.
     let value = String::from_utf8(bytes).ok()?;
     let mut again = String::with_capacity(text.len());
     push(&value, &mut again);

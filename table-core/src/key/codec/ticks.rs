@@ -11,8 +11,9 @@ const WIDTH: usize = 19;
 
 /// An instant as 19 digits of ticks (TICK-1, TICK-4): the default codec of `DateTime<Utc>`.
 ///
-/// - Fixed width, ordered. Reversed, it is inverted ticks: newest first (TICK-5, PAT-LOG-1), and is read back exactly (PAT-LOG-2).
-/// - Refused (`KeyEncoding`): years outside 1 to 9999, a precision finer than a tick, and leap seconds, since two instants would have one key.
+/// - Fixed width, ordered. In reverse order, inverted ticks are written, which sort the newest instant first (TICK-5, PAT-LOG-1) and are read back
+///   exactly (PAT-LOG-2).
+/// - Refused (`KeyEncoding`): years outside 1 to 9999, a precision finer than a tick, and leap seconds, since two instants would have the same key.
 ///   [`ticks::now`] and [`ticks::truncate`] return valid instants.
 ///
 /// ```
@@ -32,7 +33,7 @@ const WIDTH: usize = 19;
 pub enum Ticks {}
 
 impl Ticks {
-    /// Returns the ticks of an instant without a finer fraction.
+    /// Returns the ticks of an instant, if it has no fraction finer than a tick.
     #[inline]
     pub(super) fn exact(instant: DateTime<Utc>) -> Result<u64> {
         of(instant)
@@ -41,7 +42,7 @@ impl Ticks {
 
 #[inline]
 fn of(instant: DateTime<Utc>) -> Result<u64> {
-    // A leap second would count into the next second (TICK-1) and share the key of another instant.
+    // A leap second would count as part of the next second (TICK-1) and have the key of another instant.
     let nanos = instant.timestamp_subsec_nanos();
     let exact = nanos.is_multiple_of(100) && nanos < 1_000_000_000;
     ticks::from_datetime(instant).filter(|_| exact).ok_or_else(|| no_ticks(instant))

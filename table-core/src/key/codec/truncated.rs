@@ -26,16 +26,16 @@ use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
     label = "expected `hour`, a `pattern` or `unix`"
 )]
 pub trait Truncates<T>: KeyCodec<T> {
-    /// The form of truncated texts: ordered only if greater values never have smaller texts.
+    /// The form of truncated values: ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// The error in its arguments inside `truncate`; see [`KeyCodec::FAULT`].
+    /// The error in the arguments of the codec inside `truncate`; see [`KeyCodec::FAULT`].
     const CUT_FAULT: Option<&'static str> = Self::FAULT;
 
-    /// Returns the greatest value that the codec writes and that is at most this one, or `None`.
+    /// Returns the greatest value that the codec can encode and that is not greater than this one, or `None`.
     fn truncate(value: &T) -> Option<T>;
 }
 
-/// The text of `C` for the truncated value. The field is also a property.
+/// The encoding by `C` of the truncated value. The field is also stored as a property.
 ///
 /// Ordered like `C`: a range of values selects the rows whose truncated values are between the truncated ends, inclusive.
 ///
@@ -78,7 +78,7 @@ source! {
 
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // By calendar: chrono's rounding counts nanoseconds, which end in the year 2262.
+        // Computed by calendar, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
         Some(value.date_naive().and_hms_opt(value.hour(), 0, 0)?.and_utc())
     }
 }

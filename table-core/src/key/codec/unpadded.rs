@@ -8,8 +8,8 @@ use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 
 /// An integer without leading zeros, with `-` before a negative one, for keys that another program wrote.
 ///
-/// Not ordered: `10` sorts before `9`, so ranges are not offered. Variable width: it must be last, or next to a piece without digits. Prefer
-/// [`Digits`](crate::key::codec::Digits) in new schemas.
+/// Not ordered: `10` sorts before `9`, so ranges are not offered. Variable width: it must be the last piece, or be next to a piece without digits.
+/// Prefer [`Digits`](crate::key::codec::Digits) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Unpadded};
@@ -43,7 +43,7 @@ impl<T: Integer> KeyCodec<T> for Unpadded {
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // Writing to a `String` does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(out, "{value}");
         Ok(())
     }

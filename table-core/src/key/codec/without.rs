@@ -1,4 +1,4 @@
-//! `Without`: a text without changes that cannot contain the separator after it.
+//! `Without`: an unchanged string that cannot contain the separator after it.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -6,11 +6,11 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 
-/// A text without changes, like [`Text`], that cannot contain the character `C`, so it can precede a literal that starts with it (PAT-CK-2).
+/// An unchanged string, like [`Text`], that cannot contain the character `C`, so it can precede a literal that starts with `C` (PAT-CK-2).
 ///
 /// - A value that contains `C` is refused (`KeyEncoding`), never replaced. `C` is an ASCII character that is legal in keys.
 /// - If other pieces follow, ranges keep their order only if `C` sorts before every other character, like a space.
-///   [`Escaped`](crate::key::codec::Escaped) before `!` also keeps it.
+///   [`Escaped`](crate::key::codec::Escaped) before `!` also preserves the order.
 ///
 /// ```
 /// use table_core::key::codec::{TextCodec, Without};

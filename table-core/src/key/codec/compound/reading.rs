@@ -1,11 +1,11 @@
-//! The end of a part's text, determined by the pieces around it.
+//! Finds the end of a part in a key, using the pieces around it.
 //!
 //! The functions accept pieces of any type with a conversion to [`Piece`], because the pieces of a schema also have names.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 
-/// Returns the end of a part's text at the start of `text`, or `None` if it is not there.
+/// Returns the end of a part at the start of `text`, or `None` if `text` does not start with such a part.
 pub(crate) fn end_of_part<P>(
     form: Form,
     after: &[P],
@@ -21,7 +21,7 @@ pub(crate) fn end_of_part<P>(
     }
 }
 
-/// Returns the start of the pieces at the end of a text, read from the right.
+/// Returns the position where the pieces at the end of a string begin, read from the right.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {
@@ -38,7 +38,7 @@ fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> O
     Some(rest.len())
 }
 
-/// Returns the end of the first `units` UTF-16 code units, or `None` if there are fewer or the end is inside a character.
+/// Returns the end of the first `units` UTF-16 code units, or `None` if the string is shorter or the position is inside a character.
 fn end_of_units(text: &str, units: usize) -> Option<usize> {
     if text.as_bytes().get(..units)?.is_ascii() {
         return Some(units);
@@ -53,7 +53,7 @@ fn end_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(text.len())
 }
 
-/// Returns the start of the last `units` UTF-16 code units, or `None` if there are fewer or the start is inside a character.
+/// Returns the start of the last `units` UTF-16 code units, or `None` if the string is shorter or the position is inside a character.
 fn start_of_units(text: &str, units: usize) -> Option<usize> {
     let mut left = units;
     for (at, character) in text.char_indices().rev() {
@@ -65,13 +65,13 @@ fn start_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(0)
 }
 
-/// Returns the first character of the literals at the start of pieces.
+/// Returns the first character of the literals that a list of pieces starts with.
 pub(super) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().map_while(|it| literal(piece(it)));
     literals.flat_map(str::chars).next()
 }
 
-/// Returns the last character of the literals at the end of pieces.
+/// Returns the last character of the literals that a list of pieces ends with.
 fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().rev().map_while(|it| literal(piece(it)));
     literals.flat_map(|literal| literal.chars().rev()).next()

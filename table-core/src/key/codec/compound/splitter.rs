@@ -1,4 +1,4 @@
-//! Splits a compound key into the texts of its parts.
+//! Splits a compound key into its encoded parts.
 
 use crate::error::{Error, Result};
 use crate::key::codec::Form;
@@ -6,10 +6,10 @@ use crate::key::codec::compound::Piece;
 use crate::key::codec::compound::reading::{end_of_part, first_character};
 use crate::key::codec::fault::CodecFault;
 
-/// Returns the texts of a key's parts one by one, without copying.
+/// Returns the encoded parts of a key one by one, without copying.
 ///
-/// Correct for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width has that many UTF-16 code units; any other ends
-/// at the first character of the next literal that it cannot contain, or takes the remainder, if all parts after it are read from the end.
+/// Correct for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width has that many UTF-16 code units; any other part
+/// ends before the next literal whose first character it cannot contain, or takes the remainder if all parts after it are read from the end.
 ///
 /// ```
 /// use table_core::key::codec::compound::{Piece, Splitter};
@@ -33,16 +33,16 @@ pub struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    /// Starts at the first piece.
+    /// Starts with the first piece.
     #[must_use]
     pub const fn new(pieces: &'a [Piece], text: &'a str) -> Self {
         Self { pieces, text, rest: text }
     }
 
-    /// Returns the text of the next part. Literals before it are checked and skipped.
+    /// Returns the next encoded part. Literals before it are checked and skipped.
     ///
     /// # Errors
-    /// `EntityMismatch` if the key lacks an expected piece, or if no part is left.
+    /// `EntityMismatch` if the key lacks an expected piece, or if no part remains.
     #[inline]
     pub fn next_part(&mut self) -> Result<&'a str> {
         let Some((Piece::Part(form), after)) = self.literals().and_then(|()| self.pieces.split_first())
@@ -61,7 +61,7 @@ impl<'a> Splitter<'a> {
     /// Checks that the whole key and all pieces were read.
     ///
     /// # Errors
-    /// `EntityMismatch` if a rest remains.
+    /// `EntityMismatch` if part of the key remains.
     #[inline]
     pub fn finish(mut self) -> Result<()> {
         let is_over = self.literals().is_some() && self.pieces.is_empty() && self.rest.is_empty();
@@ -86,7 +86,7 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Creates the error for a missing literal, or for another mismatch with the expectation.
+    /// Creates the error for a missing literal, or for any other deviation from the expected pieces.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

@@ -1,4 +1,4 @@
-//! Dates and times as units, the input of patterns.
+//! Dates and times split into units, the input of patterns.
 
 use std::fmt::Debug;
 
@@ -28,7 +28,7 @@ pub struct Units {
     pub(super) nanos: u32,
 }
 
-/// The values that units below the smallest of a pattern are truncated to.
+/// The smallest value of each unit, to which units below the smallest of a pattern are truncated.
 const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
 
 impl Units {
@@ -44,7 +44,7 @@ impl Units {
         }
     }
 
-    /// Truncates units below `smallest`, and the fraction to this many digits.
+    /// Truncates the units below `smallest`, and the fraction to the given number of digits.
     pub(super) fn cut(mut self, smallest: u8, fraction: u32) -> Self {
         for (place, least) in self.whole.iter_mut().zip(LEAST).skip(usize::from(smallest) + 1) {
             *place = least;
@@ -84,11 +84,11 @@ impl Units {
 pub(super) mod sealed {
     use super::{Debug, Units};
 
-    /// A type in units.
+    /// A date or time that can be split into units.
     pub trait InUnits: Sized + Debug {
-        /// The greatest unit that its patterns contain: 0 is the year, 3 the hour.
+        /// The greatest unit that a pattern of this type may contain, where 0 is the year and 3 the hour.
         const FIRST: u8;
-        /// The smallest unit that they can contain: 2 is the day, 6 the fraction.
+        /// The smallest unit that a pattern of this type may contain, where 2 is the day and 6 the fraction of a second.
         const LAST: u8;
 
         fn units(&self) -> Option<Units>;

@@ -1,4 +1,4 @@
-//! Tokens of a pattern, packed into one number that a type can carry.
+//! Tokens of a pattern, packed into one number for use as a const parameter.
 
 use crate::key::codec::name::Name;
 
@@ -11,7 +11,7 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// `yyyy` is 1, `ss` 6, and `f` 7.
+/// The number of the fraction; `yyyy` is 1 and `ss` is 6.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
@@ -19,7 +19,7 @@ const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 /// Packs a pattern for [`Pattern`](crate::key::codec::Pattern): at most 25 tokens, with each `f` counted separately.
 ///
 /// # Panics
-/// At compile time, for an invalid letter.
+/// At compile time, if the pattern contains an invalid letter.
 #[must_use]
 pub const fn pattern(text: &str) -> u128 {
     let text = text.as_bytes();
@@ -64,7 +64,7 @@ const fn code(text: &[u8], at: usize) -> (u8, usize) {
 }
 
 impl Token {
-    /// Returns the first token and the remaining ones.
+    /// Returns the first token and the remaining tokens.
     pub(super) const fn split(packed: u128) -> Option<(Self, u128)> {
         let code = (packed & ((1 << BITS) - 1)) as u8;
         let token = match code {
@@ -113,7 +113,7 @@ pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     (first, last, fraction)
 }
 
-/// Returns `true` if each unit from the greatest to the smallest occurs once, and fractional digits are adjacent.
+/// Returns `true` if each unit from the greatest to the smallest occurs once, and the fractional digits are adjacent.
 pub(super) const fn reads_back(packed: u128) -> bool {
     let (first, last, fraction) = units(packed);
     let (mut seen, mut after_fraction, mut rest) = (0u8, false, packed);
