@@ -1,7 +1,7 @@
 //! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge.
 //!
-//! Nothing is applied here, so a transaction that fails leaves nothing behind (EGT-9). Each operation can be checked against the
-//! state before the transaction because no entity occurs twice (EGT-4).
+//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation can be checked against the state before the transaction
+//! because no entity occurs twice (EGT-4).
 
 mod fault;
 
@@ -25,7 +25,7 @@ pub(crate) struct Writes {
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// Returns the changes of the writes, if all of them can be applied; the entities get this Timestamp.
+/// Returns the changes that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
 ///
 /// # Errors
 /// The error of the first operation that fails, with its position (EGT-33, EGT-34).
@@ -87,7 +87,7 @@ fn result(
     }
 }
 
-/// Returns the entity that a conditional write needs. Its existence is checked before its version (DEL-3, IFM-1).
+/// Returns the entity that a conditional write requires. Its existence is checked before its version (DEL-3, IFM-1).
 fn existing(
     state: &State,
     key: &[u8],
@@ -106,7 +106,7 @@ fn existing(
 }
 
 fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
-    // Names and values were checked on arrival; only the number of properties can have grown.
+    // Names and values were checked on arrival; only the number of properties can exceed its limit after the merge.
     if merged.view().len() > limits.properties || merged.view().is_overflown() {
         limits.check_row(merged.view())?;
     }

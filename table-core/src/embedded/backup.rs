@@ -21,12 +21,12 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup, RowPlace};
 
 impl Engine {
-    /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier
-    /// backup of this engine. Then only new data is copied, and data that is no longer needed is removed.
+    /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier backup of this engine.
+    /// In the latter case, only new data is copied, and data that is no longer needed is removed.
     ///
-    /// The backup starts with a checkpoint; readers and writers continue meanwhile. All copied data is read back and checked;
-    /// data of an earlier backup is read again only when it is restored or verified. An interrupted backup leaves the earlier one
-    /// or the new one complete. The call blocks until the data has been copied.
+    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data of an
+    /// earlier backup is read again only when it is restored or verified. An interrupted backup leaves the earlier one or the new one complete. The
+    /// call blocks until the data has been copied.
     ///
     /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
     ///
@@ -44,10 +44,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder contains anything else, including an engine, a
-    /// backup of another engine, or a backup that is newer than the restored state of this engine; `FolderLocked` if another
-    /// backup is being written to it; `Corrupted` if a part of the base cannot be read:
-    /// [`backup_readable`](Self::backup_readable) copies the rest; `Io`, `DiskFull`; any error of
+    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder contains anything else, including an engine, a backup of another engine,
+    /// or a backup that is newer than the restored state of this engine; `FolderLocked` if another backup is being written to it; `Corrupted` if a
+    /// part of the base cannot be read ([`backup_readable`](Self::backup_readable) copies the rest); `Io`, `DiskFull`; any error of
     /// [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
@@ -62,8 +61,8 @@ impl Engine {
 
     /// Restores a backup to a folder that is empty or missing. The backup is not changed, and need not be writable.
     ///
-    /// Every block is checked. A restore that was interrupted, or found damage, leaves a folder that cannot be opened: empty it
-    /// first. The call blocks until the data has been copied.
+    /// Every block is checked. A restore that is interrupted or finds damage leaves a folder that cannot be opened; empty the folder before another
+    /// attempt. The call blocks until the data has been copied.
     ///
     /// # Errors
     /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with file and offset, if the
@@ -96,7 +95,7 @@ impl EngineOptions {
     }
 }
 
-/// Creates a folder for a restore, opens a handle to it and locks it.
+/// Creates a folder for a restore, opens a handle to the folder, and locks it.
 fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
     let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
         Folder::Empty => Ok(()),

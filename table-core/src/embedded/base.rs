@@ -1,7 +1,7 @@
-//! The base: rows that have left the journal, in runs on disk (`docs/format.md`, "Base").
+//! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes recent rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version, which is
-//! recorded before readers see it.
+//! A flush writes recent rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version of the base, which
+//! is recorded before readers see it.
 
 mod apart;
 mod beside;
@@ -61,7 +61,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// Bytes of a run of a flush, and about half of what one merge reads.
+    /// The size in bytes at which a flush ends a run, and about half of the bytes that one merge reads.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Base {
     stored: Stored,
     version: Arc<Version>,
     merges: Merges,
-    /// Runs that the version does not name. Their files stay while a view reads them.
+    /// Runs that the version no longer contains. Their files stay while a view reads them.
     obsolete: Vec<Arc<Run>>,
     /// Set to cancel the running flush or merge.
     stop: Arc<AtomicBool>,
@@ -139,17 +139,17 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Returns a test for the names of files that the version does not need.
+    /// Returns a predicate for the names of files that the version does not need.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
         move |name| name == BASE_NEW || pool::number(name).is_some_and(|number| !runs.contains(&number))
     }
 
-    /// Puts rows and deletions, in key order, on top of all others, and records the new version. `meta.dropped` are the tables dropped since
-    /// the last flush.
+    /// Adds rows and deletions, given in key order, as the newest ones, and records the new version. `meta.dropped` are the tables dropped since the
+    /// last flush.
     ///
     /// # Errors
-    /// `DiskFull` leaves the base as it was; the flush can be repeated. After any other error the base must not be written.
+    /// `DiskFull` leaves the base unchanged, and the flush can be repeated. After any other error the base must not be written to.
     pub(crate) fn flush<'r>(
         &mut self,
         rows: impl Iterator<Item = (&'r [u8], Option<RowView<'r>>)>,
@@ -169,7 +169,7 @@ impl Base {
             if row.is_none() && !self.version.may_hold(index, key) {
                 continue;
             }
-            // Blocks end where segments end, so that the index tells which entries belong to a segment.
+            // Blocks end where segments end, so the index shows which entries belong to a segment.
             if segment.replace(index) != Some(index) {
                 writer.end_block()?;
             }
@@ -196,11 +196,11 @@ impl Base {
         Ok(())
     }
 
-    /// Records a version without some tables, and without any new rows. Returns `false` if the base has none of them. On a full disk
-    /// it makes the room that a flush needs.
+    /// Records a version without the given tables and without any new rows. Returns `false` if the base contains none of the tables. On a full disk,
+    /// this frees the space that a flush needs.
     ///
-    /// The start of the journal stays as it is. Replaying it changes nothing of a table that was dropped at its end: the record
-    /// of the drop must be durable.
+    /// The start of the journal does not change. If it is replayed, the replay changes no dropped table, because the drop follows in the journal; the
+    /// record of the drop must therefore be durable.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();
@@ -216,18 +216,18 @@ impl Base {
         Ok(true)
     }
 
-    /// Records a version durably and uses it. Layers of dropped tables are left out.
+    /// Records a version durably and makes it current. Layers that contain only rows of dropped tables are omitted.
     fn record(&mut self, mut stored: Stored) -> Result<()> {
         let version = Arc::make_mut(&mut stored.version);
         version.drop_dead(&stored.meta.catalog);
         version.join_empty();
         if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
             if is_shortage(&error) {
-                // The new runs are removed again.
+                // The new runs become obsolete, so their files are removed later.
                 let old = self.version.runs();
                 let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
                 self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
-                // IMPORTANT: no other run gets the number of one that is not removed yet.
+                // IMPORTANT: the number of a run whose file still exists is never given to another run.
                 self.stored.next = stored.next;
             }
             return Err(error);
@@ -240,7 +240,7 @@ impl Base {
         Ok(())
     }
 
-    /// Removes the files of obsolete runs that no view reads.
+    /// Removes the files of obsolete runs that are no longer read by a view.
     pub(crate) fn remove_obsolete(&mut self) {
         let (kept, gone) =
             std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);
@@ -249,19 +249,19 @@ impl Base {
             let removed = reach(self.hook.as_ref(), Step::RunDelete)
                 .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
             if let Err(error) = removed {
-                // Harmless: the next open removes them.
+                // Harmless, because the next open removes the files.
                 tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
             }
         }
     }
 }
 
-/// Writer of consecutive runs.
+/// A writer of consecutive runs.
 struct RunsWriter<'p> {
     pool: &'p Arc<Pool>,
     /// The numbers of the first run and of the next one.
     numbers: std::ops::Range<u64>,
-    /// Bytes of a run, at most.
+    /// The maximum size of a run in bytes.
     most: u64,
     current: Option<RunWriter>,
     /// The table of the last key.
@@ -283,7 +283,7 @@ impl<'p> RunsWriter<'p> {
         }
     }
 
-    /// Returns the bytes of the unfinished run.
+    /// Returns the size in bytes of the unfinished run.
     fn bytes(&self) -> u64 {
         self.current.as_ref().map_or(0, RunWriter::bytes)
     }
@@ -292,8 +292,8 @@ impl<'p> RunsWriter<'p> {
         if self.bytes() >= self.most {
             self.end_run()?;
         }
-        // IMPORTANT: no block has keys of two tables. Such a block would seem to have rows of every table between them, and would be merged
-        // again and again if one of these is dropped.
+        // IMPORTANT: no block contains keys of two tables. Such a block would appear to contain rows of every table between them, and would be merged
+        // again and again if one of these tables were dropped.
         let table = key::table_of(key);
         if std::mem::replace(&mut self.table, table) != table {
             self.end_block()?;
@@ -318,7 +318,7 @@ impl<'p> RunsWriter<'p> {
         Ok(())
     }
 
-    /// Finishes the last run. Returns all runs and the number of the next one.
+    /// Finishes the last run. Returns all runs, and the number for the next run.
     fn finish(mut self) -> Result<(Vec<Arc<Run>>, u64)> {
         self.end_run()?;
         self.finished = true;
@@ -345,7 +345,7 @@ pub(crate) struct BaseView {
 }
 
 impl BaseView {
-    /// Looks a row up.
+    /// Looks up a row.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
@@ -371,7 +371,7 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, false)
     }
 
-    /// Estimates the bytes of a table without reading a file. Tables that share a run count alike.
+    /// Estimates the bytes of a table without reading a file. If a run contains several tables, each is assumed to have an equal share.
     pub(crate) fn bytes_of(&self, table: u32) -> u64 {
         let span = Span::table(table);
         let share = |layer: &Layer| {
@@ -391,7 +391,7 @@ impl BaseView {
         layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
     }
 
-    /// Fills in the figures of the base.
+    /// Adds the figures of the base to the statistics.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
         statistics.runs = runs.len();

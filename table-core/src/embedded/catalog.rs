@@ -1,4 +1,4 @@
-//! The catalog: the tables, their ids, and the names whose deletion is in progress.
+//! The catalog: the tables, their ids, and the names of tables whose deletion is in progress.
 
 mod fault;
 
@@ -16,11 +16,11 @@ use fault::CatalogFault;
 /// One table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id at the front of its keys. Never reused: a recreated table has another id.
+    /// The id at the front of the table's keys. Ids are never reused: a recreated table has another id.
     pub(crate) id: u32,
-    /// The name in the case it was created with (TBL-2).
+    /// The name with the case in which it was created (TBL-2).
     pub(crate) name: TableName,
-    /// When it was created, in ticks.
+    /// The time at which the table was created, in ticks.
     pub(crate) created: u64,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// Names whose deletion is in progress, each with the instant of its end, in ticks (OPT-4, ENG-9).
+    /// The names of tables whose deletion is in progress, each with the instant at which it ends, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
     /// The same names sorted by instant, from which expired ones are removed first.
     leaving_until: OrdSet<(u64, Arc<str>)>,
@@ -49,7 +49,7 @@ impl Default for Catalog {
 }
 
 impl Catalog {
-    /// Returns a table.
+    /// Returns the table with a name.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
@@ -83,7 +83,7 @@ impl Catalog {
     }
 
     fn new_entry(&self, name: &TableName, created: u64) -> Result<TableEntry> {
-        // The last id is never used, because the span of a table ends at the next id.
+        // The last id is never used, because the keys of a table end where the next id begins.
         if self.next_id == u32::MAX {
             return Err(Error::of(CatalogFault::NoIds).with_table(name.as_str()));
         }
@@ -110,7 +110,7 @@ impl Catalog {
         self.new_entry(&name, created)
     }
 
-    /// Adds a table. Replaces a table of the same name in the same step, and returns its id, whose rows must be removed.
+    /// Adds a table. If a table with the same name exists, it is replaced in the same step, and its id is returned so that its rows can be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {

@@ -1,4 +1,4 @@
-//! The checkpoint thread: writes frozen rows into the base, releases the journal files that held them, and merges the base step by step.
+//! The checkpoint thread: writes frozen rows into the base, releases the journal files that contained them, and merges the base step by step.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) enum Job {
     Checkpoint(Checkpoint),
     /// Free the memory of rows and of a view.
     Discard(Option<Recent>, Option<BaseView>),
-    /// Omit a dropped table from the checkpoint that waits for disk space. The drop is durable.
+    /// Omit a dropped table from the checkpoint that waits for disk space. The drop is already durable.
     Dropped(u32),
 }
 
@@ -44,13 +44,13 @@ pub(crate) struct Checkpoint {
 pub(crate) enum Done {
     /// The base contains the frozen rows. The tail is the next journal file, if one was created from a covered file.
     Checkpointed(BaseView, Option<Tail>),
-    /// The disk has no space for the frozen rows. The thread tries again.
+    /// The disk has no space for the frozen rows. The thread will try again.
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
-    /// The compaction has ended. The error is the error of a part that could not be merged.
+    /// The compaction has ended, possibly with the error of a part that could not be merged.
     Compacted(Result<()>),
-    /// The base cannot be written any more.
+    /// The base can no longer be written to.
     Failed(Error),
 }
 
@@ -60,14 +60,14 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// Maximum bytes of a reused journal file.
+    /// Maximum size in bytes of a journal file that is reused.
     pub(crate) room: u64,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
     pub(crate) wake: Wake,
-    /// `true` if the last merge failed, on a full disk for example. No merge starts before the next checkpoint.
+    /// `true` if the last merge failed, for example on a full disk. No merge starts before the next checkpoint.
     pub(crate) resting: bool,
     /// `true` if the last flush found the disk full.
     pub(crate) no_room: bool,
@@ -75,12 +75,12 @@ pub(crate) struct Checkpointer {
     pub(crate) unmerged: Option<Error>,
 }
 
-/// Wakes the committer, also when the thread ends or panics.
+/// Wakes the committer, including when the thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
     fn wake(&self) {
-        // A committer with a full queue is awake.
+        // If its queue is full, the committer is awake.
         let _ = self.0.try_send(Request::Wake);
     }
 }
@@ -92,7 +92,7 @@ impl Drop for Wake {
 }
 
 impl Checkpointer {
-    /// Works until the committer closes the channel, or the base fails.
+    /// Runs until the committer closes the channel, or the base fails.
     pub(crate) fn run(mut self) {
         let mut waiting: Option<Checkpoint> = None;
         while let Ok(job) = self.next(waiting.is_some()) {
@@ -130,14 +130,14 @@ impl Checkpointer {
             let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
-                // IMPORTANT: a base that failed is not written again. The journal still has all its rows (CON-1).
+                // IMPORTANT: a base that failed is not written to again. The journal still has all its rows (CON-1).
                 while self.threads.receive(&self.jobs).is_ok() {}
                 return;
             }
         }
     }
 
-    /// Returns the next job, or `None` if a flush or a merge comes first.
+    /// Returns the next job, or `None` if a flush or a merge takes precedence.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
         if waiting && self.no_room {
             return match self.threads.receive_within(&self.jobs, NO_ROOM) {
@@ -161,7 +161,7 @@ impl Checkpointer {
         self.wake.wake();
     }
 
-    /// Writes a checkpoint. Returns it if the disk is full.
+    /// Writes a checkpoint. Returns the checkpoint if the disk is full.
     fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<Option<Checkpoint>> {
         let Checkpoint { frozen, meta, compact } = &checkpoint;
         let span = tracing::debug_span!(
@@ -190,9 +190,9 @@ impl Checkpointer {
             self.unmerged = None;
             self.base.merge_all();
         }
-        // IMPORTANT: after the record. A journal file is released only when the base has its rows.
+        // IMPORTANT: released after the checkpoint was recorded. A journal file is released only when the base contains its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
-            // Harmless: the next checkpoint or the next open releases it.
+            // Harmless, because the next checkpoint or the next open releases it.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
             None
         });
@@ -200,7 +200,7 @@ impl Checkpointer {
         Ok(None)
     }
 
-    /// Frees the space of dropped tables before the checkpoint that waits for space.
+    /// Frees the space of dropped tables before retrying the checkpoint that waits for space.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
             // The committer releases its view, and with it the files of the tables.
@@ -211,8 +211,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files. On a full disk it
-    /// deletes all of them, for the reserve.
+    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files. On a full disk it deletes all covered
+    /// files, which frees space for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);
@@ -229,10 +229,10 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Does one step of merging.
+    /// Performs one step of merging.
     fn merge(&mut self) -> Result<()> {
         let mut merged = self.base.merge()?;
-        // A merge frees the runs that it replaces.
+        // A merge frees the disk space of the runs that it replaces.
         if matches!(&merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull)
             && self.reserve.lend()
         {

@@ -41,7 +41,7 @@ pub(crate) use direct::Direct;
 const GROUP: usize = 1_024;
 /// Longest wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
-/// Maximum bytes of frames of one group, not counting its last frame.
+/// Maximum total size in bytes of the frames of one group, not counting the last frame.
 const GROUP_BYTES: usize = 8 << 20;
 
 /// The state and resources of the committer.
@@ -56,26 +56,26 @@ pub(crate) struct Committer {
     table_delete_delay: Duration,
     /// The latest state, ahead of the published one during a group.
     state: State,
-    /// The keys that were written last, on disk.
+    /// The keys of the most recent writes to the disk.
     written: WrittenKeys,
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
     steady: Clock,
-    /// Journal and base; `None` in memory.
+    /// The journal and the base; `None` for an engine in memory.
     disk: Option<OnDisk>,
     /// Number of requests expected for the next group.
     expected: usize,
     /// Time that the last group took to become durable.
     commit_time: Duration,
-    /// The reason for refusing writes that add data, if they are refused now.
+    /// The reason for refusing writes that add data; `None` if they are accepted.
     refusal: Option<Error>,
     /// Tables that the current group drops.
     dropped: Vec<u32>,
-    /// Dropped tables whose rows are still in memory; used without a disk.
+    /// Dropped tables whose rows are still in memory. Only used by an engine in memory.
     reclaim: Vec<u32>,
 }
 
-/// Parts of an engine on disk. Fields are dropped in this order: the lock outlives the files that it protects.
+/// Parts of an engine on disk. Fields are dropped in the order of their declaration, so the lock outlives the files that it protects.
 pub(crate) struct OnDisk {
     pub(crate) journal: Journal,
     pub(crate) checkpoints: Checkpoints,
@@ -84,7 +84,7 @@ pub(crate) struct OnDisk {
 }
 
 impl Committer {
-    /// Creates a committer that continues from a state, with Timestamps above the given one.
+    /// Creates a committer that continues from a state, with Timestamps greater than the given one.
     pub(crate) fn new(
         options: &EngineOptions,
         requests: Receiver<Request>,
@@ -114,11 +114,11 @@ impl Committer {
         }
     }
 
-    /// Works until it is asked to close, or every handle is dropped. Returns the callers that wait for the close; they must be
-    /// answered after the committer is dropped and the folder is released.
+    /// Runs until it is asked to close, or all handles have been dropped. Returns the callers that wait for the close; they must be answered after
+    /// the committer has been dropped and the folder has been released.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic stops writing, but not answering: from then on every writer receives the reason.
+        // A panic ends writing, but requests are still answered: from then on, every writer receives the reason.
         while let Err(error) = caught(|| self.work(&mut closers)) {
             self.shared.poison(&error);
         }
@@ -134,7 +134,7 @@ impl Committer {
             }
             let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
             if self.refusal.is_some() {
-                // Space may have become free.
+                // Disk space may have become free.
                 self.tend()?;
             }
             self.check_room();
@@ -144,7 +144,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Refuses writes that add data while the reserve of the disk is not whole.
+    /// Refuses writes that add data while the disk reserve is incomplete.
     fn check_room(&mut self) {
         if let Some(disk) = &self.disk
             && self.refusal.is_none()
@@ -154,7 +154,7 @@ impl Committer {
         }
     }
 
-    /// Processes a request and the requests that wait behind it.
+    /// Processes a request and the requests queued after it as one group.
     fn group(&mut self, first: Request, closers: &mut Vec<Sender<Result<()>>>) {
         let (mut answers, mut request, mut frees) = (Vec::new(), Some(first), false);
         while let Some(next) = request.take() {
@@ -173,7 +173,8 @@ impl Committer {
         }
         let found = self.shared.take_gap();
         let is_added = found.is_some_and(|found| self.state.gaps.add(found, &self.written));
-        // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state has writes that are not durable.
+        // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state contains writes that are not
+        // durable.
         if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
             self.shared.publish(self.state.clone());
         }
@@ -187,8 +188,8 @@ impl Committer {
         self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
     }
 
-    /// Waits a moment for the writers of the last group, which have just been answered and are likely to submit again: sharing
-    /// one sync saves more time than the wait, a small part of a commit, costs. A single writer is not delayed.
+    /// Waits a moment for the writers of the last group, which have just been answered and are likely to submit again: the wait takes a small part of
+    /// the time of a commit, and sharing one sync saves more. A single writer is not delayed.
     fn gather(&self) {
         if self.disk.is_none() || self.expected <= 1 {
             return;
@@ -255,14 +256,14 @@ impl Committer {
             let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
             let (first, deletions) = (deleted().min().cloned(), deleted().count());
             for Change { key, row } in changes {
-                // In memory nothing lies below a deletion.
+                // In memory, a deletion hides nothing, so no tombstone is needed.
                 match (row, &self.disk) {
                     (None, None) => self.state.recent.remove(&key),
                     (row, None) => self.state.recent.set(key, row),
                     (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
             }
-            // A gap that is too short costs readers time only, also after an error of the disk.
+            // A gap that is too short only costs readers time, including after an error of the disk.
             if let Some(first) = first {
                 let _ = self.state.extend_gap(&first, deletions);
             }
@@ -300,14 +301,14 @@ impl Committer {
         Ok(())
     }
 
-    /// Removes the rows of the tables that the group dropped from the base, or from memory step by step.
+    /// Releases the rows of the tables that the group dropped, from the base or step by step from memory.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             let Some(disk) = &mut self.disk else {
                 self.reclaim.push(id);
                 continue;
             };
-            // The base may forget the table before the next sync of the journal.
+            // The base may omit the table before the next sync of the journal.
             if disk.checkpoints.waits_for_room() {
                 disk.journal.sync()?;
             }
@@ -316,7 +317,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Discards the current group after the disk was full.
+    /// Discards the current group because the disk was full.
     fn take_back(&mut self) -> Result<()> {
         self.state = State::clone(&*self.shared.state()?);
         self.written.clear();
@@ -334,10 +335,10 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, then visible, then acknowledges it. A group with a write that `frees` space may use the reserve.
-    /// Writes of the group that add data then use it only once, because later ones are refused until the reserve is whole.
+    /// Makes the group durable, then visible, then acknowledges it. A group with a write that `frees` space may use the reserve. Writes in the group
+    /// that add data then use the reserve at most once, because later ones are refused until the reserve is complete.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
-        // The requests that wait already, and the writers that are answered now.
+        // The number of requests that already wait, plus the writers that are answered now.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
@@ -387,9 +388,9 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Answers all remaining requests: a dropped request reports to its caller that the engine has stopped.
+    /// Answers all remaining requests: the caller of a dropped request learns that the engine has stopped.
     fn drop(&mut self) {
-        // IMPORTANT: readers release the base before it is dropped with `self`, and the folder's lock is dropped last.
+        // IMPORTANT: the readers' reference to the base is released before the base is dropped with `self`, and the folder's lock is dropped last.
         self.shared.close();
         if !Mend::AnswerAtClose.is_in() {
             return;
@@ -399,7 +400,7 @@ impl Drop for Committer {
     }
 }
 
-/// Runs a part of the engine, and converts a panic into an error.
+/// Runs a part of the engine and converts a panic into an error.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();

@@ -1,8 +1,8 @@
 //! Decisions: transactions computed from the latest state by the committer.
 //!
-//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers compete
-//! for one row, like receivers of a queue, all but one would fail. The committer makes a decision itself, always from the latest
-//! state, and its result is one ordinary frame of the journal.
+//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers competed for one row, like
+//! receivers of a queue, all but one would fail. A decision is made by the committer itself, always from the latest state, and is recorded as one
+//! ordinary frame of the journal.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::embedded::state::State;
 use crate::error::{Error, Result};
 use crate::row::Row;
 
-/// The input of a decision, and its changes so far.
+/// The input of a decision, and the changes it has made so far.
 pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
@@ -25,7 +25,7 @@ pub(crate) struct Ground<'a> {
     /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the steady clock of the
     /// next engine on this folder continues from it.
     pub(crate) ticks: u64,
-    /// The position before which no row is left.
+    /// The position before which no row remains.
     pub(crate) front: Front,
     changes: Vec<Change>,
 }
@@ -36,12 +36,12 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, front, changes: Vec::new() }
     }
 
-    /// Moves the front to a later position, which a reader found in an earlier state.
+    /// Moves the front to a later position, which a read of an earlier state has found.
     pub(crate) fn pass(&mut self, front: Front) {
         self.front = self.front.max(front);
     }
 
-    /// Puts a row. All keys of a decision are of one partition.
+    /// Inserts or replaces a row. All keys of a decision must be in one partition.
     pub(crate) fn put(&mut self, key: Key, row: Row) {
         self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
     }
@@ -66,9 +66,9 @@ pub(crate) struct Decided {
 /// The effect of a decision on disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// It may add data.
+    /// The decision may add data.
     Grows,
-    /// It deletes rows, or replaces them by rows that are not larger.
+    /// The decision deletes rows, or replaces them with rows that are not larger.
     Frees,
 }
 
@@ -80,7 +80,7 @@ pub(crate) trait Decision: Send {
     /// Returns `true` if the decision frees disk space.
     fn frees(&self) -> bool;
 
-    /// Stores an error for the caller.
+    /// Stores an error to be sent to the caller.
     fn refuse(&mut self, error: Error);
 
     /// Sends the caller the outcome, or the failure of the whole group.
@@ -93,7 +93,7 @@ impl fmt::Debug for dyn Decision {
     }
 }
 
-/// A decision made by a closure.
+/// A decision computed by a closure.
 pub(crate) struct Decide<F, T> {
     effect: Effect,
     take: Option<F>,
@@ -125,7 +125,7 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
 
     fn answer(self: Box<Self>, failure: Option<&Error>) {
         let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
-        // A caller that has gone is not an error; one without a result sees a closed channel.
+        // A caller that no longer waits is not an error. A caller that gets no result sees a closed channel.
         if let Some(outcome) = outcome {
             let _ = self.to.send(outcome);
         }

@@ -1,4 +1,4 @@
-//! The disk interface of the engine: the few calls of journal and base, which tests can simulate.
+//! The disk interface of the engine: the few operations that journal and base use, which tests can simulate.
 
 pub(crate) mod fault;
 mod real;
@@ -12,11 +12,11 @@ pub use real::RealDisk;
 
 /// A file system with the operations that the engine needs.
 ///
-/// The engine relies on the following guarantees. A simulated disk may exhaust them:
-/// - After [`sync_data`](DiskFile::sync_data) returns, all bytes written to the file before, and its length, survive a power
-///   loss. Until then any part of them may be lost, in any order.
-/// - After [`sync_dir`](Disk::sync_dir) returns, all files and folders created, renamed and removed in the folder before remain
-///   so. Until then each of these changes may be lost.
+/// The engine relies on the following guarantees. A simulated disk may do anything that they permit:
+/// - After [`sync_data`](DiskFile::sync_data) returns, all bytes previously written to the file, and its length, survive a power loss. Until then any
+///   part of them may be lost, in any order.
+/// - After [`sync_dir`](Disk::sync_dir) returns, all previous creations, renames and removals in the folder survive a power loss. Until then, any of
+///   these changes may be lost.
 /// - A rename is atomic: after a power loss either the old name or the new one exists.
 /// - Bytes that a write does not touch do not change, even if the power fails during the write.
 ///
@@ -74,15 +74,15 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. With `create`, creates an empty file, replacing an existing one.
+    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file, replacing any existing one.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Opens a file for reading only. Needs no write permission.
+    /// Opens a file for reading only. No write permission is needed.
     fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.open(path, false)
     }
 
-    /// Renames a file, replacing a file with the new name.
+    /// Renames a file, replacing any file with the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
@@ -91,15 +91,14 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Makes the entries of a folder durable.
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
 
-    /// Returns a disk that accesses the files of a folder through a handle of the folder, under the same paths. The files remain
-    /// the same when the folder or one of its parents is renamed. Returns `None`, the default, if files can be accessed only by
-    /// path.
+    /// Returns a disk that accesses the files of a folder through an open handle to the folder, under the same paths. The paths denote the same files
+    /// even after the folder or one of its parents was renamed. Returns `None`, the default, if files can be accessed only by path.
     fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
         let _ = folder;
         Ok(None)
     }
 
-    /// Locks a file, creating it; the lock is held until the value is dropped or the process ends.
+    /// Locks a file, which is created if it does not exist. The lock is held until the value is dropped or the process ends.
     ///
     /// # Errors
     /// `WouldBlock` if another holder has the lock.
@@ -124,7 +123,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Returns the length in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Returns `true` if the file has no bytes.
+    /// Returns `true` if the file is empty.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -132,20 +131,20 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Fills the buffer with the bytes from an offset.
     ///
     /// # Errors
-    /// `UnexpectedEof` if the file ends before.
+    /// `UnexpectedEof` if the file ends before the buffer is full.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
     /// Writes all bytes at an offset, extending the file if needed.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts the file or extends it with zeros.
+    /// Truncates the file or extends it with zeros.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 
-    /// Makes all written bytes and the length durable.
+    /// Makes all written bytes and the length of the file durable.
     fn sync_data(&self) -> io::Result<()>;
 
-    /// Extends the file by this number of zero bytes at its end, `offset`, and reserves disk space for them. The default
-    /// implementation writes the zeros.
+    /// Extends the file at its end, `offset`, by this number of zero bytes and reserves disk space for them. The default implementation writes the
+    /// zeros.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.write_zeros(offset, bytes)
     }
@@ -163,7 +162,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     }
 }
 
-/// A lock that is held while the value lives.
+/// A lock that is held until the value is dropped.
 ///
 /// ```
 /// use std::io::ErrorKind;

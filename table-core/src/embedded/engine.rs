@@ -1,4 +1,4 @@
-//! The engine handle, its start and its stop.
+//! The engine handle, and how an engine starts and stops.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::embedded::waker::contained;
 use crate::error::Result;
 use crate::store::Capabilities;
 
-/// Capacity of the committer's queue of requests. Further writers wait until a request leaves it.
+/// Capacity of the committer's request queue. If the queue is full, further writers wait.
 const QUEUE: usize = 1_024;
 
 /// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
@@ -71,7 +71,7 @@ pub(crate) struct Inner {
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    /// The state with which callers of an engine in memory write themselves.
+    /// The committer of an engine in memory, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
     committer: Mutex<Option<Thread>>,
 }
@@ -98,7 +98,7 @@ fn start(
     options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok()
 }
 
-/// Counters of calls, for faults that occur on every n-th call.
+/// Counters of calls, for faults that are injected into every n-th call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) all: AtomicU32,
@@ -153,7 +153,7 @@ impl Engine {
         let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
         let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
         let direct = Arc::new(Direct::new(committer));
-        // A test that schedules threads or expects a panic needs every write on the committer's thread.
+        // A test that schedules threads or injects panics needs every write to run on the committer's thread.
         let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
         let own = by_callers.then(|| Arc::clone(&direct));
         let thread = start(&options, &shared, move || direct.run(&queue, &threads));
@@ -249,8 +249,8 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
 
-    /// Runs a checkpoint and merges the base until it contains each row once, without replaced or deleted rows. It works in
-    /// slices while readers and writers continue, and needs disk space for one slice.
+    /// Runs a checkpoint and merges the base until it contains each row once, without replaced or deleted rows. The compaction works in slices while
+    /// readers and writers continue, and needs disk space for one slice.
     ///
     /// # Errors
     /// `Corrupted` if a part of the base cannot be read: this part is left unchanged, and the rest is compacted. `EnginePoisoned`
@@ -288,7 +288,7 @@ impl Engine {
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.shared.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
-        // The next engine on the folder may have removed files meanwhile.
+        // The next engine on the folder may have removed files since this read began.
         self.inner.shared.check_open().map(|()| found)
     }
 
@@ -309,11 +309,11 @@ impl Engine {
         outcome
     }
 
-    /// Lets later scans skip a gap that a scan found. The committer takes the gap with the next group of writes. If none comes before another
-    /// scan, the committer is woken.
+    /// Lets later scans skip a gap that a scan found. The committer picks up the gap with the next group of writes. If another scan reports a gap
+    /// before that, the committer is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
-            // A committer with a full queue is awake.
+            // If its queue is full, the committer is awake.
             let _ = self.inner.requests.try_send(Request::Wake);
         }
     }
@@ -332,7 +332,7 @@ impl Engine {
             None => Some(request),
         };
         let Some(request) = left else {
-            // The result is ready, or a panic lost it.
+            // The result is available, or was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
         contained(async {

@@ -60,10 +60,10 @@ impl Step {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Take the step.
+    /// Continue with the step.
     #[default]
     Continue,
-    /// Fail as if the disk had failed; the engine is poisoned.
+    /// Fail as if the disk had failed, which poisons the engine.
     Fail,
 }
 
@@ -72,7 +72,7 @@ pub enum Action {
 pub struct Hook(Arc<dyn Fn(Step) -> Action + Send + Sync>);
 
 impl Hook {
-    /// Creates a hook from a closure. It runs on the engine's threads and must not wait for the engine.
+    /// Creates a hook from a closure. The closure runs on the engine's threads and must not wait for the engine.
     pub fn new(ask: impl Fn(Step) -> Action + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
     }
@@ -84,7 +84,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// The fault of a step that a test made fail.
+/// The fault of a step that a test caused to fail.
 #[derive(Debug, thiserror::Error)]
 #[error("failpoint at {0:?}")]
 struct Stopped(Step);
@@ -95,7 +95,7 @@ impl Fault for Stopped {
     }
 }
 
-/// Calls the hook, if any.
+/// Calls the hook for a step, if a hook is set.
 pub(crate) fn reach(hook: Option<&Hook>, step: Step) -> Result<()> {
     match hook {
         Some(hook) if (hook.0)(step) == Action::Fail => Err(Error::of(Stopped(step))),

@@ -1,4 +1,4 @@
-//! Folders: handles that outlive a rename, durable creation, and deletion of files.
+//! Folders: handles that survive a rename of the folder, durable creation, and deletion of files.
 
 pub(crate) mod fault;
 
@@ -10,7 +10,7 @@ use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::mend::Mend;
 use crate::error::Result;
 
-/// Returns a path that stays the same when the process changes its directory.
+/// Returns an absolute path, which stays valid when the process changes its working directory.
 pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
     std::path::absolute(folder).map_err(|error| Task::OpenFolder(folder.into()).failed(error))
 }
@@ -21,7 +21,7 @@ pub(crate) fn hold(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>>
     Ok(held.unwrap_or_else(|| Arc::clone(disk)))
 }
 
-/// Returns a disk like [`hold`]; the disk itself if the folder does not exist.
+/// Returns a disk like [`hold`], or the disk itself if the folder does not exist.
 pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
     match disk.hold(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Arc::clone(disk)),
@@ -32,7 +32,7 @@ pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<d
     }
 }
 
-/// Creates a folder and the folders above it, durably, even if an earlier engine created them and stopped.
+/// Creates a folder and its parent folders durably, even if an earlier engine created them and was then interrupted.
 pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     let mut path: Vec<PathBuf> = folder.ancestors().map(here).collect();
@@ -43,7 +43,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let make = || {
         for parent in path.iter().rev().skip(1).filter(|_| Mend::SyncParents.is_in()) {
             match disk.sync_dir(parent) {
-                // This program has not created a folder that it may not read.
+                // A folder that this program may not read was not created by it.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
                 outcome => outcome?,
             }
@@ -53,7 +53,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     make().map_err(|error| Task::MakeFolder(folder.into()).failed(error))
 }
 
-/// Deletes files by name, durably. Returns how many it deleted.
+/// Deletes the files with the given names durably. Returns the number of deleted files.
 pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> bool) -> Result<u64> {
     let remove = || {
         let names: Vec<String> = disk.list(folder)?.into_iter().filter(|name| which(name)).collect();

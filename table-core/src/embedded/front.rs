@@ -1,4 +1,4 @@
-//! The front of a queue: the position before which no message is left.
+//! The front of a queue: the position before which no message remains.
 
 /// A position among rows that are ordered by an instant, then by the Timestamp of their transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

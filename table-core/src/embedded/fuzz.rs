@@ -1,5 +1,5 @@
-//! Functions for fuzzing the engine's formats: each accepts any bytes, panics if a guarantee is broken, and returns `true` if the
-//! bytes were accepted. No part of the API.
+//! Functions for fuzzing the engine's formats: each accepts any bytes, panics if a guarantee is broken, and returns `true` if the bytes were
+//! accepted. Not public API.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub use base::fuzz::{block, block_of, index, version};
 
 const SALT: Salt = Salt { head: 1, record: 2 };
 
-/// A file with these bytes.
+/// A file with the given bytes.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 
@@ -46,10 +46,10 @@ impl DiskFile for Bytes {
     }
 }
 
-/// Reads a journal file, and reads it again after cutting it at its end.
+/// Reads a journal file, cuts it at its end, and reads it again.
 ///
 /// # Panics
-/// If it is not.
+/// If the two reads differ.
 #[must_use]
 pub fn journal(bytes: &[u8]) -> bool {
     let (salt, sequence) = FileHeader::read(bytes).map_or((SALT, 1), |header| (header.salt, header.sequence));
@@ -68,15 +68,15 @@ pub fn journal(bytes: &[u8]) -> bool {
     again.is_some_and(|(_, _, records)| !records.is_empty())
 }
 
-/// Reads the record of a frame, and reads it back from a separate frame.
+/// Reads the record of a frame, and reads it again from a separate frame.
 ///
 /// # Panics
-/// If it is not.
+/// If the two records differ.
 #[must_use]
 pub fn record(bytes: &[u8]) -> bool {
     let Some(record) = Record::read(bytes) else { return false };
     if let Record::Write { changes, .. } = &record {
-        // A transaction has one partition: no other record is ever written.
+        // A transaction has one partition, so no other records are ever written.
         let first: &[u8] = changes.first().map_or(&[], |change| &change.key);
         let partition = first.get(..frame::partition_bytes(first)).unwrap_or_default();
         if !changes.iter().all(|change| change.key.starts_with(partition)) {
@@ -90,7 +90,7 @@ pub fn record(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns the bytes of a journal file with a record that writes these rows.
+/// Returns the bytes of a journal file whose record writes these rows.
 #[must_use]
 pub fn journal_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let mut out = Writer::default();

@@ -1,9 +1,9 @@
 //! Gaps: ranges of keys without rows, which scans skip.
 //!
-//! A deleted row leaves a deletion in memory and in the base until a merge removes both. A scan that passes many deletions reports their
-//! range as a gap. The committer adds the gap to its latest state, unless a row was written into the range after the state that the scan read.
-//! A write of a row cuts the gap at its key, and a deletion of the first row behind a gap extends it. Gaps belong to the state, so each snapshot has its own. They are never stored: after the
-//! folder is opened, scans find them again.
+//! A deleted row leaves a deletion in memory and in the base until a merge removes both. A scan that skips many deletions reports their range as a
+//! gap. The committer adds the gap to its latest state, unless a row was written into the range since the state that the scan read. A write of a row
+//! cuts the gap at its key, and a deletion of the first row after a gap extends it. Gaps belong to the state, so each snapshot has its own. They are
+//! never stored: after the folder is opened, scans find them again.
 
 mod search;
 
@@ -17,9 +17,9 @@ use crate::embedded::mend::Mend;
 
 pub(super) use search::Search;
 
-/// Gaps of a state, at most. All are forgotten when there would be more; scans find those again that matter.
+/// The maximum number of gaps of a state. If it is exceeded, all gaps are discarded, and scans find the relevant ones again.
 const MOST: usize = 1_024;
-/// Written keys that reports are checked against. A report from before them is refused.
+/// The number of written keys that are remembered. A reported gap that is older than all of them is refused.
 const REMEMBERED: usize = 2_048;
 
 /// The gaps of a state. Cloning is O(1).
@@ -27,7 +27,7 @@ const REMEMBERED: usize = 2_048;
 pub(crate) struct Gaps {
     /// The end of each gap, by its start. Gaps neither overlap nor touch.
     ends: OrdMap<Key, Key>,
-    /// The number of rows that were written between the opening of the engine and this state.
+    /// The number of rows written between the opening of the engine and this state.
     writes: u64,
 }
 
@@ -35,16 +35,16 @@ pub(crate) struct Gaps {
 #[derive(Debug)]
 pub(crate) struct FoundGap {
     span: Span,
-    /// The number of rows that were written before the state of the scan.
+    /// The number of rows written before the state that the scan read.
     writes: u64,
 }
 
-/// The keys of the last rows that were written.
+/// The keys of the most recently written rows.
 #[derive(Default)]
 pub(crate) struct WrittenKeys(VecDeque<Key>);
 
 impl Gaps {
-    /// Returns the first gap that has keys of a span.
+    /// Returns the first gap that contains keys of a span.
     pub(super) fn first_in(&self, span: &Span) -> Option<(&Key, &Key)> {
         if self.ends.is_empty() {
             return None;
@@ -57,7 +57,7 @@ impl Gaps {
         })
     }
 
-    /// Cuts the gap that a written key lies in.
+    /// Cuts the gap that contains a written key.
     pub(super) fn write(&mut self, key: &Key) {
         self.writes += 1;
         if self.ends.is_empty() || !Mend::CutGaps.is_in() {
@@ -76,20 +76,20 @@ impl Gaps {
         }
     }
 
-    /// Returns `true` if a gap ends before this key.
+    /// Returns `true` if a gap ends just before this key.
     pub(super) fn end_at(&self, key: &[u8]) -> bool {
         let before = self.ends.range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(key))).next_back();
         before.is_some_and(|(_, end)| **end == *key)
     }
 
-    /// Adds a gap that a scan of this state found.
+    /// Adds a span without rows in this state to the gaps.
     pub(super) fn extend(&mut self, span: Span) {
         if !span.is_empty() {
             self.join(span);
         }
     }
 
-    /// Adds a gap, if it is known to be one in this state.
+    /// Adds a found gap, if it is known to be still a gap in this state.
     pub(super) fn add(&mut self, found: FoundGap, written: &WrittenKeys) -> bool {
         let is_gap = written.none_in(&found, self.writes) || !Mend::CheckGaps.is_in();
         if is_gap {
@@ -117,7 +117,7 @@ impl Gaps {
         self.ends.insert(start, end);
     }
 
-    /// Returns a report of a gap in this state.
+    /// Returns the report of a gap in this state.
     pub(super) const fn found(&self, span: Span) -> FoundGap {
         FoundGap { span, writes: self.writes }
     }
@@ -132,7 +132,7 @@ impl WrittenKeys {
         self.0.push_back(Key::clone(key));
     }
 
-    /// Forgets all keys, because some of the writes were taken back. Reports from before are refused.
+    /// Discards all keys, because some of the writes were undone. Gaps found earlier are refused.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

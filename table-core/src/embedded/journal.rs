@@ -22,8 +22,8 @@ use crate::error::{ErrorCode, Result};
 
 pub(crate) use reuse::reuse;
 
-/// Number of zero bytes that are written ahead of the frames at a time. A sync without a new length and new blocks takes about
-/// two thirds of the time.
+/// Number of zero bytes that are written ahead of the frames at a time. A sync takes about a third less time if the file has no new length and no new
+/// blocks.
 const AHEAD: usize = 1 << 20;
 
 /// The end of the journal: a file with space for the next frame at `end`.
@@ -34,7 +34,7 @@ pub(crate) struct Tail {
     pub(crate) salt: Salt,
     /// The offset of the next frame.
     pub(crate) end: u64,
-    /// The length of the file. The bytes from `end` on are zeros, or belong to an earlier journal file.
+    /// The length of the file. The bytes from `end` on are zeros, or remain from an earlier journal file.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Journal {
     next: Option<Tail>,
     /// Every frame below this sequence number is durable.
     durable: u64,
-    /// The frames of the current group, and their number.
+    /// The frames of the current group.
     group: Writer,
     frames: u64,
 }
@@ -79,7 +79,8 @@ impl Journal {
             let file = disk.open(&file::path(folder, number), true)?;
             file.write_at(0, &header)?;
             file.sync_data()?;
-            // IMPORTANT: the entry is durable before a frame is written: a gap between journal files is corruption.
+            // IMPORTANT: the directory entry is durable before a frame is written, because a gap between journal files would be treated as
+            // corruption.
             if Mend::SyncJournalEntry.is_in() {
                 disk.sync_dir(folder)?;
             }
@@ -101,8 +102,7 @@ impl Journal {
     /// reserve.
     ///
     /// # Errors
-    /// After `DiskFull` the journal is in its state before the group, and can be written. After any other error it must not be
-    /// used.
+    /// After `DiskFull`, the journal has the same state as before the group and remains usable. After any other error it must not be used.
     pub(crate) fn commit(&mut self, sync: bool, frees: bool) -> Result<()> {
         if self.group.as_bytes().is_empty() {
             return Ok(());
@@ -142,7 +142,7 @@ impl Journal {
         }
         let start = self.tail.filled.max(end);
         match self.tail.file.write_at(start, &vec![0; AHEAD]) {
-            // The frames themselves may still fit.
+            // The frames themselves may still fit into the free space.
             Err(error) if frees && is_full(&error) => self.tail.file.set_len(self.tail.filled),
             written => {
                 written?;
@@ -155,7 +155,7 @@ impl Journal {
     /// Undoes a group on a full disk.
     fn take_back(&mut self) -> io::Result<()> {
         self.tail.file.set_len(self.tail.end)?;
-        // IMPORTANT: durable before the group is refused: no later open may find a frame of it.
+        // IMPORTANT: the undo is durable before the group is refused, so a later open never finds one of its frames.
         self.tail.file.sync_data()?;
         self.tail.filled = self.tail.end;
         self.tail.sequence -= std::mem::take(&mut self.frames);
@@ -164,8 +164,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were
-    /// durable, so the next open recognises damage of the last one, instead of treating it as a write that a crash interrupted.
+    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next
+    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         if self.tail.is_closed {
@@ -177,7 +177,7 @@ impl Journal {
             self.tail.file.sync_data()
         };
         if let Err(error) = close() {
-            // All writes are durable without it.
+            // Harmless: all writes are durable without the closing frame.
             tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame");
         }
         self.group.clear();
@@ -200,7 +200,7 @@ impl Journal {
         self.next = Some(next);
     }
 
-    /// Removes the next file to free its space.
+    /// Removes the next file, which frees its space.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));
@@ -213,7 +213,7 @@ impl Journal {
     /// After a shortage of disk space or descriptors the journal continues in the old file. The new file is then empty or
     /// missing, and the next open ignores it. After any other error the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
-        // IMPORTANT: the old file is durable before the new one has a frame: only the last file with frames may have a torn tail.
+        // IMPORTANT: the old file is durable before the new one contains a frame, because only the last file with frames may have a torn tail.
         self.sync()?;
         reach(self.hook.as_ref(), Step::JournalCreate)?;
         let (number, sequence) = (self.tail.number + 1, self.tail.sequence);
@@ -235,12 +235,12 @@ impl Journal {
         })
     }
 
-    /// Bytes of the group so far.
+    /// Returns the size in bytes of the group so far.
     pub(crate) fn group_bytes(&self) -> usize {
         self.group.as_bytes().len()
     }
 
-    /// Bytes of frames in the current file.
+    /// Returns the number of bytes of frames in the current file.
     pub(crate) fn bytes(&self) -> u64 {
         self.tail.end
     }

@@ -1,8 +1,8 @@
 //! Keys in the engine's maps: table, partition and row as bytes in the order of the service (ORD-1).
 //!
-//! `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, both texts in the order-preserving bytes of
-//! [`order`](crate::key::order). Stored keys contain no character below U+0020 (KEY-3), so the only byte 0x00 is the end of the
-//! partition, and a partition that is a prefix of another sorts before it.
+//! `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, both keys in the order-preserving encoding of [`order`](crate::key::order). Stored keys
+//! contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition, and a partition that is a prefix of another sorts
+//! before it.
 
 mod split;
 
@@ -18,14 +18,14 @@ pub(crate) use split::SplitKey;
 /// The bytes of a stored key; clones share them.
 pub(crate) type Key = Arc<[u8]>;
 
-/// Bytes of the table's id at the front of a key.
+/// The number of bytes of the table's id at the front of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
 /// The end of the partition within a key.
 const END: u8 = 0;
-/// The smallest byte above [`END`]: no text of a stored key begins with it.
+/// The smallest byte above [`END`]; no part of a stored key starts with it.
 const ABOVE_END: u8 = 1;
 
-/// Appends the partition's part of a key, including its end.
+/// Appends the table and partition of a key, including the end marker.
 fn push_partition(table: u32, partition_key: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&table.to_be_bytes());
     order::encode(partition_key, out);
@@ -40,7 +40,7 @@ pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut V
     order::encode(row_key, out);
 }
 
-/// Returns a function that encodes the keys of entities of one partition. The table's id is added later by [`set_table`].
+/// Returns a function that encodes the keys of entities in one partition. The table's id is added later by [`set_table`].
 pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
     push_partition(0, partition_key, &mut buffer);
@@ -74,12 +74,12 @@ pub(crate) struct Span {
 impl Span {
     /// Returns the span of all keys of a table.
     pub(crate) fn table(table: u32) -> Self {
-        // Ids end below the largest (`Catalog`), so the next id always has bytes.
+        // The last id is never used (`Catalog`), so a next id always exists.
         Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
     }
 
-    /// Returns the span of a key range. If the range has several partitions, the span does not bound the rows: they are a
-    /// condition on each entity.
+    /// Returns the span of a key range. If the range includes several partitions, the span does not bound the rows, which must then be checked for
+    /// each entity.
     pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
         match keys.partition_key.single() {
             Some(partition_key) => Self::rows(table, partition_key, &keys.row_key),
@@ -96,7 +96,7 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // The row is the last part of a key: its bytes compare like its text for every bound, including U+0000.
+        // The row is the last part of a key, so its bytes compare like the string for every bound, including one with U+0000.
         let start = match &rows.lower {
             Bound::Included(text) => bound(text, &[]),
             Bound::Excluded(text) => bound(text, &[0]),
@@ -123,8 +123,8 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is
-        // below t exactly if p ≤ u. So the bound is cut to u, before or after all keys of the partition u.
+        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is below t exactly if p ≤
+        // u. Therefore, the bound is shortened to u, and placed before or after all keys of the partition u.
         let start = match &partitions.lower {
             Bound::Included(text) => match cut(text) {
                 Some(head) => bound(head, &[ABOVE_END]),
@@ -144,7 +144,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the span from a position on; a position before the span changes nothing.
+    /// Returns the part of the span that starts at a position. A position before the span changes nothing.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
@@ -160,12 +160,12 @@ impl Span {
     }
 }
 
-/// Returns the text before the first character that stored keys cannot contain and that sorts below all valid ones.
+/// Returns the part of a string before the first character that sorts below all valid characters and that stored keys cannot contain.
 fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }
 
-/// Decodes keys into texts. Consecutive keys of one partition decode it once.
+/// Decodes keys into strings. For consecutive keys in one partition, the partition is decoded once.
 #[derive(Debug, Default)]
 pub(crate) struct KeyReader {
     prefix: Vec<u8>,
@@ -198,7 +198,7 @@ impl KeyReader {
         Ok(self.again(key))
     }
 
-    /// Splits a key that is known to have the `PartitionKey` of the previous one.
+    /// Splits a key that is known to have the same `PartitionKey` as the previous one.
     #[inline]
     pub(crate) fn again<'k>(&self, key: &'k [u8]) -> (&str, &'k [u8]) {
         (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())

@@ -18,10 +18,10 @@ pub(crate) const LOCK: &str = "LOCK";
 /// The name of an engine's manifest while it is written.
 pub(crate) const FORMAT_NEW: &str = "FORMAT.new";
 const BACKUP_NEW: &str = "BACKUP.new";
-/// The name of an empty file in a folder that an engine is being restored to.
+/// The name of an empty file that marks a folder as the destination of a restore.
 const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
-/// The version of folders that are written.
+/// The version of folders that this library writes.
 const VERSION: u32 = 5;
 /// The first released version. All versions from this one on are readable.
 const FIRST_RELEASED: u32 = 2;
@@ -85,7 +85,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(RESTORING) {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
-    // A crash during the creation of the folder leaves at most these files. The last one is in the root of a volume.
+    // A crash during the creation of the folder leaves at most these files. `lost+found` is in the root of a volume.
     let lost_and_found = if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK };
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, lost_and_found];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
@@ -130,13 +130,13 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
     let make = || {
         file.sync_data()?;
         disk.rename(&new, &folder.join(name))?;
-        // IMPORTANT: durable before any other file is created: a folder with files and without a manifest is refused.
+        // IMPORTANT: the manifest is durable before any other file is created, because a folder with files but without a manifest is refused.
         disk.sync_dir(folder)
     };
     make().map_err(|error| task().failed(error))
 }
 
-/// Marks an empty folder as the destination of a restore, durably: a restore may end before it has written any other file.
+/// Marks an empty folder as the destination of a restore, durably, because a restore may be interrupted before it has written any other file.
 pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let task = || Task::WriteFolder(folder.into());
     let file = disk.open(&folder.join(RESTORING), true).map_err(|error| task().refused(error))?;
@@ -148,7 +148,7 @@ pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let cannot = |error| Task::WriteFolder(folder.into()).failed(error);
     disk.remove(&folder.join(RESTORING)).map_err(cannot)?;
     disk.sync_dir(folder).map_err(cannot)?;
-    // IMPORTANT: last, because a folder with content and without a manifest is refused.
+    // IMPORTANT: the manifest is written last, because a folder with content but without a manifest is refused.
     write(disk, folder, FORMAT)
 }
 

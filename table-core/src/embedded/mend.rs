@@ -1,6 +1,6 @@
 //! Fixes of past faults of the engine. With the feature `mutations` a test disables one to check that it finds the fault again.
 
-/// A fix, described by the fault that returns without it.
+/// A fix. Each variant describes the fault that returns if the fix is disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mend {
@@ -18,19 +18,19 @@ pub enum Mend {
     CheckParts,
     /// Recovery treats the frames of a failed sync as durable.
     RewriteUnsynced,
-    /// Folders above the engine's are not durable.
+    /// Parent folders of the engine's folder are not durable.
     SyncParents,
-    /// The entry of a journal file is not durable when frames are written to it.
+    /// The directory entry of a journal file is not durable when frames are written to it.
     SyncJournalEntry,
     /// The header of a reused journal file is not durable when the file has its new name.
     SyncReused,
-    /// A run is not durable when the base names it.
+    /// A run is not durable when the base refers to it.
     SyncRuns,
     /// The base is not durable when the journal that it covers is deleted.
     SyncBase,
-    /// A journal file is deleted that the base does not cover.
+    /// A journal file that the base does not cover is deleted.
     KeepUncovered,
-    /// A group on a full disk ends all writing.
+    /// A group that does not fit on a full disk ends all writing.
     TakeBackGroups,
     /// A checkpoint on a full disk ends all writing.
     PutOffCheckpoints,
@@ -38,21 +38,21 @@ pub enum Mend {
     RetryFlushes,
     /// Two versions of a row have the same Timestamp at the end of time.
     RefuseEndOfTime,
-    /// A second engine opens the folder after `LOCK` has been removed.
+    /// A second engine can open the folder after `LOCK` has been removed.
     LockManifest,
     /// The root of a volume cannot be opened because of its `lost+found`.
     AllowLostAndFound,
-    /// A scan continues in another table with the same name.
+    /// A scan continues in another table that has the same name.
     EndScans,
-    /// A file of a backup is not durable when the backup names it.
+    /// A file of a backup is not durable when the backup refers to it.
     SyncCopies,
     /// Files of the earlier backup are removed before the new one is durable.
     KeepEarlierBackup,
-    /// A merge removes as many layers from a segment as it chose before the segment was cut, and verifies nothing.
+    /// A merge removes the number of layers that it chose before the segment was cut, without verifying which layers these are.
     NameLayers,
-    /// A row that is written between deleted ones is not found by scans.
+    /// Scans do not find a row that is written between deleted ones.
     CutGaps,
-    /// A scan reports a range as empty, and a row that was written there since is not found.
+    /// A scan reports a range as empty, and later scans do not find a row that was written there in the meantime.
     CheckGaps,
 }
 
@@ -93,7 +93,7 @@ impl Mend {
         true
     }
 
-    /// Returns `true` if the fix is enabled for the current thread.
+    /// Returns `true` unless the fix is disabled for the current thread.
     #[cfg(feature = "mutations")]
     pub(crate) fn is_in(self) -> bool {
         switch::OUT.get() != Some(self)
@@ -113,7 +113,7 @@ mod switch {
         pub(super) static OUT: Cell<Option<Mend>> = const { Cell::new(None) };
     }
 
-    /// Disables a fix for the current thread, or enables all.
+    /// Disables a fix for the current thread, or enables all fixes.
     pub fn take_out(mend: Option<Mend>) {
         OUT.set(mend);
     }

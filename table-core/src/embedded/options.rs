@@ -18,13 +18,12 @@ pub enum Durability {
     /// The write is on the disk and survives a power loss (CON-1). Writers that wait at the same time share one sync.
     #[default]
     Durable,
-    /// The write is in the operating system's cache. It survives the end of the process, and a power loss only after a
-    /// checkpoint, a close or the next journal file has synced it. A power loss removes the last writes, and never an earlier
-    /// write or a part of one.
+    /// The write is in the operating system's cache. It survives the end of the process, and a power loss only after a checkpoint, a close or the
+    /// next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
     Relaxed,
 }
 
-/// Injected misbehaviour, with which callers can test their handling of it (ENG-14). The default is none.
+/// Injected faults, with which callers can test how they handle them (ENG-14). The default is none.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -36,15 +35,15 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Every n-th page is empty and has a token (PAGE-4). 1 counts as 2, because a query must end.
+    /// Every n-th page is empty and has a token (PAGE-4). 1 is treated as 2, because a query must end eventually.
     pub empty_page_every: Option<NonZeroU32>,
-    /// Maximum number of entities of a page, whatever `$top` is (PAGE-4).
+    /// Maximum number of entities of a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
-    /// A page ends with its partition (PAGE-1).
+    /// Pages end at the end of a partition (PAGE-1).
     pub partition_pages: bool,
     /// Every n-th call is refused with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,
-    /// Every n-th transaction is applied, and then answered with `OperationTimedOut` (CON-11).
+    /// Every n-th transaction is applied but answered with `OperationTimedOut` (CON-11).
     pub lose_answer_every: Option<NonZeroU32>,
 }
 
@@ -103,7 +102,7 @@ impl EngineOptions {
         Self::default()
     }
 
-    /// Sets the limits for users. [`Limits::UNLIMITED`] stores data that no service may accept, and must be chosen explicitly.
+    /// Sets the limits that are enforced. [`Limits::UNLIMITED`] stores data that no service may accept, and must be chosen explicitly.
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -115,29 +114,29 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the memory for blocks of the base, in bytes, shared by all readers and snapshots.
+    /// Sets the size in bytes of the cache for blocks of the base, which all readers and snapshots share.
     ///
-    /// A point get of a cached block takes a few microseconds; otherwise it reads 8 KiB from the file, which takes several times
-    /// as long. In addition, the index and the filter of each file that was read are kept in memory: about three bytes per row,
-    /// or 1.3 bytes and two keys for each block of 8 KiB. Keys of one file share their common prefix.
+    /// A point get from a cached block takes a few microseconds; otherwise, it reads 8 KiB from the file, which takes several times as long. In
+    /// addition, the index and the filter of each file that was read are kept in memory: about three bytes per row, or more precisely 1.3 bytes per
+    /// row plus two keys for each block of 8 KiB. The common prefix of a file's keys is stored only once.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// Sets the approximate bound on rows that are not in the base yet, in bytes. At the bound writers wait for a checkpoint.
+    /// Sets the approximate maximum size in bytes of rows that are not yet in the base. When it is reached, writers wait for a checkpoint.
     pub const fn recent_bytes(mut self, bytes: usize) -> Self {
         self.recent_bytes = bytes;
         self
     }
 
-    /// Sets the approximate bytes of rows that start a checkpoint. Twice as much journal also starts one.
+    /// Sets the approximate size in bytes of recent rows that starts a checkpoint. A journal of twice this size also starts one.
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bytes;
         self
     }
 
-    /// Returns the bytes at which a run of the base ends: a checkpoint writes a few runs, and a slice of a merge one.
+    /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and one slice of a merge writes one run.
     pub(crate) const fn run_bytes(&self) -> u64 {
         (self.checkpoint_bytes / 3) as u64
     }
@@ -153,14 +152,14 @@ impl EngineOptions {
         }
     }
 
-    /// Sets the time during which the name of a deleted table returns `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on
-    /// the service. It ends when the engine is closed.
+    /// Sets the time during which the name of a deleted table returns `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. Closing
+    /// the engine ends this time.
     pub const fn table_delete_delay(mut self, delay: Duration) -> Self {
         self.table_delete_delay = delay;
         self
     }
 
-    /// Sets the injected misbehaviour (ENG-14).
+    /// Sets the injected faults (ENG-14).
     pub const fn faults(mut self, faults: Faults) -> Self {
         self.faults = faults;
         self
@@ -172,7 +171,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets a hook that is called before every step to the disk, for tests.
+    /// Sets a hook for tests that is called before every step that accesses the disk.
     pub fn failpoints(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
         self
@@ -184,7 +183,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the scheduler that starts the engine's threads and decides when each runs, for tests.
+    /// Sets the scheduler for tests that starts the engine's threads and decides when each one runs.
     pub fn scheduler(mut self, scheduler: Arc<dyn Scheduler>) -> Self {
         self.threads = Threads::scheduled(scheduler);
         self

@@ -15,21 +15,21 @@ use crate::query::{Continuation, EntityRef, Gather, Page, Position, Query, Query
 use crate::row::RowView;
 use crate::store::StoredRow;
 
-/// Number of rows from which the size of a page is estimated.
+/// The number of rows from which the size of a page is estimated.
 const SAMPLE: usize = 8;
-/// Number of comparisons that take about as long as reaching an entry.
+/// The number of comparisons that take about as long as reaching an entry.
 const COMPARISONS: u64 = 16;
 
 /// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five seconds (PAGE-1, PAGE-11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageBounds {
-    /// Entities returned.
+    /// The maximum number of entities returned.
     pub(crate) entities: usize,
-    /// Bytes of entities returned.
+    /// The maximum number of bytes of entities returned.
     pub(crate) bytes: usize,
-    /// Examined entries, including tombstones; with a filter of many comparisons each counts for more.
+    /// The maximum number of entries examined, including tombstones. With a filter of many comparisons, each entry counts for more than one.
     pub(crate) examined: u64,
-    /// Bytes of examined entries.
+    /// The maximum number of bytes of entries examined.
     pub(crate) examined_bytes: usize,
     /// `true` if a page ends with its partition.
     pub(crate) partition: bool,
@@ -111,8 +111,8 @@ pub(crate) fn read(
     Ok((page, gap))
 }
 
-/// Returns an empty page with a token for its own start (ENG-14); `None` if the page may not have a token (PAGE-10, ENG-5) or no
-/// token can name the start.
+/// Returns an empty page with a token for its own start (ENG-14); `None` if the page may not have a token (PAGE-10, ENG-5) or no token can represent
+/// the start.
 pub(crate) fn empty_page(
     (id, name): (u32, &TableName),
     query: &Query,
@@ -139,22 +139,22 @@ fn lowest(bound: &Bound<String>) -> String {
 struct Pager<'q> {
     query: &'q Query,
     matcher: Option<Matcher>,
-    /// The rows of a range over several partitions are a condition on each entity.
+    /// `true` if the range includes several partitions, so the bounds on rows must be checked for each entity.
     check_row_key: bool,
-    /// `true` if a condition names a key.
+    /// `true` if a condition refers to a key.
     looks_at_keys: bool,
     top: usize,
     bounds: PageBounds,
     reader: KeyReader,
-    /// Buffer for complete keys.
+    /// A buffer for complete keys.
     key: Vec<u8>,
-    /// `true` if all entries since the last row of the page are alike, and the prefix of their keys determines the partition.
+    /// `true` if all entries since the last row of the page have the same prefix and shape, and the prefix of their keys determines the partition.
     is_alike: bool,
     partition_key: Option<String>,
     rows: Gather,
     bytes: usize,
     rows_read: u64,
-    /// Weight of an examined entry.
+    /// The weight of an examined entry.
     weight: u64,
     examined: u64,
     examined_bytes: usize,
@@ -180,7 +180,7 @@ impl<'q> Pager<'q> {
             rows: Gather::default(),
             bytes: 0,
             rows_read: 0,
-            // The published 15 comparisons (FIL-7) count like one: the time of a page is bounded for every filter.
+            // The published 15 comparisons (FIL-7) count as one, so the time of a page is bounded for every filter.
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,
@@ -206,8 +206,8 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // A full page continues to the next match: the last page must not have a token (PAGE-5), and a token is the key of
-            // the next entity (PAGE-6).
+            // A full page continues to the next match, because the last page must not have a token (PAGE-5), and a token is the key of the next
+            // entity (PAGE-6).
             let bytes = row.bytes();
             let full = self.rows.len() >= self.top
                 || (self.rows.len() > 0 && self.bytes + bytes > self.bounds.bytes);
@@ -235,8 +235,8 @@ impl<'q> Pager<'q> {
         Ok(ControlFlow::Break(()))
     }
 
-    /// Returns `true` if an entity satisfies the query. Its key is converted to text only for a comparison that needs it: most
-    /// filters do not, and the conversion takes a quarter of their time.
+    /// Returns `true` if an entity satisfies the query. Its key is converted to strings only for a comparison that needs it: most filters do not, and
+    /// the conversion takes a quarter of their time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
         let (partition_key, row_key) =

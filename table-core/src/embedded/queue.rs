@@ -1,11 +1,11 @@
 //! The engine as a [`QueueStore`]: a queue is an internal table, and each operation is one decision on it.
 //!
-//! - A message has two rows (`docs/format.md`, "Queues"): its text, by id, and its visibility, by instant. So the next message to
-//!   receive is the first row of a range, and receiving does not rewrite the text.
-//! - The committer runs decisions one after another on the latest state, in the groups of all writes: receivers never conflict,
-//!   share syncs, and never get the same message at the same time.
-//! - Instants come from a steady clock over the engine's [clock](crate::embedded::EngineOptions::clock), which tests can set:
-//!   leases end in time even after that clock has jumped ahead and back.
+//! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by instant. The next
+//!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
+//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
+//!   and never hold the same message at the same time.
+//! - Instants come from a steady clock over the engine's [clock](crate::embedded::EngineOptions::clock), which tests can set: leases end on time even
+//!   after that clock has jumped forward and back.
 
 mod decisions;
 mod fault;
@@ -50,7 +50,7 @@ fn in_queue(queue: &QueueName, error: Error) -> Error {
 }
 
 impl Engine {
-    /// Returns at most `top` names of queues in order, starting at a name or prefix.
+    /// Returns at most `top` names of queues in order, starting at a given name or prefix.
     ///
     /// ```
     /// use table_core::{Engine, QueueName, QueueStore};
@@ -67,7 +67,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `ServerBusy`, as of every call; `Io` if the engine has failed.
+    /// `ServerBusy`, which the options can inject into every call; `Io` if the engine has failed.
     pub fn queues_from(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
@@ -77,8 +77,8 @@ impl Engine {
         names.take(top).map(QueueName::new).collect()
     }
 
-    /// Returns the name of a private table of a program on the engine: listings omit it, and [`TableName::new`] refuses it, so
-    /// users cannot name it.
+    /// Returns the name of a private table for a program that is built on the engine: listings omit it, and [`TableName::new`] refuses it, so users
+    /// cannot name it.
     ///
     /// ```
     /// use table_core::{Engine, TableName, TableStore};
@@ -130,11 +130,10 @@ impl Engine {
         Ok(count)
     }
 
-    /// Finds the first remaining message, skipping tombstones of received messages. It reads on the caller's thread, so no writer
-    /// waits.
+    /// Finds the first remaining message, skipping tombstones of received messages. The read runs on the caller's thread, so no writer waits.
     ///
-    /// The result stays valid: a later decision inserts its messages at its own instant or later, which is not before the last
-    /// decision of the state, and with a later Timestamp.
+    /// The result stays valid, because a later decision inserts its messages at its own instant or later, with a later Timestamp, and its instant is
+    /// not before that of the last decision in the state.
     fn find_front(&self, queue: &QueueName) -> Result<Front> {
         let state = self.inner.shared.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -150,7 +149,7 @@ impl Engine {
         self.inner.shared.after_read(found).map(|_| front)
     }
 
-    /// Returns visible messages, and the number of skipped tombstones.
+    /// Returns the visible messages, and the number of skipped tombstones.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
@@ -201,7 +200,7 @@ impl QueueStore for Engine {
         deleted.map_err(|error| in_queue(queue, error))
     }
 
-    /// Reads the visibility of every message: about 100 ns per message.
+    /// Reads the visibility of every message, which takes about 100 ns per message.
     async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
         self.count_now(queue).map_err(|error| in_queue(queue, error))
     }

@@ -17,21 +17,21 @@ use crate::embedded::recover::{self, Replay};
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 
-/// Maximum number of reads of a folder whose journal files do not change: a writer may cut the end of the journal during a read.
+/// Maximum number of attempts to read a folder while its journal files stay the same. An attempt can fail because a writer cuts the end of the
+/// journal during the read.
 const ATTEMPTS: usize = 3;
 
 impl Engine {
-    /// Opens a folder for reading only, with the default options. The folder is an engine's, even one that is open in this or
-    /// another process, or a backup.
+    /// Opens a folder for reading only, with the default options. The folder may contain an engine, even one that is open in this or another process,
+    /// or a backup.
     ///
-    /// The engine shows the state of the folder at the call: every transaction that was acknowledged before, in the writer's
-    /// order, and possibly the first of the running ones. Open the folder again for a newer state. A running transaction may be
-    /// visible although its writer is then refused because the disk is full, or a power loss undoes it.
+    /// The engine shows the state of the folder at the time of the call: every transaction acknowledged before, in the writer's order, and possibly
+    /// the first of the transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is
+    /// then refused because the disk is full, or undone by a power loss.
     ///
-    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until
-    /// this handle is dropped. Each file of the base is open, about one for each 16 MiB, and systems limit the open files of a
-    /// process. The folder must be on a file system of this computer: a network file system may show old bytes of files, and
-    /// opening then fails with `Corrupted`.
+    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped.
+    /// All files of the base are kept open, about one per 16 MiB, and systems limit the number of open files of a process. The folder must be on a
+    /// file system of this computer: a network file system may return outdated bytes, in which case opening fails with `Corrupted`.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -72,7 +72,7 @@ impl EngineOptions {
                 Ok(replay) => break replay,
                 Err(error) => {
                     let now = journal(&*disk, folder).map_err(|_| error.clone())?;
-                    // A writer that uses other files now may have overwritten a file during the read.
+                    // If the set of files has changed, the writer may have overwritten a file during the read.
                     attempt = if now == files { attempt + 1 } else { 1 };
                     if attempt > ATTEMPTS {
                         return Err(error);
@@ -104,7 +104,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         if is_backup {
             return Err(Error::of(FolderFault::NothingToRead(path.into())));
         }
-        // An engine is creating the folder, or was stopped while it did.
+        // An engine is creating the folder, or was interrupted while it did.
         return Ok(Replay::of(State::default()));
     }
     let place = options.place(held, path);
@@ -125,7 +125,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the journal files from the first one that a version of the base does not cover to the last.
+/// Opens the journal files that are not covered by a version of the base.
 fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let mut files = Vec::new();
     for number in meta.journal.. {
@@ -136,7 +136,7 @@ fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, A
             Err(error) => return Err(Task::ReadJournal(path).refused(error)),
         }
     }
-    // A new folder has no journal yet. If later files exist, the base has been replaced.
+    // A new folder has no journal yet. If files with greater numbers exist, the base has been replaced.
     let may_be_empty = recover::is_fresh(meta)
         && (!files.is_empty() || list(disk, path)?.iter().all(|name| file::number(name).is_none()));
     if files.is_empty() && !may_be_empty {

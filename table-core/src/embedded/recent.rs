@@ -1,4 +1,4 @@
-//! Recent rows: rows that are not in the base yet, in a map whose clone is a snapshot.
+//! Recent rows: rows that are not yet in the base, in a persistent map whose clone is a snapshot.
 
 use imbl::OrdMap;
 
@@ -8,7 +8,7 @@ use crate::row::Row;
 /// Approximate cost of one entry in addition to its key and row: two shared allocations and its place in the map.
 const ENTRY_BYTES: usize = 96;
 
-/// Rows by key. `None` is a tombstone: it hides a row of the base. Cloning is O(1).
+/// Rows by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).
 #[derive(Clone, Default)]
 pub(crate) struct Recent {
     rows: OrdMap<Key, Option<Row>>,
@@ -63,7 +63,7 @@ impl Recent {
         self.rows.iter()
     }
 
-    /// Removes up to `most` entries of a span. Returns `true` if any may be left.
+    /// Removes up to `most` entries of a span. Returns `true` if more entries may remain.
     pub(crate) fn remove_some(&mut self, span: &Span, most: usize) -> bool {
         let keys: Vec<Key> = self.range(span).take(most).map(|(key, _)| key.clone()).collect();
         for key in &keys {

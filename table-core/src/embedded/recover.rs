@@ -1,4 +1,4 @@
-//! Opening a folder: checks the manifest, takes the lock, opens the base, and replays the journal.
+//! Opens a folder: checks the manifest, takes the lock, opens the base, and replays the journal.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) struct Recovered {
     pub(crate) lock: Lock,
 }
 
-/// The locks that keep other engines out of a folder.
+/// The locks that prevent other engines from opening a folder.
 #[derive(Debug)]
 pub(crate) struct Lock {
     manifests: Vec<Box<dyn DiskLock>>,
@@ -46,7 +46,7 @@ pub(crate) struct Lock {
 /// Opens a folder, given by its absolute path.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let io = |error| Task::OpenFolder(path.into()).refused(error);
-    // This check precedes the creation of the lock file: the folder of another program must not change.
+    // Checked before the lock file is created, because the folder of another program must not be changed.
     if check(&*options.disk, path)?.is_none() {
         folder::make(&*options.disk, path)?;
     }
@@ -64,11 +64,10 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     if version.is_none() {
         manifest::write(disk, path, FORMAT)?;
     }
-    // A clean-up of the folder may remove a lock file, but without the manifest a folder cannot be opened.
+    // The manifest is locked as well: a clean-up of the folder may remove a lock file, but without a manifest a folder cannot be opened.
     let second = if Mend::LockManifest.is_in() { Some(lock(FORMAT)?) } else { None };
     let mut held = Lock { manifests: second.into_iter().collect(), _first: first };
-    // IMPORTANT: files that an earlier engine created, renamed or deleted without making it durable are relied on from this point
-    // on.
+    // IMPORTANT: from this point on, the engine relies on changes to the folder that an earlier engine may not have made durable.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
     let base = open_base(&options.place(&held_disk, path), &names)?;
@@ -84,7 +83,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     };
     // Nothing has been changed so far, and the folder is known to be sound.
     if version.is_some_and(|version| !version.is_current()) {
-        // IMPORTANT: this precedes every write in the new format: engines that do not know the format must not open the folder.
+        // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
         held.manifests.push(lock(FORMAT_NEW)?);
         manifest::write(disk, path, FORMAT)?;
     }
@@ -102,7 +101,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: held })
 }
 
-/// Returns the version of an engine's folder; `None` for an empty one.
+/// Returns the version of an engine's folder; `None` for an empty folder.
 fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     match manifest::check(disk, path)? {
         Folder::Empty => Ok(None),
@@ -118,7 +117,7 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
     if names.iter().any(|name| file::number(name).is_some()) {
         return Err(Error::of(BaseFault::Missing(place.folder.join(base::BASE))));
     }
-    // IMPORTANT: the base is created before the first journal file: a folder with a journal and without a base has lost its base.
+    // IMPORTANT: the base is created before the first journal file: a folder with a journal but without a base has lost its base.
     let fresh =
         Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
     Base::create(place, fresh)
@@ -138,7 +137,7 @@ impl Replay {
         Self { timestamp, ..Self::of(State { catalog, base: Some(base), ..State::default() }) }
     }
 
-    /// Creates a replay that starts from a state.
+    /// Creates a replay that starts from a given state.
     pub(crate) fn of(state: State) -> Self {
         Self { state, timestamp: 0, dropped: Vec::new() }
     }
@@ -163,18 +162,18 @@ impl Replay {
 /// The end of a journal file.
 pub(crate) struct End {
     tail: Tail,
-    /// `true` if the end is followed by anything except zeros.
+    /// `true` if anything except zeros follows.
     torn: bool,
     /// The first offset not covered by a sync that is known to have succeeded.
     unsynced: u64,
 }
 
-/// Returns `true` if the base belongs to a new folder: its journal may be missing or incomplete.
+/// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
 pub(crate) fn is_fresh(meta: &Meta) -> bool {
     meta.journal == 1 && meta.sequence == 1
 }
 
-/// Replays the journal files that the base does not cover, in order; `None` if a new folder has none yet.
+/// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],
@@ -225,11 +224,11 @@ enum Found {
     Whole(End),
     /// The file was created but never written: the creation was interrupted by a crash or a full disk.
     Nothing,
-    /// The file begins after frames that are missing.
+    /// Frames before the start of the file are missing.
     Later,
 }
 
-/// Replays one file.
+/// Replays one journal file.
 fn read_file(
     folder: &Path,
     number: u64,
@@ -246,7 +245,7 @@ fn read_file(
         Ok::<_, Error>(FileHeader::read(&bytes).filter(|header| header.number == number))
     };
     let Some(found) = header()? else {
-        // A header is durable before anything is written after it: the header of a longer file was complete.
+        // A header is durable before anything is written after it, so the header of a longer file must have been complete.
         return if filled > file::HEADER { Err(reader::corrupted(&path, 0)) } else { Ok(Found::Nothing) };
     };
     let salt = found.salt;
@@ -259,7 +258,7 @@ fn read_file(
         replay.apply(record);
         Ok(())
     })?;
-    // IMPORTANT: a concurrent writer may have reused the file while it was read, so that it seems to end too early.
+    // IMPORTANT: a concurrent writer may have reused the file while it was read, in which case it seems to end too early.
     if header()? != Some(found) {
         return Err(reader::corrupted(&path, 0));
     }
@@ -268,7 +267,7 @@ fn read_file(
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 
-/// Cuts a torn tail, and makes the replayed frames durable.
+/// Removes a torn tail, and makes the replayed frames durable.
 fn mend(end: End) -> std::io::Result<Tail> {
     let End { mut tail, torn, unsynced } = end;
     if torn {

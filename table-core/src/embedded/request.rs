@@ -12,17 +12,17 @@ use crate::store::Committed;
 /// One request.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// A change.
+    /// A change to the tables.
     Write(Write),
     /// Write the recent rows into the base, and compact it if `compact`.
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
     /// Make everything durable and stop.
     Close { answer: Sender<Result<()>> },
-    /// The checkpoint thread has finished something, or a gap waits.
+    /// The checkpoint thread has finished a job, or a gap was reported.
     Wake,
 }
 
-/// A change, made durable with its group.
+/// A change that becomes durable together with its group.
 #[derive(Debug)]
 pub(crate) enum Write {
     /// Apply a transaction.
@@ -38,7 +38,7 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write only deletes, and so frees space eventually.
+    /// Returns `true` if the write only deletes, and therefore frees space eventually.
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes
@@ -68,7 +68,7 @@ impl Write {
     }
 }
 
-/// An answer that waits for its group to be durable. Refusals wait too, because they may depend on writes of the group.
+/// An answer that is sent once its group is durable. Refusals also wait, because they may depend on other writes in the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),
@@ -77,7 +77,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Sends the answer, or the failure of the whole group. A caller that has gone is not an error.
+    /// Sends the answer, or the failure of the whole group. A caller that no longer waits is not an error.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

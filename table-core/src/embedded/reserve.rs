@@ -1,7 +1,7 @@
-//! The reserve: disk space that only work which frees space may use (`docs/format.md`, "Folder").
+//! The reserve: disk space that is only used for operations that free space (`docs/format.md`, "Folder").
 //!
-//! Deletions, checkpoints and merges need space before they free more. Without a reserve, a full disk could not be reduced by the
-//! engine. A file of zeros holds the space. A write that adds data is refused while the reserve is not whole.
+//! Deletions, checkpoints and merges need space before they free more. Without a reserve, the engine could never free space on a full disk. The space
+//! is held by a file of zeros. A write that adds data is refused while the reserve is incomplete.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -11,15 +11,15 @@ use crate::embedded::disk::{Disk, DiskFile, fault};
 
 /// The name of the file.
 pub(crate) const RESERVE: &str = "RESERVE";
-/// The smallest reserve: a journal file, a version of a small base, and the runs of a few rows.
+/// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a few rows.
 const LEAST: u64 = 2 << 20;
 
 /// The reserve of a folder, shared by the committer and the checkpoint thread.
 #[derive(Debug)]
 pub(crate) struct Reserve {
-    /// `None` if the file cannot be opened: the folder then has no reserve.
+    /// The reserve file; `None` if the file cannot be opened, in which case the folder has no reserve.
     file: Option<Arc<dyn DiskFile>>,
-    /// The largest size: space for a checkpoint and a slice of a merge.
+    /// The maximum size: enough for a checkpoint and a slice of a merge.
     most: u64,
     room: Mutex<Room>,
 }
@@ -32,7 +32,7 @@ struct Room {
 }
 
 impl Reserve {
-    /// Opens the reserve of a folder. Its size is the size left by the last engine, within bounds.
+    /// Opens the reserve of a folder. Its size is that of the existing file, within bounds.
     pub(crate) fn open(disk: &dyn Disk, folder: &Path, checkpoint_bytes: usize) -> Arc<Self> {
         let path = folder.join(RESERVE);
         let file = match disk.open(&path, false) {
@@ -50,7 +50,7 @@ impl Reserve {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if no space is lent.
+    /// Returns `true` if no space has been lent.
     pub(crate) fn is_whole(&self) -> bool {
         let room = self.room();
         room.held >= room.wanted
@@ -59,7 +59,7 @@ impl Reserve {
     /// Makes the reserve large enough for a checkpoint of a journal of this many bytes.
     ///
     /// # Errors
-    /// The error of a full disk.
+    /// The error of a full disk, if the reserve cannot grow.
     pub(crate) fn keep_for(&self, journal: u64) -> io::Result<()> {
         if self.file.is_some() {
             let mut room = self.room();
@@ -68,7 +68,7 @@ impl Reserve {
         self.restore()
     }
 
-    /// Frees the space for work that frees more. Returns `false` if the reserve is empty.
+    /// Releases the reserved space for an operation that frees more. Returns `false` if the reserve is empty.
     pub(crate) fn lend(&self) -> bool {
         let mut room = self.room();
         let Some(file) = self.file.as_ref().filter(|_| room.held > 0) else { return false };
@@ -80,22 +80,22 @@ impl Reserve {
         true
     }
 
-    /// Reclaims lent space.
+    /// Reserves the lent space again.
     ///
     /// # Errors
-    /// The error of a full disk.
+    /// The error of a full disk, if the space cannot be reserved.
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
         let Some(file) = self.file.as_ref().filter(|_| room.held < room.wanted) else { return Ok(()) };
         match file.allocate(room.held, room.wanted - room.held) {
             Ok(()) => room.held = room.wanted,
             Err(error) => {
-                // A partially extended file is reduced again.
+                // A partially extended file is truncated again.
                 let _ = file.set_len(room.held);
                 if fault::is_full(&error) {
                     return Err(error);
                 }
-                // A file that cannot be written is not a reserve. Writes do not depend on it.
+                // A file that cannot be written cannot serve as a reserve. Writes then proceed without one.
                 room.wanted = room.held;
             }
         }

@@ -1,4 +1,4 @@
-//! Snapshots: one state, read across pages and lookups.
+//! Snapshots: a single state for reads across pages and lookups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::name::TableName;
 use crate::query::{Continuation, Page, Query, Select};
 use crate::store::StoredRow;
 
-/// One state of an [`Engine`]: its reads are consistent with each other, whatever is written meanwhile.
+/// One state of an [`Engine`]. All reads of a snapshot are consistent with each other, regardless of later writes.
 ///
-/// Only the embedded engine supports snapshots, and no service does (CON-9, ENG-15). Its continuations are the engine's, so a
-/// query may start on a snapshot and continue on the engine. The engine runs as long as a snapshot exists.
+/// Only the embedded engine supports snapshots, and no service does (CON-9, ENG-15). Snapshots and the engine use the same continuations, so a query
+/// may start on a snapshot and continue on the engine. The engine keeps running as long as a snapshot exists.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -33,7 +33,7 @@ use crate::store::StoredRow;
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    // IMPORTANT: dropped before the engine: the last engine handle waits until the base is closed.
+    // IMPORTANT: dropped before the engine handle, because the last handle waits until the base is closed.
     state: Arc<State>,
     engine: Engine,
 }
@@ -41,7 +41,7 @@ pub struct Snapshot {
 impl Engine {
     /// Returns the current state of the engine for reads across pages; only the embedded engine supports this (ENG-15).
     ///
-    /// While the snapshot exists, the space of rows that are deleted or replaced meanwhile is not reused.
+    /// While the snapshot exists, the space of rows that are deleted or replaced is not reused.
     ///
     /// # Errors
     /// `EngineClosed`.

@@ -16,7 +16,8 @@ use crate::embedded::statistics::Statistics;
 use crate::error::Result;
 use crate::row::{Row, RowView};
 
-/// Tables and rows at one moment. For each key, the first layer with an entry counts, in the order recent, frozen, base.
+/// Tables and rows at one moment. If several layers have an entry for a key, recent rows take precedence over frozen rows, and frozen rows over the
+/// base.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,
@@ -24,13 +25,13 @@ pub(crate) struct State {
     pub(crate) recent: Recent,
     /// Rows that a checkpoint is writing into the base.
     pub(crate) frozen: Option<Recent>,
-    /// The last checkpoint; `None` in memory.
+    /// The last checkpoint; `None` for an engine in memory.
     pub(crate) base: Option<BaseView>,
-    /// For each queue's table: a position before which no message is left.
+    /// For each queue's table, a position before which no message remains.
     pub(crate) fronts: OrdMap<u32, Front>,
     /// Ranges of keys without rows, which scans skip.
     pub(crate) gaps: Gaps,
-    /// The instant of the last decision that the state contains.
+    /// The instant of the last decision included in the state.
     pub(crate) decided: u64,
     /// `true` if the engine was closed. The state is then empty.
     pub(crate) is_closed: bool,
@@ -42,12 +43,12 @@ impl State {
         Self { is_closed: true, ..Self::default() }
     }
 
-    /// Returns the position before which a queue's table has no message.
+    /// Returns the position in a queue's table before which no message remains.
     pub(crate) fn front(&self, table: u32) -> Front {
         self.fronts.get(&table).copied().unwrap_or_default()
     }
 
-    /// Returns the row of a key.
+    /// Returns the row with a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let newer = || self.recent.get(key);
         let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));
@@ -67,7 +68,7 @@ impl State {
         self.recent.set(key, row);
     }
 
-    /// Extends the gap before a deleted row, up to the next row. Visits so many deletions at most.
+    /// Extends the gap before a deleted row to the next row, visiting at most the given number of deletions.
     pub(crate) fn extend_gap(&mut self, deleted: &[u8], most: usize) -> Result<()> {
         let Some(table) = key::table_of(deleted).filter(|_| self.gaps.end_at(deleted)) else { return Ok(()) };
         let mut span = Span { start: deleted.to_vec(), ..Span::table(table) };
@@ -87,8 +88,8 @@ impl State {
         Ok(())
     }
 
-    /// Visits the keys of a span in order, each with its row, or with `None` where a deletion hides it, until the visitor stops.
-    /// Returns a long gap that it passed and the state does not know.
+    /// Visits the keys of a span in order until the visitor stops, each with its row, or with `None` if a deletion hides it. Returns a long gap that
+    /// the scan met and that the state does not contain.
     pub(crate) fn scan(
         &self,
         span: &Span,
@@ -97,7 +98,7 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span as [`scan`](Self::scan) does, and keeps no block in the cache.
+    /// Visits the keys of a span like [`scan`](Self::scan), without adding blocks to the cache.
     pub(crate) fn sweep(
         &self,
         span: &Span,
@@ -184,7 +185,7 @@ impl State {
     }
 }
 
-/// Two layers in key order; for equal keys, the entry of the newer layer.
+/// Merges two layers in key order. For equal keys, the entry of the newer layer is returned.
 struct Overlay<A: Iterator, B: Iterator> {
     newer: Peekable<A>,
     older: Peekable<B>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Statistics of an [`Engine`](crate::embedded::Engine): the size of its content, and counters since it was opened.
 ///
-/// Taking them reads no file and does not wait. Bytes include encoded rows and their overhead.
+/// Collecting the statistics reads no file and does not wait. Sizes in bytes include encoded rows and their overhead.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -24,41 +24,41 @@ use std::time::{Duration, Instant};
 pub struct Statistics {
     /// Number of tables.
     pub tables: usize,
-    /// Rows and deletions that are not in the base yet.
+    /// Number of rows and deletions that are not yet in the base.
     pub recent_rows: usize,
-    /// Approximate memory use of these.
+    /// Approximate memory use of the rows and deletions that are not yet in the base.
     pub recent_bytes: usize,
     /// Time since the last checkpoint; `None` before the first one since the engine was opened.
     pub checkpoint_age: Option<Duration>,
     /// Number of files of the base.
     pub runs: usize,
-    /// Bytes of these files, without merged files that are still being read.
+    /// Total size in bytes of the base's files, without merged files that are still being read.
     pub base_bytes: u64,
-    /// Ranges of keys by which the base is merged.
+    /// Number of key ranges by which the base is merged.
     pub segments: usize,
-    /// Layers of the range with most layers: the maximum that a lookup searches.
+    /// Largest number of layers in a key range: the maximum that a lookup has to search.
     pub layers: usize,
-    /// Bytes above the oldest layer of each range: rows that will be merged with older ones.
+    /// Total size in bytes above the oldest layer of each key range: rows that will be merged with older ones.
     pub unmerged_bytes: u64,
-    /// Deletions in the base. Each hides a row until both are merged.
+    /// Number of deletions in the base. Each one hides a row until both are merged.
     pub deletions: u64,
     /// Number of checkpoints.
     pub flushes: u64,
-    /// Bytes written by checkpoints.
+    /// Number of bytes written by checkpoints.
     pub flushed_bytes: u64,
     /// Number of slices of merges.
     pub merges: u64,
-    /// Bytes written by merges.
+    /// Number of bytes written by merges.
     pub merged_bytes: u64,
-    /// Groups of writes that became durable together.
+    /// Number of groups of writes that became durable together.
     pub groups: u64,
     /// Number of writes in these groups.
     pub grouped_writes: u64,
     /// Number of writes in the largest group.
     pub largest_group: u64,
-    /// Blocks of the base that were found in the cache.
+    /// Number of blocks of the base that readers found in the cache.
     pub cache_hits: u64,
-    /// Blocks of the base that were read from a file for a reader.
+    /// Number of blocks of the base that readers read from a file.
     pub cache_misses: u64,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Adds a group with this number of writes.
+    /// Adds a group with the given number of writes.
     pub(crate) fn add(&self, writes: usize) {
         self.made.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(writes as u64, Ordering::Relaxed);

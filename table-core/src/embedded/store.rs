@@ -19,9 +19,9 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, DynTableStore, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// Returns `true` if a fault that occurs on every n-th call is due.
+/// Returns `true` if a fault that is injected into every n-th call is due.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
-    // Without faults, no counter is updated and no cache line is shared.
+    // Without faults, no counter is updated, so callers do not contend for a cache line.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))
 }
 
@@ -33,7 +33,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the bounds of a page under the options.
+    /// Returns the bounds of a page as set by the options.
     pub(crate) fn page_bounds(&self) -> PageBounds {
         let faults = &self.faults;
         let most = PageBounds::DEFAULT.entities;
@@ -96,7 +96,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// Work that needs no state is done here, on the caller's thread: limits and keys.
+    /// Limits and keys are checked here, on the caller's thread, because that requires no state.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));

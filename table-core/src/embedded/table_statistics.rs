@@ -13,13 +13,13 @@ use crate::name::TableName;
 pub struct TableStatistics {
     /// Number of rows.
     pub rows: u64,
-    /// Bytes of the rows.
+    /// Size of the rows in bytes.
     pub bytes: u64,
     /// Number of partitions.
     pub partitions: u64,
-    /// Rows of the partition with most rows.
+    /// Number of rows in the partition with the most rows.
     pub most_rows: u64,
-    /// Bytes of the partition with most bytes.
+    /// Number of bytes in the partition with the most bytes.
     pub most_bytes: u64,
 }
 
@@ -31,15 +31,15 @@ pub struct PartitionStatistics<'a> {
     pub partition_key: &'a str,
     /// Number of rows.
     pub rows: u64,
-    /// Bytes of the rows.
+    /// Size of the rows in bytes.
     pub bytes: u64,
 }
 
 impl Engine {
-    /// Counts the rows and bytes of a table by reading its state at the call.
+    /// Counts the rows and bytes of a table by reading its state at the time of the call.
     ///
-    /// Writers continue meanwhile, and the cache is not used. The call needs the memory of a block or two, and blocks until the
-    /// table has been read from the disk.
+    /// Writers can continue during the call, and the cache is not used. The call uses memory for one or two blocks, and blocks until the table has
+    /// been read from the disk.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -65,8 +65,7 @@ impl Engine {
         self.partition_statistics(table, |_| ())
     }
 
-    /// Counts like [`table_statistics`](Self::table_statistics), and passes the statistics of each partition to `each`, in the
-    /// order of keys.
+    /// Counts like [`table_statistics`](Self::table_statistics), and passes the statistics of each partition to `each`, in key order.
     ///
     /// # Errors
     /// Any error of [`table_statistics`](Self::table_statistics).

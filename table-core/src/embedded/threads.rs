@@ -1,4 +1,4 @@
-//! The engine's threads, and all points where they wait. A test can replace the scheduler to decide which thread runs, and when.
+//! The engine's threads, and all points at which they wait. Tests can replace the scheduler to decide which thread runs when.
 
 use std::fmt::Debug;
 use std::io;
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use crate::embedded::fault::EngineFault;
 use crate::error::{Error, Result};
 
-/// Starts the threads of an engine and decides which of them runs. With a scheduler that runs a single thread at a time and
-/// chooses it by a seed, the engine has the same history each time.
+/// Starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes the
+/// history of the engine reproducible.
 ///
 /// ```
 /// use std::io;
@@ -59,7 +59,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Starts a thread.
     ///
     /// # Errors
-    /// The system's error if the thread cannot be started.
+    /// The error of the system if the thread cannot be started.
     fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>;
 
     /// Lets other threads run first.
@@ -68,11 +68,11 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Sleeps for a time.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true`, or at most for this time. Other threads of the engine, or its callers, make it ready.
+    /// Waits until `ready` returns `true`, or at most for the given time. The condition is changed by other threads of the engine or by its callers.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
-/// The system's threads, or a test's.
+/// The threads of the system, or those of a test's scheduler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
@@ -89,7 +89,7 @@ impl Thread {
     }
 }
 
-/// A guard that marks the end of a thread, however it ends.
+/// A guard that marks the end of a thread, including by a panic.
 struct Ends(Arc<AtomicBool>);
 
 impl Drop for Ends {
@@ -103,7 +103,7 @@ impl Threads {
         Self(Some(scheduler))
     }
 
-    /// Returns `true` if a test decides which thread runs.
+    /// Returns `true` if a test's scheduler decides which thread runs.
     pub(crate) const fn are_scheduled(&self) -> bool {
         self.0.is_some()
     }
@@ -156,7 +156,7 @@ impl Threads {
         received.map_err(|_| RecvError)
     }
 
-    /// Waits for a message, at most for this time.
+    /// Waits at most for the given time for a message.
     pub(crate) fn receive_within<T>(
         &self,
         queue: &mpsc::Receiver<T>,
@@ -174,7 +174,7 @@ impl Threads {
         })
     }
 
-    /// Waits for a message of a caller; `None` if all callers are gone.
+    /// Waits for a message from a caller; `None` if all callers are gone.
     pub(crate) fn receive_from_callers<T>(&self, queue: &async_channel::Receiver<T>) -> Option<T> {
         let Some(scheduler) = &self.0 else { return queue.recv_blocking().ok() };
         let mut received = Err(async_channel::TryRecvError::Empty);

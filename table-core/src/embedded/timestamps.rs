@@ -1,4 +1,4 @@
-//! Timestamps: strictly increasing, whatever the clock does (ENG-8, CON-10, CON-12); and a steady clock for waits and leases.
+//! Timestamps that strictly increase regardless of the clock (ENG-8, CON-10, CON-12), and a steady clock for waits and leases.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ const SECOND: u64 = 10_000_000;
 
 /// A source of Timestamps: the clock's time, or one tick more than the last Timestamp if the clock has not advanced.
 ///
-/// One source serves all tables. It outlives a table and its name, so no key ever gets a Timestamp twice (CON-12).
+/// One source serves all tables. It outlives each table, so no key ever gets the same Timestamp twice (CON-12).
 #[derive(Debug)]
 pub(crate) struct Timestamps {
     clock: Clock,
@@ -20,7 +20,7 @@ pub(crate) struct Timestamps {
 }
 
 impl Timestamps {
-    /// Creates a source that continues above `last`.
+    /// Creates a source of Timestamps greater than `last`.
     pub(crate) fn new(clock: Clock, last: u64) -> Self {
         Self { clock, last }
     }
@@ -28,7 +28,7 @@ impl Timestamps {
     /// Returns the next Timestamp.
     ///
     /// # Errors
-    /// `InternalError` if the clock or the last Timestamp is at the end of time: no Timestamp is issued twice.
+    /// `InternalError` if the clock or the last Timestamp has reached the maximum, because no Timestamp may be issued twice.
     pub(crate) fn next(&mut self) -> Result<u64> {
         self.next_from(0)
     }
@@ -53,16 +53,16 @@ impl Timestamps {
     }
 }
 
-/// Returns a clock that never decreases and always advances while the other clock does: it starts at an instant, or at the other
-/// clock's time. After the other clock has gone back, this one runs at half its speed until the other one has caught up. So a
-/// lease given meanwhile lasts at most twice its time, and does not wait until the other clock has caught up.
+/// Returns a clock that never decreases and that advances whenever the given clock does. It starts at the instant `from`, or at the time of the given
+/// clock. After the given clock has been set back, the returned clock runs at half its speed until the given clock has caught up. A lease granted in
+/// this phase therefore lasts at most twice its time, instead of until the given clock has caught up.
 pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
-    // A reading at the end of time is ignored.
+    // A reading at the maximum instant is ignored.
     let read = move || Some(clock.now()).filter(|reading| *reading < ticks::MAX);
     let first = read().unwrap_or_default();
-    // Timestamps are a few ticks ahead of a stopped clock.
+    // Timestamps may be a few ticks ahead of a stopped clock.
     let begin = if from.saturating_sub(first) > SECOND { from } else { first };
-    // The other clock's last reading, and the current instant of this one.
+    // The last reading of the given clock, and the current instant of the returned clock.
     let state = Mutex::new((first, begin));
     Clock::new(move || {
         let reading = read();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_steady_clock_neither_goes_back_nor_stands() {
-        // The first reading is taken at its creation.
+        // The first reading is taken when the clock is created.
         let steady = steady(clock_of([100, 100, 110, 5_110, 120, 140, u64::MAX, 4_140, 20_000]), 0);
         let seen: Vec<u64> = (0..8).map(|_| steady.now()).collect();
         assert_eq!(seen, [100, 110, 5_110, 5_110, 5_120, 5_120, 7_120, 20_000]);

@@ -1,4 +1,4 @@
-//! Wakers of callers on the engine's threads: a panic of one affects only its caller.
+//! Wakers of callers that run on the engine's threads. A panic in a waker affects only its own caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -10,7 +10,7 @@ use crate::embedded::mend::Mend;
 /// A caller's waker. Waking or dropping it runs the caller's code on a thread of the engine.
 struct Contained(Option<Waker>);
 
-/// Runs a caller's code. The panic hook has reported its panic, which affects no other caller.
+/// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.
 fn contain(run: impl FnOnce()) {
     if !Mend::ContainWakers.is_in() {
         return run();
@@ -71,7 +71,7 @@ mod tests {
     fn a_panic_of_a_waker_reaches_no_one_who_wakes_it() {
         let (sender, receiver) = futures_channel::oneshot::channel::<()>();
         let mut future = Box::pin(contained(receiver));
-        // The test's own handle of the waker is leaked: it would panic here.
+        // The test's own handle to the waker is leaked, because dropping it would panic here.
         let waker = std::mem::ManuallyDrop::new(Waker::from(Arc::new(Panics)));
         assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         sender.send(()).unwrap();

@@ -1,9 +1,9 @@
-//! The faults of writes: an entity that exists already, does not exist, or has another version.
+//! The faults of writes: an entity that already exists, does not exist, or has another version.
 
 use crate::error::{ErrorCode, Fault};
 use crate::etag::{ETag, IfMatch};
 
-/// A write whose condition is not met.
+/// A write whose condition does not hold.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WriteFault {
     #[error("the entity exists already: replace it, or use an upsert")]

@@ -1,4 +1,4 @@
-//! Backups outside folders: their files, and a folder restored from them.
+//! Backups outside folders: the files of such a backup, and restoring them to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::embedded::manifest;
 use crate::embedded::options::EngineOptions;
 use crate::error::Result;
 
-/// The files of an engine at one moment, for a backup outside a folder, such as in an object store (`docs/format.md`, "Backup").
-/// They stay readable while the image lives.
+/// The files of an engine at one moment, for a backup outside a folder, such as in an object store (`docs/format.md`, "Backup"). The files stay
+/// readable until the image is dropped.
 ///
 /// First store [`manifest`](Self::manifest) as `BACKUP`, then each of [`files`](Self::files) that is not kept, and then
 /// [`base`](Self::base) as `BASE`, which completes the backup. Files that this backup does not contain may be deleted afterwards.
@@ -58,7 +58,7 @@ impl BackupImage {
         self.0.base_bytes()
     }
 
-    /// Returns the files with rows. `earlier` is the `BASE` of the existing backup at the destination; errors name `place`.
+    /// Returns the files that contain rows. `earlier` is the `BASE` of the existing backup at the destination; errors name `place`.
     ///
     /// # Errors
     /// `FolderNotOurs` if the destination contains a backup of another engine, or one that is newer than the restored state of
@@ -142,7 +142,7 @@ impl Restoration {
         self.base.all_files()
     }
 
-    /// Writes bytes of a file, starting at its beginning.
+    /// Writes bytes of a file at an offset. A file must be written from its beginning.
     ///
     /// # Errors
     /// `Io`, `DiskFull`; `InvalidInput` for a file of another backup.

@@ -35,7 +35,7 @@ pub struct LostRows {
     pub cause: Error,
 }
 
-/// The keys of a row.
+/// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowPlace {

@@ -1,7 +1,7 @@
-//! Layers that are set apart from merges, because they cannot be read or because a merge of them was refused.
+//! Segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
 //!
-//! A broken block gets a segment that has no other keys. In this segment the layer with the block and all older layers are *sealed*: merges
-//! leave them as they are. Newer layers lie on top of them and are merged with each other, so their number stays bounded.
+//! A broken block gets a segment that contains no other keys. In this segment, the layer with the block and all older layers are *sealed*: merges
+//! leave them unchanged. Newer layers are merged with each other, so their number stays bounded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::embedded::base::version::{Segment, Version, successor};
 use crate::embedded::failpoint::{Step, reach};
 use crate::error::Result;
 
-/// The segments with sealed layers: by the start of the segment, the run of its newest sealed layer.
+/// The segments with sealed layers: a map from the start of the segment to the number of the run in its newest sealed layer.
 #[derive(Debug, Default)]
 pub(super) struct Apart(BTreeMap<Vec<u8>, u64>);
 
 impl Apart {
-    /// Forgets all segments. The next merge finds out whether they can be read again.
+    /// Unseals all segments. The next merge determines whether they can be read again.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -29,7 +29,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns the number of the newest layers of a segment that are not sealed. A layer has a larger run number than all layers below it.
+    /// Returns how many of the newest layers of a segment are not sealed. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -68,7 +68,7 @@ fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
 }
 
 impl Base {
-    /// Returns the first layer of a choice that cannot be read and is not sealed.
+    /// Returns the first unsealed layer of a choice that cannot be read.
     pub(super) fn find_broken(&self, choice: &Choice) -> Option<Broken> {
         choice.segments.clone().find_map(|index| {
             let segment = self.version.segments().get(index)?;
@@ -81,7 +81,7 @@ impl Base {
         })
     }
 
-    /// Returns the newest layer of the first segment of a choice as broken, if a merge of the segment was refused or has failed before.
+    /// Treats the newest layer of the first segment of a choice as broken, if a merge of the segment was refused or has failed before.
     pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
         let index = choice.segments.start;
         let segment = self.version.segments().get(index)?;
@@ -89,7 +89,7 @@ impl Base {
         (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
     }
 
-    /// Seals layers from a broken one down, in a segment that has the keys of the broken block alone.
+    /// Seals a broken layer and all older layers, in a segment reduced to the keys of the broken block.
     pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
@@ -98,7 +98,7 @@ impl Base {
             let behind = successor(&last);
             let inside = end.is_none_or(|end| behind.as_slice() < end);
             let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
-            // If the index of another run cannot be read, the segment stays whole.
+            // If the index of another run cannot be read, the segment is not cut.
             match cut {
                 Ok(()) => start = first,
                 Err(_) => version = Version::clone(&self.version),

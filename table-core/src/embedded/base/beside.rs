@@ -1,4 +1,5 @@
-//! Opening a version of the base for reading, also while a writer, perhaps of another process, replaces it and removes its files.
+//! Opening a version of the base for reading, even if a writer, possibly in another process, replaces the version at the same time and removes its
+//! files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,20 +9,20 @@ use crate::embedded::base::version::stored::{self, BASE, Stored};
 use crate::embedded::base::{BaseView, Meta, Place};
 use crate::error::{Error, Result};
 
-/// The most attempts to open a base that a writer keeps replacing.
+/// The maximum number of attempts to open a base that a writer keeps replacing.
 const ATTEMPTS: usize = 1_000;
 
 impl BaseView {
-    /// Opens the base of a folder that no writer changes, such as a backup. Files are opened as they are read, so that a base of any
-    /// size can be read with few descriptors.
+    /// Opens the base of a folder that no writer changes, such as a backup. Files are opened on demand, which allows a base of any size to be read
+    /// with few descriptors.
     pub(crate) fn open_alone(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;
         Ok(Self { pool, stored: Arc::new(stored) })
     }
 
-    /// Opens the base of a folder with all of its files, so that files that a writer removes later can still be read. `also` opens
-    /// what else belongs to the same version.
+    /// Opens the base of a folder and all of its files, which remain readable even if a writer removes them later. `also` opens other resources of
+    /// the same version.
     pub(crate) fn open_beside_writers<T>(
         place: &Place,
         also: impl Fn(&Meta) -> Result<T>,
@@ -31,7 +32,7 @@ impl BaseView {
         for _ in 0..ATTEMPTS {
             let bytes = stored::read_bytes(&*place.disk, &path)?;
             match Self::open_version(place, &path, &bytes, &also) {
-                // A file may be missing because the base was replaced before it was opened: then there is another base.
+                // A file may be missing because the base was replaced before it was opened. In this case `BASE` has changed.
                 Err(_) if before.as_ref() != Some(&bytes) => before = Some(bytes),
                 outcome => return outcome,
             }

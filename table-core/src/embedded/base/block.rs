@@ -1,7 +1,7 @@
 //! A block: the bytes of neighbouring rows of a run (`docs/format.md`, "Runs").
 //!
-//! Keys of a block share their common beginning, and rows their shape, because the names of properties are half of a row. A deletion is an
-//! entry without a shape.
+//! The common prefix of all keys is stored once per block, and so is each shape of rows, because the names of properties make up half of a row. A
+//! deletion is an entry without a shape.
 
 mod entries;
 mod writer;
@@ -14,32 +14,32 @@ use crate::row::{Row, RowView};
 pub(crate) use writer::BlockWriter;
 
 const COUNTS: usize = 4;
-/// Bytes of the end of a key.
+/// The bytes that encode the end of a key.
 const KEY_END: usize = 2;
-/// Bytes of the end of a body, and of the number of a shape.
+/// The bytes that encode the end of a body and the number of a shape.
 const ROW_END: usize = 4;
 const ROW_SHAPE: usize = 2;
 const ROW: usize = ROW_END + ROW_SHAPE;
-/// Bytes of the number of shapes.
+/// The bytes that encode the number of shapes.
 const SHAPES: usize = 2;
-/// Bytes of the end of a shape.
+/// The bytes that encode the end of a shape.
 const SHAPE_END: usize = 4;
 
 /// The shape number of an entry that records a deletion.
 const DELETED: usize = 0xFFFF;
 
-/// The positions of the parts of a block. They are computed once, so that a row is found by a few additions.
+/// The positions of the parts of a block. They are computed once, which reduces the lookup of a row to a few additions.
 ///
-/// All keys are stored together: a search reads few cache lines, and no row.
+/// All keys are stored together, so a search reads few cache lines and no rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     count: usize,
     prefix: usize,
-    /// The start of the rests of the keys.
+    /// The start of the keys, without their common prefix.
     keys: usize,
-    /// The start of the ends of the rows.
+    /// The start of the end positions of the rows.
     row_ends: usize,
-    /// The start of the ends of the shapes.
+    /// The start of the end positions of the shapes.
     shape_ends: usize,
     /// The start of the shapes.
     shapes: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Layout {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// The result of looking a key up in a block or a run.
+/// The result of the lookup of a key in a block or a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,
@@ -62,7 +62,7 @@ pub(crate) enum Found {
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
-    /// The number of properties, if the bytes are a shape.
+    /// The number of properties; `None` if the bytes are not a valid shape.
     count: Option<u16>,
     deleted: bool,
 }
@@ -167,12 +167,12 @@ impl Layout {
         Some(Shape { bytes, count: RowView::count_of(bytes), deleted: false })
     }
 
-    /// Returns the common beginning of all keys.
+    /// Returns the common prefix of all keys.
     pub(crate) fn prefix(self, block: &[u8]) -> Result<&[u8]> {
         block.get(COUNTS..COUNTS + self.prefix).ok_or_else(corrupted)
     }
 
-    /// Returns the position of the first entry whose key is not below this one, and whether it has this key.
+    /// Returns the position of the first entry whose key is not less than the given key, and whether the keys are equal.
     pub(crate) fn search(self, block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
         let prefix = self.prefix(block)?;
         match key.strip_prefix(prefix) {
@@ -181,7 +181,8 @@ impl Layout {
         }
     }
 
-    /// Returns the position of the first entry, from one on, whose key is not below this one. A near entry is found in few steps.
+    /// Returns the position of the first entry, starting at a given one, whose key is not less than the given key. A nearby entry is found in few
+    /// steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {
@@ -195,7 +196,7 @@ impl Layout {
         Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
     }
 
-    /// Reads a byte of each cache line before the rows. A search that follows then waits once for all lines, not for each in turn.
+    /// Reads one byte of each cache line that precedes the rows. The following search then waits once for all lines instead of once per line.
     #[inline]
     fn touch(self, block: &[u8]) {
         let lines = block.get(..self.bodies).unwrap_or_default().iter().step_by(LINE);
@@ -215,7 +216,7 @@ impl Layout {
         Ok((low, false))
     }
 
-    /// Looks a key up.
+    /// Looks up a key.
     pub(crate) fn find(self, block: &[u8], key: &[u8]) -> Result<Found> {
         self.touch(block);
         let (index, here) = self.search(block, key)?;

@@ -1,4 +1,4 @@
-//! Cache of the blocks read last, for all runs and views, with one budget in bytes.
+//! Cache of recently read blocks, for all runs and views, with one budget in bytes.
 //!
 //! Runs never change, so no block becomes stale.
 
@@ -14,12 +14,12 @@ use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
-/// Parts with a lock each, so that readers seldom wait for each other.
+/// The number of parts with separate locks, which keeps readers from waiting for each other.
 const SHARDS: usize = 16;
-/// Memory of an entry in addition to its bytes.
+/// The memory overhead of an entry in bytes.
 const ENTRY_BYTES: usize = 160;
 
-/// The bytes of a block and the positions of its parts.
+/// A block's bytes and the positions of its parts.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) bytes: Box<[u8]>,
@@ -32,7 +32,7 @@ impl Block {
         Ok(Self { bytes, layout })
     }
 
-    /// Visits all entries, a deletion as `None`, until the visitor stops.
+    /// Visits all entries until the visitor stops. A deletion is visited as `None`.
     pub(super) fn visit(
         &self,
         mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
@@ -50,7 +50,7 @@ impl Block {
 /// The number of a run, and the position of a block in it.
 type Place = (u64, u32);
 
-/// A hasher that mixes the two numbers of a place. Callers cannot choose them, so it need not resist attacks.
+/// A hasher that mixes the two numbers of a place. Callers cannot choose these numbers, so the hasher does not have to resist attacks.
 #[derive(Default)]
 struct PlaceHasher(u64);
 
@@ -75,14 +75,15 @@ impl Hasher for PlaceHasher {
     }
 }
 
-/// A block, and whether it was used since it was last considered for eviction.
+/// A cached block, and whether it was used since it was last considered for eviction.
 #[derive(Debug)]
 struct Kept {
     block: Arc<Block>,
     used: AtomicBool,
 }
 
-/// Blocks in order of insertion. The first one is evicted if there is no room, unless it was used meanwhile: then it becomes the last.
+/// Blocks in the order of insertion. If space is needed, the first block is evicted, unless it was used since its insertion: then it moves to the
+/// end.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -90,7 +91,7 @@ struct Queue {
     bytes: usize,
 }
 
-/// A part of the cache with its hits and misses. Parts share no cache line.
+/// A part of the cache with its hits and misses. Different parts share no cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -103,23 +104,23 @@ struct Shard {
 #[derive(Debug)]
 pub(super) struct Cache {
     shards: [Shard; SHARDS],
-    /// Bytes of a shard, at most.
+    /// The maximum size of a shard in bytes.
     most: usize,
 }
 
 impl Cache {
-    /// Creates a cache of so many bytes.
+    /// Creates a cache with a budget of the given number of bytes.
     pub(super) fn new(bytes: usize) -> Self {
         Self { shards: Default::default(), most: bytes / SHARDS }
     }
 
     fn shard(&self, (run, block): Place) -> &Shard {
         let at = run.wrapping_mul(31).wrapping_add(u64::from(block)) % SHARDS as u64;
-        // The remainder is below the number of shards.
+        // The remainder is less than the number of shards.
         usize::try_from(at).ok().and_then(|at| self.shards.get(at)).unwrap_or(&self.shards[0])
     }
 
-    /// A block, if it is here.
+    /// Returns a block if it is cached.
     pub(super) fn get(&self, place: Place) -> Option<Arc<Block>> {
         let shard = self.shard(place);
         let queue = shard.queue.read().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +128,7 @@ impl Cache {
             shard.misses.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        // Readers of a block write to its cache line once a round, not at each lookup.
+        // Readers of a cached block write to its cache line once per round of evictions, not on every lookup.
         if !used.load(Ordering::Relaxed) {
             used.store(true, Ordering::Relaxed);
         }
@@ -135,7 +136,7 @@ impl Cache {
         Some(Arc::clone(block))
     }
 
-    /// Returns the numbers of hits and misses.
+    /// Returns the number of hits and the number of misses.
     pub(super) fn hits_and_misses(&self) -> (u64, u64) {
         let sum = |counter: fn(&Shard) -> &AtomicU64| -> u64 {
             self.shards.iter().map(|shard| counter(shard).load(Ordering::Relaxed)).sum()
@@ -153,7 +154,7 @@ impl Cache {
 impl Queue {
     fn add(&mut self, place: Place, block: Arc<Block>, most: usize) {
         self.bytes += bytes_of(&block);
-        // Two readers that miss a block both insert it.
+        // Two readers that miss the same block both insert it.
         match self.blocks.insert(place, Kept { block, used: AtomicBool::new(false) }) {
             Some(earlier) => self.bytes -= bytes_of(&earlier.block),
             None => self.order.push_back(place),
@@ -172,7 +173,7 @@ impl Queue {
     }
 }
 
-/// Returns the bytes of the budget that a block takes.
+/// Returns the part of the budget in bytes that a block uses.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Of twice as many blocks as there is room for, read at random, nearly half are found: room left empty would be seen here.
+    /// Of twice as many blocks as fit into the cache, read at random, nearly half are found. The test would notice unused space.
     #[test]
     fn at_random_nearly_as_much_is_found_as_there_is_room_for() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

@@ -1,4 +1,4 @@
-//! Copies of a version of the base in other folders, each run checked after it was copied.
+//! Copies of a version of the base in other folders. Each run is checked after it was copied.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,31 +17,31 @@ use crate::embedded::folder;
 use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 
-/// What a backup or a restore did.
+/// The result of a backup or a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyReport {
-    /// Files of rows that were copied.
+    /// Number of files with rows that were copied.
     pub copied_files: u64,
-    /// Their bytes.
+    /// Bytes of the copied files.
     pub copied_bytes: u64,
-    /// Files of rows that were there from an earlier backup.
+    /// Number of files with rows that an earlier backup already contained.
     pub kept_files: u64,
-    /// Their bytes.
+    /// Bytes of the files that an earlier backup already contained.
     pub kept_bytes: u64,
-    /// Files of an earlier backup that are no longer needed, and were removed.
+    /// Number of files of an earlier backup that were removed because they are no longer needed.
     pub removed_files: u64,
 }
 
-/// A file of rows of a backup.
+/// A file with rows in a backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupFile {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its length in bytes.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// Whether the earlier backup has it.
+    /// `true` if the earlier backup already contains the file.
     pub kept: bool,
     number: u64,
 }
@@ -52,16 +52,16 @@ impl BackupFile {
     }
 }
 
-/// The runs of an earlier backup in a folder, by number.
+/// The identity and length of each run of an earlier backup in a folder, by number.
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {
-    /// What it recorded.
+    /// Returns the recorded metadata.
     pub(crate) fn meta(&self) -> &Meta {
         &self.stored.meta
     }
 
-    /// Brings a folder to this version. What it holds of an earlier one stays whole until the new one is durable.
+    /// Updates the backup in a folder to this version. The files of an earlier backup stay complete until the new backup is durable.
     pub(crate) fn back_up(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
         let pool = pool_in(disk, folder);
         let earlier = self.earlier(&pool)?;
@@ -74,16 +74,16 @@ impl BaseView {
             drop(remove());
         }
         self.stored.write(&*pool.disk, folder)?;
-        // IMPORTANT: after the record. Until it is durable the earlier backup needs its runs.
+        // IMPORTANT: removed after the new version was recorded. Until that is durable, the earlier backup needs its runs.
         let removed = remove().unwrap_or_else(|error| {
-            // Harmless: the next backup removes them.
+            // Harmless, because the next backup removes the files.
             tracing::warn!(target: "table_core::engine", %error, "obsolete files of a backup were not removed");
             0
         });
         Ok(CopyReport { removed_files: removed, ..report })
     }
 
-    /// Copies it into a folder that has none.
+    /// Copies this version into a folder that contains no other version.
     pub(crate) fn restore_to(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
         let pool = pool_in(disk, folder);
         let report = self.copy_runs(&pool, &Earlier::new())?;
@@ -91,16 +91,16 @@ impl BaseView {
         Ok(report)
     }
 
-    /// The runs of the backup in a folder.
+    /// Returns the runs of the backup in a folder.
     ///
     /// # Errors
-    /// `FolderNotOurs` if it is of another engine, or of another history of this one.
+    /// `FolderNotOurs` if the backup belongs to another engine, or to another history of this engine.
     fn earlier(&self, pool: &Arc<Pool>) -> Result<Earlier> {
         let names = pool
             .disk
             .list(&pool.folder)
             .map_err(|error| Task::ReadFolder(pool.folder.clone()).failed(error))?;
-        // The first backup into the folder was cut short.
+        // The first backup into the folder was interrupted.
         if !names.iter().any(|name| name == BASE) {
             return Ok(Earlier::new());
         }
@@ -114,7 +114,8 @@ impl BaseView {
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
     }
 
-    /// Its files, and whether a backup in another place has them, whose `BASE` has these bytes.
+    /// Returns the files of this version, each with a flag that is `true` if a backup elsewhere already contains it. `earlier` contains the bytes of
+    /// that backup's `BASE`.
     pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
         let earlier = match earlier {
             None => Earlier::new(),
@@ -130,12 +131,12 @@ impl BaseView {
         Ok(files)
     }
 
-    /// Its files.
+    /// Returns the files of this version.
     pub(crate) fn all_files(&self) -> Vec<BackupFile> {
         self.stored.version.runs().iter().map(|run| BackupFile::of(run)).collect()
     }
 
-    /// The bytes of its `BASE`.
+    /// Returns the bytes of the file `BASE` of this version.
     pub(crate) fn base_bytes(&self) -> Vec<u8> {
         self.stored.bytes()
     }
@@ -145,7 +146,7 @@ impl BaseView {
         run.ok_or_else(|| Error::of(BaseFault::OtherBackup(file.name.clone())))
     }
 
-    /// Reads everything of a file and checks it.
+    /// Reads a whole file and checks it.
     pub(crate) fn check_file(&self, file: &BackupFile) -> Result<()> {
         check(&*self.run(file)?)
     }
@@ -157,14 +158,14 @@ impl BaseView {
         read.map_err(|error| Task::ReadFile(file.name.clone().into()).failed(error))
     }
 
-    /// A version whose files are to be written to a folder, by the bytes of its `BASE`.
+    /// Creates a version from the bytes of its `BASE`, whose files will be written to a folder.
     pub(crate) fn to_be_fetched(place: &Place, base: &[u8]) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::parse(base, &place.folder.join(BASE), &pool)?;
         Ok(Self { pool, stored: Arc::new(stored) })
     }
 
-    /// Writes a part of a file of such a version. The first part makes the file.
+    /// Writes a part of a file of a version that is being restored. Writing the first part creates the file.
     pub(crate) fn write_file(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         let run = self.run(file)?;
         let opened = match offset {
@@ -175,7 +176,7 @@ impl BaseView {
         written.map_err(|error| Task::WriteFile(file.name.clone().into()).refused(error))
     }
 
-    /// Checks what was written, and records it durably.
+    /// Checks the written files, and records the version durably.
     pub(crate) fn end_fetch(&self) -> Result<CopyReport> {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
@@ -193,7 +194,7 @@ impl BaseView {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
             let copy = run.in_pool(pool);
-            // One that cannot be read any more is copied anew: the earlier backup had lost it.
+            // An earlier copy that can no longer be read is copied again: the earlier backup is damaged.
             if earlier.get(&run.number) == Some(&(run.identity, run.length)) && copy.read_directory().is_ok()
             {
                 report.kept_files += 1;
@@ -214,12 +215,12 @@ pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads a copy back. Where it is broken, the error names the file that was broken first.
+/// Reads a copy and checks it. If it is broken, the error names the original file if that one is broken too.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }
 
-/// Reads everything of a run and checks it.
+/// Reads a whole run and checks it.
 fn check(run: &Run) -> Result<()> {
     let mut found = Verification::default();
     verify_run(run, &mut found)?;

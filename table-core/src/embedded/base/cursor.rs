@@ -1,4 +1,4 @@
-//! Cursor over a span of the base: segment by segment, merging the layers of each.
+//! Cursor over a span of the base. It visits segment by segment, and merges the layers of each.
 
 mod layers;
 mod run;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::row::RowView;
 pub(super) use layers::Layers;
 
-/// A position in a span of the base: before an entry, or behind the last one.
+/// A position in a span of the base: before an entry, or after the last one.
 pub(crate) struct BaseCursor {
     version: Arc<Version>,
     /// The current segment.
@@ -36,7 +36,7 @@ impl BaseCursor {
         Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), keep })
     }
 
-    /// Visits the entries up to but without a key, a deletion as `None`, and moves before the next one. If the visitor stops it, the cursor
+    /// Visits the entries before a key and moves the cursor to that key. A deletion is visited as `None`. If the visitor stops early, the cursor
     /// cannot be used again.
     pub(crate) fn visit(
         &mut self,
@@ -53,7 +53,7 @@ impl BaseCursor {
         }
     }
 
-    /// Passes over the next entry if it has this key.
+    /// Skips the next entry if it has this key.
     pub(crate) fn pass(&mut self, key: &[u8]) -> Result<()> {
         self.layers.pass(key)
     }

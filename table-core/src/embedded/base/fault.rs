@@ -1,4 +1,4 @@
-//! The faults of the base: damage of its files, and files of another backup.
+//! The faults of the base: damaged files, and files of an unrelated backup.
 
 use std::io;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub(crate) enum BaseFault {
     Occupied { place: PathBuf, earlier: Unrelated },
 }
 
-/// What is wrong at a place of a run.
+/// The damage at a position in a run.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("the file is missing")]
@@ -71,7 +71,7 @@ pub(crate) enum Damage {
     Tally,
 }
 
-/// A backup that a later one of this engine cannot follow.
+/// The reason why a backup cannot replace an earlier one in the same folder.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Unrelated {
     #[error("a backup of another engine")]

@@ -1,14 +1,14 @@
 //! Key filter of a run: rules out a key without reading a block (`docs/format.md`, "Runs").
 //!
-//! A Bloom filter in buckets of one cache line, so that a lookup waits for memory once.
+//! A Bloom filter whose buckets are single cache lines, so a lookup waits for memory once.
 
 /// Bytes of a bucket.
 const BUCKET: usize = 64;
-/// Bits for each key. About one lookup of a missing key in eighty is not ruled out.
+/// Bits for each key. About one in eighty lookups of a missing key is not ruled out.
 const BITS: usize = 10;
 /// Bits that one key sets.
 const PROBES: u32 = 6;
-/// An odd number with well mixed bits.
+/// An odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Returns the hash of a key.

@@ -11,10 +11,10 @@ use crate::embedded::disk::RealDisk;
 use crate::embedded::key::SplitKey;
 use crate::row::{Row, RowView};
 
-/// Reads a block whose checksum is right: row by row, by an iteration, and by look-ups, which give the same.
+/// Reads a block whose checksum is correct: row by row, by an iteration, and by lookups, which must return the same rows.
 ///
 /// # Panics
-/// If they differ.
+/// If the results differ.
 #[must_use]
 pub fn block(bytes: &[u8]) -> bool {
     let Ok(layout) = Layout::read(bytes) else { return false };
@@ -32,7 +32,7 @@ pub fn block(bytes: &[u8]) -> bool {
         assert_eq!(key.to_vec(), SplitKey::new(prefix, rest).to_vec(), "the key of row {index}");
         let to_row = |row: &Option<RowView<'_>>| row.map(|row| row.to_row());
         assert_eq!(to_row(read), to_row(row), "row {index}");
-        // Keys may be out of order, so that one is not found; what is found is a row of the block.
+        // Keys may be out of order, so a lookup may find nothing; a row that it finds must be a row of the block.
         if let Ok(Found::Row(row)) = layout.find(bytes, &key.to_vec()) {
             let _ = row.view().properties().count();
         }
@@ -40,10 +40,10 @@ pub fn block(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads the index of a run, and writes it again.
+/// Parses the index of a run and writes it again.
 ///
 /// # Panics
-/// If it is another then.
+/// If the written index differs from the parsed one.
 #[must_use]
 pub fn index(bytes: &[u8]) -> bool {
     let read = |form| Some((form, Directory::read(bytes, form, 24, Vec::new(), 0)?));
@@ -58,10 +58,10 @@ pub fn index(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads what `BASE` says, and writes it again.
+/// Parses the content of `BASE` and writes it again.
 ///
 /// # Panics
-/// If it is another then.
+/// If the written content differs from the parsed one.
 #[must_use]
 pub fn version(bytes: &[u8]) -> bool {
     let pool = Arc::new(Pool::new(Arc::new(RealDisk), PathBuf::new(), 0));
@@ -76,7 +76,7 @@ pub fn version(bytes: &[u8]) -> bool {
     true
 }
 
-/// A block of these rows, in key order; every third entry is followed by a deletion.
+/// Returns a block with these rows, in key order. Every third entry is followed by a deletion.
 #[must_use]
 pub fn block_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let (mut writer, mut block) = (BlockWriter::default(), Vec::new());

@@ -1,7 +1,7 @@
 //! Merges: one step of the work that the [policy](super::policy) chooses.
 //!
-//! A step takes a *part*: the keys from a start up to an end, and the runs whose entries there become one run. If the part is smaller than
-//! the segment, the segment is cut there first. The step then merges the whole part, proves the result, and publishes it.
+//! A step processes a *part*: a range of keys, and the runs whose entries in this range become one run. If the part is smaller than the segment, the
+//! segment is first cut at the end of the part. The step then merges the whole part, verifies the result, and publishes it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -23,10 +23,10 @@ use crate::embedded::key::{self, Span};
 use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 
-/// The state of merging beside the version.
+/// The state of merging that is not part of the version.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// The number of the first run that the compaction under way need not merge.
+    /// The number of the first run that the compaction in progress does not have to merge.
     compact: Option<u64>,
     /// Layers that are not merged.
     pub(super) apart: Apart,
@@ -37,11 +37,11 @@ pub(super) struct Merges {
 pub(crate) enum Merged {
     /// No merge was due.
     Nothing,
-    /// A new version is recorded.
+    /// A new version was recorded.
     Slice,
-    /// A segment cannot be merged, and was set apart from the others.
+    /// A segment cannot be merged, and is now excluded from merges.
     Apart(Error),
-    /// The merge failed, because the disk is full for example.
+    /// The merge failed, for example because the disk is full.
     Failed(Error),
     /// The compaction that [`Base::merge_all`] began has ended.
     All,
@@ -51,17 +51,17 @@ pub(crate) enum Merged {
 #[derive(Debug)]
 struct Part {
     start: Arc<[u8]>,
-    /// The first key behind the part.
+    /// The first key after the part.
     end: Option<Vec<u8>>,
     /// The runs to merge.
     runs: BTreeSet<u64>,
 }
 
-/// A finished merge that is not published.
+/// A finished merge that is not published yet.
 struct Outcome {
     stored: Stored,
     written: Vec<Arc<Run>>,
-    /// The entries that the result leaves out: replaced versions, deletions without older rows, rows of dropped tables.
+    /// The entries that the result does not contain: replaced versions, deletions without older rows, and rows of dropped tables.
     left_out: Tally,
 }
 
@@ -73,7 +73,7 @@ impl Base {
         self.merges.apart.clear();
     }
 
-    /// Cancels the compaction. Returns `true` if there was one.
+    /// Cancels the compaction. Returns `true` if one was in progress.
     pub(crate) fn abandon_merge_all(&mut self) -> bool {
         self.merges.compact.take().is_some()
     }
@@ -111,7 +111,7 @@ impl Base {
         self.version.segments().iter().enumerate().map(figures_of).collect()
     }
 
-    /// Returns the segments that have blocks with keys of a span, as far as indexes tell.
+    /// Returns the segments whose indexes show that they may contain keys of a span.
     fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
         let from = self.version.find(&span.start);
         let segments = self.version.segments().iter().enumerate().skip(from);
@@ -128,10 +128,11 @@ impl Base {
         })
     }
 
-    /// Does the most urgent merge, or a part of it.
+    /// Performs the most urgent merge, or a part of it.
     ///
     /// # Errors
-    /// An error of the disk while a new version was recorded, except a shortage of room or of file descriptors. The base must not be written afterwards.
+    /// An error of the disk while a new version was recorded, except a lack of space or of file descriptors. After an error the base must not be
+    /// written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
             // Recorded with the next version.
@@ -170,13 +171,13 @@ impl Base {
         );
     }
 
-    /// Handles a merge that was not published. Layers that cannot be read are set apart, so that others are merged.
+    /// Handles a merge that was not published. Layers that cannot be read are excluded from merges, so the others can still be merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
         if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));
         }
         let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
-        // Whatever the reason is, a merge that was refused is not tried again.
+        // A refused merge is not attempted again, whatever the reason.
         let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
         let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
         match self.set_apart(broken) {
@@ -186,7 +187,7 @@ impl Base {
         }
     }
 
-    /// Returns the part of a choice that one step merges. A segment of more than two runs is merged in parts of about one run.
+    /// Returns the part of a choice that one step merges. A segment that is larger than two runs is merged in parts of about the size of one run.
     fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
@@ -200,12 +201,12 @@ impl Base {
         let end = version.end(choice.segments.end - 1);
         let part = Part { start: Arc::clone(&first.start), end: end.map(<[u8]>::to_vec), runs };
         let bytes: u64 = layers.iter().map(|layer| layer.weight.bytes).sum();
-        // A cut reads the indexes of all layers, which those of a sealed layer does not allow.
+        // A cut reads the indexes of all layers, which may be impossible for a sealed layer.
         let is_whole = segments.len() > 1 || bytes <= 2 * self.run_bytes || self.merges.apart.contains(first);
         if is_whole {
             return Ok(Some(part));
         }
-        // The ends of the first blocks of each layer, up to the bytes of a run.
+        // The last keys of the first blocks of each layer, up to the size of a run.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;
@@ -233,7 +234,7 @@ impl Base {
         }))
     }
 
-    /// Writes a merge and proves it. Nothing is published.
+    /// Writes the result of a merge and verifies it. Nothing is published.
     fn write(&mut self, choice: &Choice) -> Result<Outcome> {
         reach(self.hook.as_ref(), Step::MergeWrite)?;
         let Some(part) = self.part(choice)? else { return Err(stopped()) };
@@ -286,15 +287,15 @@ impl Base {
         Ok(Outcome { stored, written, left_out })
     }
 
-    /// Proves that a merge loses nothing. In the part, all entries of the merged layers are in the new one or were left out for a reason, and the
-    /// layers below are the same; outside of the part, all layers are the same. Only indexes of the merged layers are read.
+    /// Verifies that a merge loses nothing. Within the part, each entry of the merged layers is in the new layer or was omitted for a reason, and the
+    /// older layers are unchanged. Outside the part, all layers are unchanged. Only the indexes of the merged layers are read.
     ///
     /// # Errors
     /// `InternalError` if the tallies or the layers differ.
     fn prove(&self, part: &Part, outcome: &Outcome) -> Result<()> {
         let (mut old, new) = (Version::clone(&self.version), &outcome.stored.version);
         let end = part.end.as_deref();
-        // The new version may begin a segment at `end`.
+        // A segment of the new version may start at `end`.
         if let Some(end) = end {
             old.cut(end)?;
         }
@@ -328,7 +329,7 @@ mod tests {
     use crate::embedded::base::tests::{base, key_of, meta, row_of};
     use crate::error::ErrorCode;
 
-    /// A base whose only segment has two layers, the part that a merge of it takes, and the result.
+    /// Returns the part that a merge of a base with one segment and two layers takes, and the result of the merge.
     fn merged(base: &mut Base) -> (Part, Outcome) {
         for numbers in [0..200, 50..60] {
             let row = row_of(numbers.len() as u64, 10);
@@ -369,7 +370,7 @@ mod tests {
             let error = base.prove(&part, outcome).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InternalError, "{index}");
         }
-        // A change outside of the part.
+        // A change outside the part.
         let part = Part { end: Some(key_of(1, 100)), ..part };
         let mut elsewhere = Version::clone(&base.version);
         elsewhere.cut(&key_of(1, 100)).unwrap();

@@ -1,4 +1,4 @@
-//! Metadata that every version of the base records beside its runs (`docs/format.md`, "Base").
+//! Metadata that every version of the base records in addition to its runs (`docs/format.md`, "Base").
 
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::catalog::{Catalog, TableEntry};
@@ -9,7 +9,7 @@ use crate::name::TableName;
 pub(crate) struct Meta {
     /// The first journal file that the base does not cover.
     pub(crate) journal: u64,
-    /// The sequence number of the first frame in it.
+    /// The sequence number of the first frame in that journal file.
     pub(crate) sequence: u64,
     /// The largest Timestamp given to a row so far (ENG-8).
     pub(crate) timestamp: u64,

@@ -1,41 +1,41 @@
 //! Merge policy: the layers to merge next, as a pure function of sizes, counts and deletions.
 //!
-//! A merge replaces the newest layers of one segment by one layer, or all layers of neighbouring segments by one segment with one layer.
-//! The first of these rules that applies chooses:
-//! 1. *Required*: a segment with rows of a dropped table, or one that a compaction has not reached, is merged.
-//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the top, down to the first layer that is larger than all above
-//!    it; completely if the layers above the oldest one are a quarter of it. This is the only rule for a segment with sealed layers, which
-//!    stay as they are.
+//! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a single layer.
+//! The first applicable rule decides:
+//! 1. *Required*: a segment with rows of a dropped table, or a segment that a running compaction has not reached, is merged.
+//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
+//!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
+//!    which stay unchanged.
 //! 3. *Deleted*: a segment with half as many deletions as rows is merged.
-//! 4. *Wasteful*: if the base wastes more than a fifth of its oldest layers and one run, the segment that wastes the largest share of
-//!    itself is merged. Waste is all that lies above an oldest layer, and the rows that deletions hide.
+//! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged.
+//!    Waste consists of everything above an oldest layer, and of rows hidden by deletions.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.
 //!
-//! **Termination.** Call a segment *settled* if it has at most one layer, and this has no deletions and no rows of dropped tables. The measure is the pair of the sum of
-//! entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4 choose a segment that is
-//! not settled. They lessen the first number, since at least two layers become one or the segment becomes settled; if the segment has no
-//! visible entry, they lessen the second. Rule 5 does not enlarge the first number and lessens the second. Cutting a segment in two before
-//! a merge does not enlarge the first number, and the part that is merged has an entry. Both numbers are natural: without flushes,
-//! merges end. The tests check the measure after each merge.
+//! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no deletions and no rows of dropped tables. The
+//! measure is the pair of the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4
+//! choose a segment that is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the
+//! segment has no visible entry, they decrease the second. Rule 5 does not increase the first number, and decreases the second. Cutting a segment in
+//! two before a merge does not increase the first number, and the merged part has an entry. Both numbers are natural numbers, so merges end unless a
+//! flush occurs. The tests check the measure after each merge.
 
 use std::ops::Range;
 
-/// Layers of a segment that no rule merges for their number. A lookup asks the filter of each.
+/// The maximum number of layers of a segment that is not merged by rule 2. A lookup checks the filter of each layer.
 pub(super) const LAYERS: usize = 11;
-/// Layers at which flushes wait. A flush adds one layer, so no segment without sealed layers has more.
+/// The number of layers at which flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
 pub(super) const MOST_LAYERS: usize = 16;
-/// The part of the oldest layers that waste may amount to, as a divisor.
+/// The permitted waste, as a divisor of the size of the oldest layers.
 const WASTE_SHARE: u64 = 5;
-/// Neighbouring segments that are merged if they fit into one run.
+/// The number of neighbouring segments that are merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
-/// Deletions that are worth a merge of their own.
+/// The minimum number of deletions for which a segment is merged.
 pub(super) const DELETIONS: u64 = 256;
 
 /// The size of a layer within a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Weight {
     pub(crate) bytes: u64,
-    /// Rows and deletions. Zero if the version was recorded without counts.
+    /// The number of rows and deletions. Zero if the version was recorded without counts.
     pub(crate) entries: u64,
     pub(crate) deletions: u64,
 }
@@ -50,15 +50,15 @@ impl std::iter::Sum for Weight {
     }
 }
 
-/// The condition of a segment beside its sizes.
+/// The condition of a segment, apart from its sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Condition {
     #[default]
     Usual,
     /// The segment must be merged completely.
     Required,
-    /// Only the newest layers are merged, so many of them, and only if the segment has too many layers. The layers below are sealed: they
-    /// cannot be read, or a merge of them was refused.
+    /// Only the given number of newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they
+    /// cannot be read or a merge of them was refused.
     SetApart { newer: usize },
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Figures {
     pub(super) condition: Condition,
 }
 
-/// A merge: the newest layers of some neighbouring segments. Of several segments all layers are merged.
+/// A merge: the newest layers of one segment, or all layers of several neighbouring segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) segments: Range<usize>,
@@ -93,7 +93,7 @@ impl Figures {
         self.layers.iter().copied().sum()
     }
 
-    /// Returns the bytes above the oldest layer.
+    /// Returns the bytes of all layers except the oldest.
     fn newer(&self) -> u64 {
         self.layers.split_last().map_or(0, |(_, newer)| newer.iter().map(|layer| layer.bytes).sum())
     }
@@ -102,7 +102,7 @@ impl Figures {
         self.layers.last().map_or(0, |oldest| oldest.bytes)
     }
 
-    /// Returns the bytes that a complete merge gives back, about.
+    /// Returns the approximate number of bytes that a complete merge frees.
     pub(super) fn waste(&self) -> u64 {
         let Weight { bytes, entries, deletions } = self.total();
         let hidden = u128::from(bytes) * u128::from(deletions) / u128::from(entries.max(1));
@@ -110,7 +110,7 @@ impl Figures {
         self.newer() + hidden.min(self.oldest())
     }
 
-    /// Returns `true` if a complete merge changes nothing but the number of the run.
+    /// Returns `true` if a complete merge would only copy the rows to another run.
     pub(super) fn is_settled(&self) -> bool {
         self.layers.len() <= 1 && self.total().deletions == 0
     }
@@ -120,7 +120,7 @@ impl Figures {
         deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
     }
 
-    /// Returns the number of the newest layers that may be merged.
+    /// Returns how many of the newest layers may be merged.
     fn mergeable(&self) -> usize {
         match self.condition {
             Condition::SetApart { newer } => newer.min(self.layers.len()),
@@ -128,12 +128,12 @@ impl Figures {
         }
     }
 
-    /// Returns the number of layers if a merge can make them fewer.
+    /// Returns the number of layers, or 0 if a merge cannot reduce it.
     fn depth(&self) -> usize {
         if self.mergeable() < 2 { 0 } else { self.layers.len() }
     }
 
-    /// Returns the number of the newest layers to merge if there are too many.
+    /// Returns how many of the newest layers to merge if the segment has too many layers.
     fn top(&self) -> usize {
         let mergeable = self.mergeable();
         if mergeable == self.layers.len() && 4 * self.newer() >= self.total().bytes {
@@ -157,14 +157,14 @@ fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
         .filter(|(_, segment)| !matches!(segment.condition, Condition::SetApart { .. }))
 }
 
-/// Returns the bytes wasted, and the bytes that may be.
+/// Returns the bytes of waste, and the permitted bytes of waste.
 fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
     let sum =
         |bytes: fn(&Figures) -> u64| -> u64 { readable(segments).map(|(_, segment)| bytes(segment)).sum() };
     (sum(Figures::waste), sum(Figures::oldest) / WASTE_SHARE + run_bytes)
 }
 
-/// Returns the urgency of merges, given that one is due.
+/// Returns the urgency of merges, assuming that a merge is due.
 pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     let (waste, allowed) = waste(segments, run_bytes);
     let deepest = segments.iter().map(Figures::depth).max();
@@ -205,7 +205,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
         .or_else(|| small(segments, run_bytes))
 }
 
-/// Chooses neighbours that fit into one run. The segment of each row at least doubles, so that a row is seldom written again.
+/// Chooses neighbours that fit into one run. The merged segment is at least twice as large as each of them, so a row is rarely written again.
 fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let mut start = 0;
     for (index, segment) in segments.iter().enumerate() {
@@ -275,14 +275,14 @@ mod tests {
         assert_eq!(segment(&[100, 50, 200]).top(), 3);
     }
 
-    /// The measure that each merge lessens.
+    /// The measure that each merge decreases.
     fn measure(segments: &[Figures]) -> (u64, usize) {
         let unsettled = segments.iter().filter(|segment| !segment.is_settled());
         let entries = unsettled.map(|segment| segment.total().entries * segment.layers.len() as u64).sum();
         (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
     }
 
-    /// Does a merge, of which some part of the entries is left.
+    /// Performs a merge after which only a part of the entries remains.
     fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
         let all = range.len() > 1 || layers >= segments[range.start].layers.len();
         let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };
@@ -321,7 +321,7 @@ mod tests {
         ];
         (prop::collection::vec(weights(), 0..20), condition).prop_map(|(layers, condition)| {
             let figures = Figures { layers, condition };
-            // No merge is required of a settled segment.
+            // A merge of a settled segment is never required.
             let condition = if figures.is_settled() { Condition::Usual } else { condition };
             Figures { condition, ..figures }
         })

@@ -9,11 +9,11 @@ use crate::embedded::base::cache::Cache;
 use crate::embedded::disk::{Disk, DiskFile, fault};
 use crate::embedded::statistics::Counters;
 
-/// The largest number of files that a pool keeps open.
+/// The maximum number of files that a pool keeps open.
 const MOST_OPEN: usize = 256;
-/// The smallest number of files that a pool keeps open, however few the process may open.
+/// The minimum number of files that a pool keeps open, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// The share of a process's descriptors that a pool takes, as a divisor. The rest is for the program and its other engines.
+/// The share of the process's file descriptors that a pool uses, as a divisor. The others are for the program and its other engines.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -23,7 +23,7 @@ pub(super) struct Pool {
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
-    /// The number of files that are kept open; `None` if every file is.
+    /// The maximum number of files that are kept open; `None` if all files are.
     most_open: Option<usize>,
     open: Mutex<Open>,
 }
@@ -32,12 +32,12 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// A clock that counts uses.
+    /// A counter that serves as a clock of uses.
     now: u64,
 }
 
 impl Open {
-    /// Closes the half of the files that were used longest ago. Files that are being read stay open until the read ends.
+    /// Closes the least recently used half of the files. Files that are being read stay open until the read ends.
     fn close_half(&mut self) {
         let mut uses: Vec<u64> = self.files.values().map(|(_, used)| *used).collect();
         let middle = uses.len() / 2;
@@ -49,7 +49,7 @@ impl Open {
     }
 }
 
-/// Returns the number of files that a pool keeps open under the limit of the process.
+/// Returns the maximum number of files that a pool keeps open under the limit of the process.
 fn most_open() -> usize {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -64,10 +64,10 @@ pub(super) fn name(number: u64) -> String {
     format!("{number:010}{SUFFIX}")
 }
 
-/// The end of the names of runs.
+/// The suffix of the names of run files.
 const SUFFIX: &str = ".rows";
 
-/// Returns the number in the name of a run; `None` for other names.
+/// Returns the number in the name of a run file; `None` for other names.
 pub(super) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX)?.parse().ok()
 }
@@ -84,7 +84,7 @@ impl Pool {
         }
     }
 
-    /// Makes the pool keep every file open that it opens.
+    /// Makes the pool keep every opened file open.
     pub(super) fn pinning(self) -> Self {
         Self { most_open: None, ..self }
     }
@@ -93,14 +93,14 @@ impl Pool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes all files that are not being read: descriptors are needed elsewhere.
+    /// Closes all files that are not being read, because descriptors are needed elsewhere.
     pub(super) fn give_files_back(&self) {
         if self.most_open.is_some() {
             self.open().files.clear();
         }
     }
 
-    /// Opens something, once more with all other files closed if the process has no descriptor left.
+    /// Calls `open`. If no descriptor is available, closes all idle files and calls it once more.
     pub(super) fn with_descriptor<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
         match open() {
             Err(error) if fault::is_exhausted(&error) => {
@@ -117,7 +117,7 @@ impl Pool {
         self.with_descriptor(|| self.disk.open(&self.folder.join(name(number)), true))
     }
 
-    /// Opens the file of a run that is being made for writing.
+    /// Opens the file of an unfinished run for writing.
     pub(super) fn open_to_write(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
         self.with_descriptor(|| self.disk.open(&self.folder.join(name(number)), false))
     }
@@ -135,13 +135,13 @@ impl Pool {
             open.close_half();
         }
         drop(open);
-        // Not under the lock: other readers need not wait for this file.
+        // Opened without holding the lock, because other readers do not need this file.
         let file = self.with_descriptor(|| self.disk.open_to_read(&self.folder.join(name(number))))?;
         self.open().files.insert(number, (Arc::clone(&file), now));
         Ok(file)
     }
 
-    /// Closes the file of a run: the number will name another file, or none.
+    /// Closes the file of a run, because its number may be given to another file.
     fn forget(&self, number: u64) {
         self.open().files.remove(&number);
     }

@@ -1,6 +1,6 @@
 //! A run: rows in key order, in a file that never changes once it is finished (`docs/format.md`, "Runs").
 //!
-//! Each part of the file has a checksum over its bytes and its offset. It is checked whenever the part is read from the disk.
+//! Each part of the file has a checksum over its bytes and its offset. The checksum is verified whenever the part is read from the disk.
 
 mod directory;
 mod writer;
@@ -27,16 +27,16 @@ pub(super) use writer::RunWriter;
 
 const MAGIC: &[u8; 8] = b"TBLROWS\0";
 const VERSION: u32 = 2;
-/// The first version: its runs have no tallies.
+/// The first version of the format, whose runs have no tallies.
 const WITHOUT_TALLIES: u32 = 1;
-/// Bytes of the header, without its checksum.
+/// The size of the header without its checksum.
 const HEADER: usize = 20;
-/// Bytes of the footer, without its checksum, and of the footer of version 1.
+/// The size of the footer without its checksum, in the current version and in version 1.
 const FOOTER: usize = 40;
 const FIRST_FOOTER: usize = 24;
-/// Bytes of one step of a copy.
+/// The number of bytes that a copy processes at a time.
 const COPIED: u64 = 1 << 20;
-/// Bytes of a checksum.
+/// The size of a checksum in bytes.
 const SUM: usize = 4;
 
 /// The file of a run.
@@ -51,9 +51,9 @@ pub(super) struct RunFile {
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
-    /// The number in the name of the file. No other run of the folder ever has it.
+    /// The number in the name of the file. It is never given to another run of the folder.
     pub(super) number: u64,
-    /// A random identity. It differs from that of a run of the same number in a copy of the folder.
+    /// A random identity. It distinguishes the run from a run with the same number in a copy of the folder.
     pub(super) identity: Uuid,
     /// The length of the file.
     pub(super) length: u64,
@@ -64,7 +64,7 @@ pub(super) struct Run {
     directory: OnceLock<Directory>,
 }
 
-/// Returns the checksum of a part of a run. It covers the number of the run and the offset as well.
+/// Returns the checksum of a part of a run. It also covers the number of the run and the offset.
 fn sum(number: u64, offset: u64, bytes: &[u8]) -> u32 {
     let place = crc32c::crc32c_append(crc32c::crc32c(&number.to_le_bytes()), &offset.to_le_bytes());
     crc32c::crc32c_append(place, bytes)
@@ -109,7 +109,7 @@ impl Footer {
 }
 
 impl Run {
-    /// Creates the handle of a finished run. Reads nothing.
+    /// Creates the handle of a finished run without reading the file.
     pub(super) fn new(
         pool: &Arc<Pool>,
         RunFile { number, identity, length }: RunFile,
@@ -118,7 +118,7 @@ impl Run {
         Self { pool: Arc::clone(pool), number, identity, length, first, last, directory: OnceLock::new() }
     }
 
-    /// Returns the error for damage at an offset of the file.
+    /// Returns the error for damage at an offset in the file.
     pub(super) fn corrupted(&self, offset: u64, damage: Damage) -> Error {
         let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
         Error::of(BaseFault::BrokenRun { run, folder, offset, damage })
@@ -130,8 +130,8 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
-    /// Returns the error of a read that failed. What the disk cannot read is damage as rot is: the rest of the base can be read,
-    /// merged and copied all the same.
+    /// Returns the error of a failed read. Bytes that the disk cannot read are treated like corrupted bytes: the rest of the base can still be read,
+    /// merged and copied.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
@@ -146,7 +146,7 @@ impl Run {
         }
     }
 
-    /// Reads a part of the file and checks its checksum.
+    /// Reads a part of the file and verifies its checksum.
     fn part(&self, file: &dyn DiskFile, offset: u64, bytes: usize) -> Result<Vec<u8>> {
         let mut part = vec![0; bytes + SUM];
         file.read_at(offset, &mut part).map_err(|error| self.failed(offset, error))?;
@@ -163,7 +163,7 @@ impl Run {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
-    /// Returns the directory. It is read from the file once.
+    /// Returns the directory, which is read from the file only once.
     pub(super) fn directory(&self) -> Result<&Directory> {
         if let Some(directory) = self.directory.get() {
             return Ok(directory);
@@ -172,7 +172,7 @@ impl Run {
         Ok(self.directory.get_or_init(|| directory))
     }
 
-    /// Reads header, footer, filter and index from the disk, and checks them.
+    /// Reads header, footer, filter and index from the disk, and verifies them.
     pub(super) fn read_directory(&self) -> Result<Directory> {
         let file = self.file()?;
         let begin = self.part(&*file, 0, HEADER)?;
@@ -203,8 +203,8 @@ impl Run {
         Ok(directory)
     }
 
-    /// Returns the tally of the entries from `start` on, up to but without `end`. Blocks that lie within are taken from the directory;
-    /// a block with other keys as well, or without a tally, is read.
+    /// Returns the tally of the entries from `start` (included) to `end` (excluded). Tallies of blocks within these bounds are taken from the
+    /// directory. A block that extends beyond the bounds, or that has no tally, is read.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
         if *self.last < *start || end.is_some_and(|end| *self.first >= *end) {
             return Ok(Tally::default());
@@ -239,14 +239,14 @@ impl Run {
         self.read_block_of(self.directory()?, index)
     }
 
-    /// Reads a block from the disk, at its place in this directory.
+    /// Reads a block from the disk, at its position in this directory.
     pub(super) fn read_block_of(&self, directory: &Directory, index: usize) -> Result<Block> {
         let (offset, bytes) = directory.place(index);
         let part = self.part(&*self.file()?, offset, bytes)?;
         Block::read(part.into()).map_err(|error| self.broken_rows(offset, error))
     }
 
-    /// Returns a block. With `keep`, it goes through the cache.
+    /// Returns a block. If `keep` is `true`, it is read through the cache.
     pub(super) fn block(&self, index: usize, keep: bool) -> Result<Arc<Block>> {
         let place = (self.number, u32::try_from(index).unwrap_or(u32::MAX));
         if !keep {
@@ -260,7 +260,7 @@ impl Run {
         Ok(block)
     }
 
-    /// Looks a key up, given its hash.
+    /// Looks up a key, given its hash.
     pub(super) fn get(&self, key: &[u8], hash: u64) -> Result<Found> {
         if key < &*self.first || key > &*self.last {
             return Ok(Found::Nothing);
@@ -277,13 +277,13 @@ impl Run {
         block.layout.find(&block.bytes, key)
     }
 
-    /// Returns the handle of a copy of this run in the folder of another pool.
+    /// Returns a handle to the copy of this run in the folder of another pool.
     pub(super) fn in_pool(&self, pool: &Arc<Pool>) -> Self {
         let file = RunFile { number: self.number, identity: self.identity, length: self.length };
         Self::new(pool, file, (self.first.clone(), self.last.clone()))
     }
 
-    /// Copies the file into the folder of another pool and syncs it, without its folder.
+    /// Copies the file into the folder of another pool and syncs the file, but not the folder.
     pub(super) fn copy_to(&self, pool: &Pool) -> Result<()> {
         let (from, to) = (self.file()?, pool.create(self.number));
         let to = to.map_err(|error| Task::CopyRun.refused(error))?;

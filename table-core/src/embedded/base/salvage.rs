@@ -1,4 +1,4 @@
-//! Copies of a version of the base without the parts that cannot be read.
+//! Copies of a version of the base that omit the parts that cannot be read.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use crate::embedded::base::{BaseView, CopyReport};
 use crate::embedded::disk::Disk;
 use crate::error::{Error, ErrorCode, Result};
 
-/// Keys of a run that cannot be read, from the first to the last.
+/// A range of keys in a run that cannot be read, from the first to the last.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) first: Box<[u8]>,
@@ -21,11 +21,12 @@ pub(crate) struct Unreadable {
     pub(crate) cause: Error,
 }
 
-/// The copies that replace damaged runs, by the number of the run; `None` for a run of which nothing can be read.
+/// The copies that replace damaged runs, by the number of the run; `None` if nothing of the run can be read.
 type Replaced = HashMap<u64, Option<Arc<Run>>>;
 
 impl BaseView {
-    /// Copies this version into a folder that has none, without the blocks that cannot be read. Returns the keys of these.
+    /// Copies this version, without the blocks that cannot be read, into a folder that contains no other version. Returns the keys of the omitted
+    /// blocks.
     pub(crate) fn salvage_to(
         &self,
         disk: &Arc<dyn Disk>,
@@ -38,7 +39,7 @@ impl BaseView {
             let copy = run.in_pool(&pool);
             let length = match run.copy_to(&pool).and_then(|()| check_copy(&run, &copy)) {
                 Err(error) if error.code() == ErrorCode::Corrupted => {
-                    // Harmless if it stays: the copy of the base does not name it.
+                    // Harmless if the file stays, because the copy of the base does not refer to it.
                     let _ = copy.remove();
                     let found = lost.len();
                     let part = rewrite(&run, RunWriter::create(&pool, next)?, &mut lost)?;
@@ -46,7 +47,7 @@ impl BaseView {
                         let _ = pool.remove(next);
                     }
                     if lost.len() == found {
-                        // Read in full after all.
+                        // The second attempt read the whole run.
                         tracing::debug!(target: "table_core::engine", %error, "a damaged run was read in a second attempt");
                     }
                     next += 1;
@@ -65,7 +66,7 @@ impl BaseView {
     }
 }
 
-/// Writes the blocks of a run that can be read. Adds the keys of the others to `lost`.
+/// Writes the readable blocks of a run. Adds the key ranges of the others to `lost`.
 fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Result<Option<Arc<Run>>> {
     let mut note = |first: &[u8], last: &[u8], cause: Error| match cause.code() {
         ErrorCode::Corrupted => {
@@ -96,7 +97,7 @@ fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Resu
     if is_empty { Ok(None) } else { Ok(Some(Arc::new(writer.finish()?))) }
 }
 
-/// Returns a version that names the copies of damaged runs in their place.
+/// Returns a version in which damaged runs are replaced with their copies.
 fn with_replaced(version: &Version, replaced: &Replaced) -> Result<Version> {
     let mut changed = Version::clone(version);
     for (index, segment) in version.segments().iter().enumerate() {

@@ -1,24 +1,24 @@
-//! Tallies: the number of entries, and a sum over them that does not depend on their order.
+//! Tallies: the number of entries, and a sum over them that is independent of their order.
 //!
-//! Each block of a run records its tally when it is written. A merge compares the tallies of the blocks it read with the tallies of the
-//! blocks it wrote, and so notices a lost, added or changed version of a row before the result is published.
+//! Each block of a run records its tally when it is written. A merge compares the tallies of the blocks it read with those of the blocks it wrote. It
+//! thereby detects a lost, added or changed row before the result is published.
 
 use crate::embedded::base::filter;
 use crate::row::RowView;
 
-/// An odd number with well mixed bits.
+/// An odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
-/// The version of a deletion. No row has this Timestamp.
+/// The number that stands for a deletion in place of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;
 
-/// The number of entries and deletions, and a commutative sum over their keys and versions.
+/// The number of entries and deletions, and a commutative checksum over their keys and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Rows and deletions.
+    /// The number of rows and deletions.
     pub(crate) entries: u64,
-    /// Deletions alone.
+    /// The number of deletions.
     pub(crate) deletions: u64,
-    /// The sum of a hash of each entry, modulo 2⁶⁴.
+    /// The sum of the hashes of all entries, modulo 2⁶⁴.
     pub(crate) sum: u64,
 }
 
@@ -41,7 +41,7 @@ impl Tally {
         self.sum = self.sum.wrapping_add(mix(hash ^ mix(version)));
     }
 
-    /// Returns the tally of the entries of both.
+    /// Returns the combined tally of two sets of entries.
     #[must_use]
     pub(super) const fn with(self, other: Self) -> Self {
         Self {

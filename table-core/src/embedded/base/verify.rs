@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Files of rows that were read.
+    /// Number of files with rows that were read.
     pub runs: u64,
-    /// Blocks of rows that were read.
+    /// Number of blocks with rows that were read.
     pub blocks: u64,
-    /// Rows and deletions that were read. A replaced row counts until its run is merged.
+    /// Number of rows and deletions that were read. Replaced rows are counted until their run is merged.
     pub entries: u64,
-    /// Damage that was found, each with its file and offset.
+    /// The damage that was found, each with its file and offset.
     pub damage: Vec<Error>,
 }
 

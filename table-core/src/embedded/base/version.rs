@@ -1,8 +1,8 @@
-//! A version of the base: the runs that hold each range of keys. It is immutable; each change makes another one.
+//! A version of the base: the runs that contain each range of keys. A version is immutable; each change creates another one.
 //!
-//! The keys are cut into segments, which follow each other without gaps. A segment has layers, the newest first. The newest layer with an
-//! entry for a key decides. A run may be a layer of many segments; its entries outside of a segment are not visible there. So a segment can
-//! be cut in two, and a part of it merged, without reading the rest.
+//! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
+//! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore, a segment can be
+//! cut in two, and a part of it merged, without reading the rest.
 
 pub(super) mod stored;
 
@@ -19,7 +19,7 @@ use crate::embedded::key;
 use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 
-/// One layer of a segment: a run, of which the keys of the segment are visible.
+/// One layer of a segment: a run, of which only the keys within the segment are visible.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
@@ -27,11 +27,11 @@ pub(super) struct Layer {
     pub(super) weight: Weight,
 }
 
-/// The keys from `start` on, up to the start of the next segment.
+/// A range of keys, from `start` to the start of the next segment.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) start: Arc<[u8]>,
-    /// The newest first.
+    /// The layers, the newest first.
     pub(super) layers: Vec<Layer>,
 }
 
@@ -52,7 +52,7 @@ impl Segment {
         self.layers.iter().map(|layer| layer.weight.deletions).sum()
     }
 
-    /// Returns the numbers of the runs of the layers.
+    /// Returns the run numbers of the layers.
     fn runs(&self) -> impl Iterator<Item = u64> {
         self.layers.iter().map(|layer| layer.run.number)
     }
@@ -64,7 +64,7 @@ pub(super) struct Version {
     segments: Vec<Arc<Segment>>,
 }
 
-/// Returns a run as a layer of the keys within bounds; `None` if it has no block there.
+/// Returns a run as a layer for the keys within bounds; `None` if it has no block there.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
     // Most runs are ruled out without their index, which may not be in memory.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
@@ -76,11 +76,11 @@ pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<
     Ok((!blocks.is_empty()).then(|| Layer { run: Arc::clone(run), weight }))
 }
 
-/// Neighbouring blocks of a run that become a segment of their own.
+/// Neighbouring blocks of a run that become a separate segment.
 #[derive(Debug)]
 struct Stretch {
     blocks: Range<usize>,
-    /// `true` for blocks that mostly delete; `false` for blocks between the rows of the base.
+    /// `true` for blocks with mostly deletions; `false` for blocks that lie between the rows of the base.
     deletes: bool,
 }
 
@@ -89,7 +89,7 @@ impl Stretch {
         (directory.first(self.blocks.start), successor(&directory.last(self.blocks.end - 1)))
     }
 
-    /// Returns `true` if a segment is worth its entry in `BASE`.
+    /// Returns `true` if a segment is large enough to justify its entry in `BASE`.
     fn is_large(&self, directory: &Directory, least: u64) -> bool {
         let weight = directory.weigh(self.blocks.clone());
         let is_all = !self.deletes && self.blocks.len() == directory.len();
@@ -97,7 +97,7 @@ impl Stretch {
     }
 }
 
-/// A bound above all keys: no table has the largest id.
+/// A bound greater than all keys, because no table has the largest id.
 const ABOVE_ALL: [u8; 4] = [0xFF; 4];
 
 /// Returns the table of a key, or of a bound.
@@ -105,7 +105,7 @@ fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
 }
 
-/// Returns the smallest key above another.
+/// Returns the smallest key greater than another.
 pub(super) fn successor(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
@@ -122,17 +122,17 @@ impl Version {
         &self.segments
     }
 
-    /// Returns the segment of a key.
+    /// Returns the position of the segment that contains a key.
     pub(super) fn find(&self, key: &[u8]) -> usize {
         self.segments.partition_point(|segment| &*segment.start <= key).saturating_sub(1)
     }
 
-    /// Returns the first key behind a segment; `None` for the last segment.
+    /// Returns the first key after a segment; `None` for the last segment.
     pub(super) fn end(&self, index: usize) -> Option<&[u8]> {
         self.segments.get(index + 1).map(|next| &*next.start)
     }
 
-    /// Returns all runs, each once, by number.
+    /// Returns all runs without duplicates, ordered by number.
     pub(super) fn runs(&self) -> Vec<Arc<Run>> {
         let layers = self.segments.iter().flat_map(|segment| &segment.layers);
         let mut runs: Vec<Arc<Run>> = layers.map(|layer| Arc::clone(&layer.run)).collect();
@@ -159,15 +159,15 @@ impl Version {
         Ok(())
     }
 
-    /// Puts the runs of a flush on top of all segments that they have keys of. A segment gets one layer at most.
+    /// Adds the runs of a flush as the newest layer to all segments that they have keys of. A segment gets at most one layer.
     ///
-    /// Stretches of blocks that lie between the rows of the base, or that delete most of the rows below them, become segments of their
-    /// own: the former never have to be merged, and a merge of the latter reads much and writes little.
+    /// Stretches of blocks that lie between the rows of the base, or that delete most of the rows below them, become separate segments: the former
+    /// never have to be merged, and a merge of the latter reads many rows and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
             for (first, behind) in self.stretches(run, least)? {
-                // No segment is made of keys without rows. If the index of another run cannot be read, the segment is not cut.
+                // A range of keys without rows never becomes a segment. If the index of another run cannot be read, the segment is not cut.
                 if self.has_blocks(self.find(&first), &[], Some(&first)) && self.cut(&first).is_err() {
                     continue;
                 }
@@ -184,7 +184,7 @@ impl Version {
         Ok(())
     }
 
-    /// Puts a run on top of all segments that it has keys of.
+    /// Adds a run as the newest layer to all segments that it has keys of.
     fn add(&mut self, run: &Arc<Run>) -> Result<()> {
         for index in self.find(&run.first)..=self.find(&run.last) {
             let Some(segment) = self.segments.get(index) else { break };
@@ -196,7 +196,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the stretches of a run that become segments, each as its first key and a key behind it.
+    /// Returns the stretches of a run that become segments, each as its first key and a key after it.
     fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -223,8 +223,8 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns the first key of a stretch and a key behind it. A stretch that deletes reaches to the ends of its segment if few rows lie
-    /// between: no segment is left of them.
+    /// Returns the first key of a stretch and a key after it. A stretch of deletions is extended to the ends of its segment if only few rows lie
+    /// between, which avoids segments with few rows.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
@@ -243,7 +243,7 @@ impl Version {
         (first, behind)
     }
 
-    /// Returns the segment of two keys that has layers; `None` if they are of several segments.
+    /// Returns the segment that contains two keys; `None` if they are in several segments, or the segment has no layers.
     fn segment_of(&self, first: &[u8], behind: &[u8]) -> Option<(usize, &Segment)> {
         let index = self.find(first);
         let segment = self.segments.get(index).filter(|segment| !segment.layers.is_empty())?;
@@ -251,20 +251,19 @@ impl Version {
         is_one.then_some((index, segment))
     }
 
-    /// Returns `true` if two keys are of one segment that has layers, but no block between them.
+    /// Returns `true` if two keys are in one segment that has layers, but has no blocks between the keys.
     fn is_free(&self, first: &[u8], behind: &[u8]) -> bool {
         self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
     }
 
-    /// Returns the entries of all blocks between two keys of one segment. Returns `None` if the keys are of several segments, or an
-    /// index cannot be read.
+    /// Returns the number of entries in all blocks between two keys. Returns `None` if the keys are in several segments, or an index cannot be read.
     fn rows_between(&self, first: &[u8], behind: &[u8]) -> Option<u64> {
         let (_, segment) = self.segment_of(first, behind)?;
         let layers = segment.layers.iter().map(|below| layer(&below.run, first, Some(behind)));
         layers.map(|layer| Some(layer.ok()?.map_or(0, |layer| layer.weight.entries))).sum()
     }
 
-    /// Returns `true` if a segment may have blocks from `start` on, up to but without `end`.
+    /// Returns `true` if a segment may have blocks from `start` (included) to `end` (excluded).
     fn has_blocks(&self, index: usize, start: &[u8], end: Option<&[u8]>) -> bool {
         let Some(segment) = self.segments.get(index) else { return false };
         let start = start.max(&segment.start);
@@ -279,11 +278,11 @@ impl Version {
         }
     }
 
-    /// Replaces the layers of some runs by the run that they were merged into. The segments become one.
+    /// Replaces the layers of the given runs with the run into which they were merged. The segments become one.
     ///
     /// # Errors
-    /// `InternalError` if a layer would be lost, or lie above a newer one: the merged layers must be the newest ones, and of several
-    /// segments all.
+    /// `InternalError` if a layer would be lost, or would be placed above a newer one. The merged layers must be the newest layers of one segment, or
+    /// all layers of several segments.
     pub(super) fn replace(
         &mut self,
         range: Range<usize>,
@@ -311,12 +310,12 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the numbers of the runs of the segment of a key, the newest first.
+    /// Returns the run numbers of the segment that contains a key, the newest first.
     pub(super) fn runs_of(&self, key: &[u8]) -> Vec<u64> {
         self.segments.get(self.find(key)).map(|segment| segment.runs().collect()).unwrap_or_default()
     }
 
-    /// Returns the tally of all layers from `start` on, up to but without `end`, except those of some runs.
+    /// Returns the tally of all layers from `start` (included) to `end` (excluded), except those of the given runs.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>, except: &[u64]) -> Result<Tally> {
         let mut tally = Tally::default();
         for (index, segment) in self.segments.iter().enumerate().skip(self.find(start)) {
@@ -332,8 +331,8 @@ impl Version {
         Ok(tally)
     }
 
-    /// Returns `true` if another version has the same layers as this one below `start`, and from `end` on. Both have segments that begin
-    /// there.
+    /// Returns `true` if another version has the same layers as this one before `start` and from `end` on. In both versions, segments start at these
+    /// keys.
     pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> bool {
         let outside = |version: &Self| -> Vec<Arc<Segment>> {
             let is_outside = |segment: &&Arc<Segment>| {
@@ -354,7 +353,7 @@ impl Version {
         self.segments.get(index).is_some_and(|segment| segment.layers.iter().any(spans))
     }
 
-    /// Removes the layers that have rows of dropped tables only.
+    /// Removes the layers that only contain rows of dropped tables.
     pub(super) fn drop_dead(&mut self, catalog: &Catalog) {
         for index in 0..self.segments.len() {
             let end = self.end(index).map(<[u8]>::to_vec);

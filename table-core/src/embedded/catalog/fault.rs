@@ -1,4 +1,4 @@
-//! The faults of the catalog: a table that exists already, does not exist, or is being deleted.
+//! The faults of the catalog: a table that already exists, does not exist, or is being deleted.
 
 use crate::error::{ErrorCode, Fault};
 use crate::name::TableName;

@@ -24,13 +24,13 @@ use crate::error::{Error, Result};
 /// Longest delay added to one commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Recent deletions that start a checkpoint. A scan skips each of them until a merge removes the deleted rows.
+/// The number of recent deletions that starts a checkpoint. A scan skips each of them until a merge removes the deleted rows.
 const DELETIONS: usize = 4_096;
 
 /// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it frees at least as
 /// much.
 const fn reclaim_threshold(tables: usize) -> u64 {
-    // The first piece of a journal file; a line for each table in both copies of `BASE`, which a merge may write once more.
+    // The terms are the first piece of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
     (1 << 20) + 256 * tables as u64
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Thresholds {
     pub(crate) recent_bytes: usize,
 }
 
-/// Handle to the checkpoint thread, and the state used to decide when to start a checkpoint.
+/// The handle to the checkpoint thread, and the state used to decide when to start a checkpoint.
 pub(crate) struct Checkpoints {
     thresholds: Thresholds,
     reserve: Arc<Reserve>,
@@ -57,7 +57,7 @@ pub(crate) struct Checkpoints {
     dropped: Vec<u32>,
     /// Estimated bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// The `DiskFull` error of the last flush, if the frozen rows could not be written.
+    /// The `DiskFull` error of the last flush if it could not write the frozen rows.
     disk_full: Option<Error>,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Checkpoints {
     next: Waiting,
     /// Callers waiting for the running checkpoint.
     running: Waiting,
-    /// Callers waiting for the compaction after the next checkpoint, and for the running compaction.
+    /// Callers waiting for the compaction that follows the next checkpoint.
     next_compaction: Waiting,
     compacting: Waiting,
 }
@@ -109,7 +109,7 @@ impl Checkpoints {
         all.into_iter().flat_map(std::mem::take)
     }
 
-    /// Registers a dropped table, whose rows leave the base after the next checkpoint. Only large tables start a checkpoint.
+    /// Registers a dropped table, whose rows leave the base after the next checkpoint. Only large tables trigger a checkpoint.
     pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
         // The frozen rows may be in the base before the next checkpoint.
@@ -140,7 +140,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Rejects requested checkpoints because none can start. Writes continue while space is left.
+    /// Rejects the requested checkpoints because none can start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -149,7 +149,7 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Deletions free space only by a checkpoint, so on a full disk it starts earlier.
+        // Deletions only free space through a checkpoint, so on a full disk it starts earlier.
         let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
         self.requested
             || state.recent.bytes() >= most
@@ -157,7 +157,7 @@ impl Checkpoints {
             || journal_bytes >= 2 * most as u64
     }
 
-    /// Returns `true` if writers must wait. This bounds memory and journal size when the disk is slow.
+    /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
         let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
         held >= self.thresholds.recent_bytes || journal_bytes >= 4 * self.thresholds.recent_bytes as u64
@@ -247,7 +247,7 @@ impl Committer {
             Ok(done) => Ok(Some(done)),
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) if !Mend::TellEndOfCheckpoints.is_in() => Ok(None),
-            // Without this error, callers that wait for a checkpoint would never be answered.
+            // Without this error, callers that wait for a checkpoint would wait forever.
             Err(TryRecvError::Disconnected) => Err(stopped()),
         }
     }

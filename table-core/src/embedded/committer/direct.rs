@@ -1,8 +1,8 @@
-//! A committer in memory that callers run themselves if it is idle: no other thread has to wake for a write, and the caller's
-//! thread not for the answer.
+//! A committer in memory that callers run themselves while it is idle: no other thread has to wake up for a write, and the caller does not have to
+//! wake up for the answer.
 //!
-//! The holder of the lock is the committer. The thread remains for requests that find the lock taken, for creating and dropping
-//! tables, and for removing the rows of dropped tables from memory.
+//! The holder of the lock is the committer. The thread handles requests that find the lock taken, creates and drops tables, and removes the rows of
+//! dropped tables from memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::error::Result;
 /// Number of rows of dropped tables that are removed from memory at once.
 const RECLAIM_ROWS: usize = 500;
 
-/// A committer that its thread and its callers share; `None` once it has stopped.
+/// A committer that is shared by its thread and its callers; `None` once it has stopped.
 pub(crate) struct Direct(Mutex<Option<Committer>>);
 
 impl Direct {
@@ -30,8 +30,8 @@ impl Direct {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Processes a request on the caller's thread and answers it. Returns the request for the thread if another caller holds the
-    /// lock, the request leaves work behind, or the committer has stopped.
+    /// Processes a request on the caller's thread and answers it. Returns the request, to be processed by the thread, if another caller holds the
+    /// lock, the request requires further work, or the committer has stopped.
     pub(crate) fn take(&self, request: Request) -> Option<Request> {
         let write = match request {
             Request::Write(write @ (Write::Submit { .. } | Write::Decide { .. })) => write,
@@ -45,7 +45,7 @@ impl Direct {
             committer.finish_group(&mut vec![answer], false);
             Ok(())
         });
-        // The caller learns the reason because its answer was dropped by the panic.
+        // The caller learns the reason, because the panic dropped its answer.
         if let Err(error) = done {
             shared.poison(&error);
         }
@@ -59,9 +59,8 @@ impl Direct {
         threads: &Threads,
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic stops writing, but not answering: from then on every writer receives the reason. IMPORTANT: a panic under the
-        // lock poisons it. Callers treat a poisoned lock as taken, even before the reason is known, so no write follows an
-        // incomplete one.
+        // A panic ends writing, but requests are still answered: from then on, every writer receives the reason. IMPORTANT: a panic while the lock is
+        // held poisons it. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied after an incomplete one.
         while let Err(error) = caught(|| {
             self.work(requests, threads, &mut closers);
             Ok(())
@@ -85,7 +84,7 @@ impl Direct {
         }
     }
 
-    /// Returns the next request for the thread. Meanwhile it removes rows of dropped tables from memory.
+    /// Returns the next request for the thread. While none arrives, it removes rows of dropped tables from memory.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
             // The callers that have just been answered go first.
@@ -106,7 +105,7 @@ impl Direct {
 }
 
 impl Committer {
-    /// Returns `true` if rows of dropped tables are in memory. After writing has stopped, the visible rows remain.
+    /// Returns `true` if rows of dropped tables must be removed from memory. After writing has stopped, the visible rows remain.
     fn has_to_reclaim(&self) -> bool {
         !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
     }
@@ -177,12 +176,12 @@ mod tests {
         let direct = engine.inner.direct.clone().unwrap();
         let table = employees();
         let is_done_at_once = |number: &usize| {
-            // The thread releases the committer after it has answered, on a busy machine much later.
+            // The thread releases the committer after it has answered, possibly much later on a busy machine.
             drop(direct.lock());
             let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
             match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(outcome) => outcome.map(|_| true).unwrap(),
-                // The thread may be looking for work at this moment.
+                // The thread may be checking for work at this moment.
                 Poll::Pending => block_on(written).map(|_| false).unwrap(),
             }
         };
@@ -235,7 +234,7 @@ mod tests {
         assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
     }
 
-    /// The system's threads, one of which panics when it yields: while it removes the rows of a dropped table.
+    /// The system's threads, one of which panics when it yields while it removes the rows of a dropped table.
     #[derive(Debug)]
     struct PanicsAtPass;
 
@@ -267,7 +266,7 @@ mod tests {
     fn a_panic_of_the_thread_between_requests_leaves_no_caller_without_an_answer() {
         let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass)));
         block_on(engine.delete_table(&employees())).unwrap();
-        // Done before the panic, or refused after it.
+        // The request completes before the panic, or is refused after it.
         drop(block_on(engine.create_table(&employees())));
         assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
     }
@@ -285,7 +284,7 @@ mod tests {
         let engine = engine();
         let direct = engine.inner.direct.clone().unwrap();
         let table = employees();
-        // The test's own handle of the waker is leaked: it would panic here.
+        // The test's own handle to the waker is leaked, because dropping it would panic here.
         let waker = ManuallyDrop::new(Waker::from(Arc::new(Panics)));
         let held = direct.lock();
         let mut written = pin!(engine.submit(&table, insert("1")));
@@ -294,7 +293,7 @@ mod tests {
         assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(dropped);
         drop(held);
-        // After both in the thread's queue.
+        // Queued after both requests of the thread.
         block_on(engine.checkpoint()).unwrap();
         block_on(written).unwrap();
         assert_eq!((is_there(&engine, "1"), is_there(&engine, "2")), (true, true));

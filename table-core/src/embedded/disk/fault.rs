@@ -1,11 +1,11 @@
-//! Faults of the disk: the task that failed, and the cause that the system gives.
+//! Faults of the disk: the task that failed, and the cause reported by the system.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use crate::error::{Error, ErrorCode, Fault};
 
-/// A task that calls the disk, as an error names it.
+/// The task of a call to the disk, as named in an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Task {
     #[error("the folder {0} cannot be opened")]
@@ -51,13 +51,13 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// Returns the `Io` error of a task that may have been done in part.
+    /// Returns the `Io` error of a task that may have been partially completed.
     pub(crate) fn failed(self, source: io::Error) -> Error {
         Error::of(DiskFault::Failed { task: self, source })
     }
 
-    /// Returns the error of a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` for a lack of descriptors or
-    /// memory, `Io` for all other causes. Must not be used for a sync: a sync on a full disk has failed.
+    /// Returns the error of a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` for a lack of descriptors or memory, `Io` for all
+    /// other causes. Must not be used for a sync, because a sync that fails on a full disk may have had an effect.
     pub(crate) fn refused(self, source: io::Error) -> Error {
         if is_full(&source) {
             Error::of(DiskFault::Full { task: self, source })
@@ -74,9 +74,9 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-/// Returns `true` if the process or the system had no descriptor or memory left, which passes.
+/// Returns `true` if the process or the system had no descriptor or memory left, which is a temporary condition.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
-    // `io::ErrorKind` has no stable kind for them.
+    // `io::ErrorKind` has no stable kind for these errors.
     #[cfg(unix)]
     let descriptors = {
         use rustix::io::Errno;
@@ -91,13 +91,13 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 const TOO_MANY_OPEN_FILES: i32 = 4;
 
-/// Returns `true` if an error of [`Task::refused`] names a lack of disk space, descriptors or memory. The task had no effect and
-/// succeeds once the lack has passed.
+/// Returns `true` if an error of [`Task::refused`] reports a lack of disk space, descriptors or memory. The task had no effect, and can succeed once
+/// the resources are available.
 pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
-/// A task that was not done.
+/// A failed task.
 #[derive(Debug, thiserror::Error)]
 enum DiskFault {
     #[error("{task}")]

@@ -33,10 +33,10 @@ struct RealLock(File);
 impl DiskLock for RealLock {}
 
 impl Drop for RealLock {
-    /// Unlocks the file. Closing it is not enough: a process that is being started has a copy of the handle until it runs its
-    /// program, and the system keeps the lock for the copy.
+    /// Unlocks the file. Closing it is not enough: a child process that is being started has a copy of the handle until it executes its program, and
+    /// the system keeps the lock for that copy.
     fn drop(&mut self) {
-        // After an error, the lock ends with the last copy.
+        // If unlocking fails, the lock ends when the last copy of the handle is closed.
         let _ = self.0.unlock();
     }
 }
@@ -82,7 +82,7 @@ impl Disk for RealDisk {
     }
 
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
-        // Windows keeps directory entries durable automatically, and does not open folders as files.
+        // Windows keeps directory entries durable automatically, and cannot open folders as files.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 

@@ -1,4 +1,4 @@
-//! The faults of folders: other content, a running user, or an unsupported format.
+//! The faults of folders: other content, use by another engine, or an unsupported format.
 
 use std::path::PathBuf;
 

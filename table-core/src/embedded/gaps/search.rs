@@ -1,21 +1,21 @@
-//! The search of one scan for the longest gap that it passes.
+//! The search for the longest gap during one scan.
 
 use super::{FoundGap, Gaps};
 use crate::embedded::key::{Span, SplitKey};
 
-/// Deletions in a row that are worth a report.
+/// The number of consecutive deletions that justify a report.
 const WORTH: usize = 64;
-/// The number of deletions that take as long to pass as a gap to skip.
+/// The number of deletions that take as long to pass as skipping a gap.
 const SKIPPED: usize = 16;
 
-/// The longest stretch without rows so far, and the stretch under way.
+/// The longest stretch without rows so far, and the current stretch.
 pub(in super::super) struct Search<'s> {
     span: &'s Span,
-    /// `true` if no row was met since the stretch under way began.
+    /// `true` if the scan has met no row since the current stretch began.
     is_in_gap: bool,
-    /// The start of the stretch under way; `None` for the start of the scan.
+    /// The start of the current stretch; `None` for the start of the scan.
     start: Option<Vec<u8>>,
-    /// The deletions of the stretch under way, and what stands for the gaps that it skipped.
+    /// The number of deletions in the current stretch, including an equivalent for each skipped gap.
     passed: usize,
     longest: Option<(usize, Span)>,
 }
@@ -25,7 +25,7 @@ impl<'s> Search<'s> {
         Self { span, is_in_gap: true, start: None, passed: 0, longest: None }
     }
 
-    /// Notes a row.
+    /// Records a row.
     #[inline]
     pub(in super::super) fn row(&mut self, key: SplitKey<'_>) {
         if self.is_in_gap {
@@ -33,7 +33,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Notes a deletion.
+    /// Records a deletion.
     pub(in super::super) fn deletion(&mut self, key: SplitKey<'_>) {
         if !self.is_in_gap {
             self.begin(key.to_vec());
@@ -41,7 +41,7 @@ impl<'s> Search<'s> {
         self.passed += 1;
     }
 
-    /// Notes that the scan skips a known gap from its start on.
+    /// Records that the scan skips a known gap, beginning at its start.
     pub(in super::super) fn skip(&mut self, start: &[u8]) {
         if !self.is_in_gap {
             self.begin(start.to_vec());
@@ -53,7 +53,7 @@ impl<'s> Search<'s> {
         (self.is_in_gap, self.start, self.passed) = (true, Some(start), 0);
     }
 
-    /// Ends the stretch under way before a key.
+    /// Ends the current stretch before a key.
     pub(in super::super) fn end(&mut self, key: SplitKey<'_>) {
         let is_longest = self.longest.as_ref().is_none_or(|(passed, _)| *passed < self.passed);
         if self.is_in_gap && self.passed >= WORTH && is_longest {
@@ -63,7 +63,7 @@ impl<'s> Search<'s> {
         self.is_in_gap = false;
     }
 
-    /// Returns the longest gap, found in the state of these gaps.
+    /// Returns the longest gap of the scan. `gaps` belongs to the state that was scanned.
     pub(in super::super) fn finish(self, gaps: &Gaps) -> Option<FoundGap> {
         self.longest.map(|(_, span)| gaps.found(span))
     }

@@ -1,10 +1,10 @@
-//! The faults of a journal that was read.
+//! The faults found when a journal is read.
 
 use std::path::PathBuf;
 
 use crate::error::{ErrorCode, Fault};
 
-/// Damage of a journal.
+/// Damage in a journal.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalFault {
     #[error(

@@ -7,11 +7,11 @@ use uuid::Uuid;
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::mend::Mend;
 
-/// Bytes of a file before its first frame.
+/// The number of bytes before the first frame of a file.
 pub(crate) const HEADER: u64 = 40;
 const MAGIC: &[u8; 8] = b"TBLJRNL\0";
 const VERSION: u32 = 3;
-/// In files of this version, the sequence number is that of the first frame.
+/// The format version from which the sequence number in the header is exactly that of the first frame.
 const EXACT: u32 = 2;
 const SUFFIX: &str = ".journal";
 
@@ -25,8 +25,7 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX)?.parse().ok()
 }
 
-/// Random seeds of the checksums of a file's frames. Bytes that were not written as a frame of this file, such as bytes of a
-/// value, have no valid checksum.
+/// Random seeds of the checksums of a file's frames. Any other bytes, such as those of a stored value, never have a valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     pub(crate) head: u32,
@@ -39,7 +38,7 @@ impl Salt {
             return Self { head: 0, record: 0 };
         }
         let bits = Uuid::new_v4().as_u128();
-        // The version and variant bits of the UUID are between these parts.
+        // Between these parts are the version and variant bits of the UUID.
         let part = |shift: u32| u32::try_from(bits >> shift & u128::from(u32::MAX)).unwrap_or_default();
         Self { head: part(96), record: part(0) }
     }

@@ -18,16 +18,16 @@ use crate::embedded::key::{Key, TABLE_BYTES};
 use crate::name::TableName;
 use crate::row::Row;
 
-/// Bytes of a frame before its record.
+/// The number of bytes of a frame before its record.
 pub(crate) const HEADER: usize = 28;
-/// Bytes of a frame before the checksum of its head.
+/// The number of bytes of a frame before the checksum of its head.
 const HEAD: usize = 24;
 
 const WRITE: u8 = 1;
 const CREATE: u8 = 2;
 const DROP: u8 = 3;
 
-/// The result of a write to one key: its new row, or none.
+/// The result of a write to one key: the new row, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) key: Key,
@@ -64,7 +64,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys of a transaction are in one partition, which is written once.
+                // All keys of a transaction have the same partition, which is written once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -123,7 +123,7 @@ impl Record {
     }
 }
 
-/// Returns the number of bytes of a key up to and including the end of its partition.
+/// Returns the number of bytes of a key up to the end of its partition (included).
 pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)

@@ -17,15 +17,15 @@ pub(crate) struct End {
     pub(crate) offset: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
-    /// `true` if only zeros follow. Otherwise a write was torn there.
+    /// `true` if only zeros follow; otherwise, the last write was torn.
     pub(crate) clean: bool,
     /// The first offset not covered by a sync that is known to have succeeded.
     pub(crate) unsynced: u64,
-    /// `true` if there are no frames, or the last one is a closing frame.
+    /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
 }
 
-/// A file read from an offset.
+/// A file that is read from an offset.
 struct From<'a> {
     file: &'a dyn DiskFile,
     offset: u64,
@@ -52,7 +52,7 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
     Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
-/// Passes the record of every intact frame to `apply`, in order, and finds the end.
+/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames.
 ///
 /// # Errors
 /// `Corrupted` if a durable frame is damaged, which an intact frame written after its sync proves. Frames of one unsynced write
@@ -76,7 +76,7 @@ pub(crate) fn read(
         if !rest.synced_later {
             return Ok(end);
         }
-        // IMPORTANT: a writer may have written this frame and later ones since the search began. The frame is then intact.
+        // IMPORTANT: a writer may have written this frame and later ones since the search began. In this case, the frame is intact.
         if end.sequence == before {
             return Err(corrupted(path, end.offset));
         }
@@ -129,20 +129,20 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
 
 /// The bytes after the last intact frame.
 struct Rest {
-    /// `true` if they are all zeros.
+    /// `true` if the bytes are all zeros.
     clean: bool,
     /// `true` if an intact frame was written after the missing frame was durable.
     synced_later: bool,
 }
 
 impl Rest {
-    /// Examines every byte once. A record is read only after a head with a valid salted checksum.
+    /// Examines every byte once. A record is read only after a head whose salted checksum is valid.
     fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
         const BLOCK: usize = 4096;
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
         let mut rest = Self { clean: true, synced_later: false };
         let mut block = Vec::with_capacity(ZEROS.len());
-        // Each block includes the heads that begin in it.
+        // Each block includes the heads that start in it.
         for start in (end.offset..length).step_by(BLOCK) {
             let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
             block.resize(count, 0);
@@ -152,7 +152,8 @@ impl Rest {
             }
             rest.clean = false;
             for (place, bytes) in (start..).zip(block.windows(HEADER)) {
-                // Each frame takes bytes, so a sequence number far ahead, or of the file's old content, needs no checksum.
+                // A frame has a minimum size, so a sequence number that is too far ahead, or that belongs to the file's old content, is rejected
+                // without a checksum.
                 let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
                 if Head::peek(bytes).is_some_and(is_near)
                     && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorCode;
 
-    /// A file in memory that counts the bytes read.
+    /// A file in memory that counts the bytes that are read from it.
     #[derive(Debug)]
     struct Counted(Vec<u8>, AtomicU64);
 

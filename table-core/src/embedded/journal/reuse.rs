@@ -1,5 +1,5 @@
-//! Reuse of a journal file that the base covers as the next journal file. Frames written over old bytes need neither new blocks nor
-//! a new length: their sync does not wait for other metadata of the file system, such as that of runs being written.
+//! Reuse of a journal file that the base covers as the next journal file. Frames written over old bytes need neither new blocks nor a new length:
+//! their sync does not wait for other metadata of the file system, such as that of runs that are being written.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::embedded::journal::file::{self, FileHeader, Salt};
 use crate::embedded::mend::Mend;
 use crate::error::Result;
 
-/// Gives the file `old` the number `new`, durably, and cuts it to `room` bytes. Its frames have sequence numbers from `sequence` on.
+/// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. Its frames have sequence numbers starting at `sequence`.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,
@@ -25,13 +25,14 @@ pub(crate) fn reuse(
         if file.len()? > room {
             file.set_len(room)?;
         }
-        // IMPORTANT: durable before the file has its new name: under that one, a header is never missing or another's.
+        // IMPORTANT: the new header is durable before the file is renamed. Under the new name, the header is never missing and never that of another
+        // file.
         if Mend::SyncReused.is_in() {
             file.sync_data()?;
         }
         drop(file);
         disk.rename(&old, &path)?;
-        // IMPORTANT: the entry is durable before a frame is written: a journal file is never missing between others.
+        // IMPORTANT: the directory entry is durable before a frame is written, so no journal file is ever missing between others.
         if Mend::SyncJournalEntry.is_in() {
             disk.sync_dir(folder)?;
         }

@@ -6,7 +6,7 @@
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// `true` if the previous entry has the same prefix, and its row the same shape: neither needs to be compared again.
+    /// `true` if the previous entry has the same prefix, and its row has the same shape, so neither needs to be compared again.
     pub(crate) is_alike: bool,
 }
 
@@ -15,7 +15,7 @@ impl<'k> SplitKey<'k> {
         Self { front, rest, is_alike: false }
     }
 
-    /// Sets whether the previous entry is alike.
+    /// Sets whether the prefix and the shape are those of the previous entry.
     pub(crate) const fn alike_if(self, is_alike: bool) -> Self {
         Self { is_alike, ..self }
     }
@@ -29,12 +29,12 @@ impl<'k> SplitKey<'k> {
         self.front.len() + self.rest.len()
     }
 
-    /// Returns its bytes as an owned vector.
+    /// Returns the bytes of the key as an owned vector.
     pub(crate) fn to_vec(self) -> Vec<u8> {
         [self.front, self.rest].concat()
     }
 
-    /// Returns its bytes, joined in a buffer.
+    /// Returns the bytes of the key, joined in a buffer.
     #[inline]
     pub(crate) fn join(self, buffer: &mut Vec<u8>) -> &[u8] {
         buffer.clear();
@@ -43,7 +43,7 @@ impl<'k> SplitKey<'k> {
         buffer
     }
 
-    /// Returns its bytes, joined in a buffer that contains a key with the same prefix.
+    /// Returns the bytes of the key, joined in a buffer that contains a key with the same prefix.
     #[inline]
     pub(crate) fn rejoin(self, buffer: &mut Vec<u8>) -> &[u8] {
         debug_assert!(buffer.starts_with(self.front), "another front");

@@ -15,7 +15,7 @@ use crate::ticks;
 
 /// Maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// Maximum number of tombstones that one decision skips. The caller skips longer runs on its own thread.
+/// Maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
 /// Returns the instant after a duration, in ticks.
@@ -24,7 +24,7 @@ fn after(now: u64, time: Duration) -> u64 {
     now.saturating_add(more).min(ticks::MAX)
 }
 
-/// Puts a message.
+/// Adds a message.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
@@ -41,7 +41,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     Lease::new(message, receipt, rows::datetime(visible))
 }
 
-/// Sets the time when a message becomes visible; returns its new receipt and the instant.
+/// Sets the time at which a message becomes visible. Returns the new receipt and the instant.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
@@ -49,19 +49,19 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// Visible messages, oldest visibility first.
+/// Visible messages, ordered by the time at which they became visible.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     rest: Rest,
-    /// A position before which no message is left after the found and the expired messages are removed.
+    /// A position before which no message remains once the found and the expired messages have been removed.
     front: Front,
 }
 
 /// The part of a queue that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// No visible message is left.
+    /// No visible message remains.
     Nothing,
     /// More messages, visible or expired.
     Messages,
@@ -96,7 +96,7 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     Ok(visible)
 }
 
-/// Hides visible messages for a time and returns their leases, with the rest of the queue.
+/// Hides visible messages for a time and returns their leases, together with the state of the rest of the queue.
 pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
     let Visible { found, expired, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());
@@ -110,8 +110,8 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
     for (key, shown) in expired {
         remove(ground, key, &shown.id);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or after, and `now` never decreases: the message
-    // is after the front. Without the front each receive would skip the tombstones of all received messages.
+    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or after, and `now` never decreases: so the message is after the
+    // front. Without the front, each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))
 }
@@ -123,7 +123,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// Returns the message of a receipt.
+/// Returns the message that a receipt refers to.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?
@@ -142,7 +142,7 @@ fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Ke
     Err(Error::of(StoredQueueFault::Gone(id.clone())))
 }
 
-/// Hides a message for a different time, and replaces its text.
+/// Hides a message for another period, and replaces its text.
 pub(super) fn update(
     ground: &mut Ground<'_>,
     lease: &Lease,

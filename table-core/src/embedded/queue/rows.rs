@@ -16,25 +16,25 @@ use crate::value::ValueRef;
 
 /// All rows of a queue are in one partition, because one transaction changes both rows of a message.
 pub(crate) const PARTITION: &str = "";
-/// Digits of a tick count.
+/// The number of digits of a tick count.
 const TICKS: usize = 19;
-/// Digits of an index within a transaction.
+/// The number of digits of an index within a transaction.
 const PLACE: usize = 2;
 
-/// Returns the key of a message by its visibility, transaction and index in the transaction. Its digits are the pop receipt.
+/// Returns the key of a message by its visibility, transaction and index in the transaction. The digits of the key are the pop receipt.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// Returns the key of a receipt; `None` if the text is not a receipt.
+/// Returns the key that a receipt refers to; `None` if the string is not a receipt.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
     legal.then(|| key_of(table, &format!("v{digits}")))
 }
 
-/// Returns the key of a message by its id; `None` if the text is not an id.
+/// Returns the key of a message by its id; `None` if the string is not an id.
 pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     let id = Uuid::parse_str(id.as_str()).ok()?;
     Some(key_of(table, &format!("m{}", id.simple())))
@@ -51,7 +51,7 @@ fn key_of(table: u32, row_key: &str) -> Key {
     bytes.into()
 }
 
-/// Returns the span of the messages that are visible from a position up to and including an instant.
+/// Returns the span of the messages from a position to an instant (included) in the order of visibility.
 pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     let Front { instant, ticks } = from;
     let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));
@@ -101,7 +101,7 @@ impl Shown {
         writer.finish()
     }
 
-    /// Returns `true` if the time to live is over.
+    /// Returns `true` if the time to live has expired.
     pub(crate) fn is_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
@@ -115,7 +115,7 @@ fn instant(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<Option<u64>
     }
 }
 
-/// The part of a message that receiving does not change.
+/// The part of a message that does not change when it is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Body<'a> {
     pub(crate) text: &'a str,
@@ -144,7 +144,7 @@ impl<'a> Body<'a> {
         Ok(Self { text, inserted, expires })
     }
 
-    /// Returns `true` if the time to live is over.
+    /// Returns `true` if the time to live has expired.
     pub(crate) fn is_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
@@ -165,7 +165,7 @@ pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Messag
     ))
 }
 
-/// Converts an instant of the engine's clock for callers.
+/// Converts an instant of the engine's clock to a `DateTime` for callers.
 pub(crate) fn datetime(instant: u64) -> DateTime<Utc> {
     ticks::to_datetime(instant).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

@@ -1,4 +1,4 @@
-//! Iterator over the entries of a block, which mostly share their shape.
+//! Iterator over the entries of a block, most of which have the same shape.
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::row::RowView;
 /// A key and its row; `None` for a deletion.
 pub(crate) type Entry<'b> = (SplitKey<'b>, Option<RowView<'b>>);
 
-/// Some neighbouring entries of a block.
+/// A range of neighbouring entries of a block.
 pub(crate) struct Entries<'b> {
     layout: Layout,
     block: &'b [u8],
@@ -20,7 +20,7 @@ pub(crate) struct Entries<'b> {
     keys: &'b [u8],
     bodies: &'b [u8],
     ends: Zip<Iter<'b, [u8; KEY_END]>, Iter<'b, [u8; ROW]>>,
-    /// The ends of the key and the body of the previous entry.
+    /// The end positions of the key and the body of the previous entry.
     key_end: usize,
     body_end: usize,
     shape: Shape<'b>,
@@ -29,7 +29,7 @@ pub(crate) struct Entries<'b> {
 }
 
 impl Layout {
-    /// Returns an iterator over the entries at some positions.
+    /// Returns an iterator over the entries at a range of positions.
     pub(crate) fn entries(self, block: &[u8], places: Range<usize>) -> Result<Entries<'_>> {
         let entries = || {
             let ends = |before| self.key_end(block, before).zip(self.row_end(block, before));
@@ -47,7 +47,7 @@ impl Layout {
                 key_end,
                 body_end,
                 shape: Shape::default(),
-                // No shape has this number, so the first row looks its shape up.
+                // No shape has this number, so the first row looks up its shape.
                 number: usize::MAX,
             })
         };
@@ -63,7 +63,7 @@ impl<'b> Entries<'b> {
         let (body_end, number) = (from_le(&[e0, e1, e2, e3]), from_le(&shape));
         let key = self.keys.get(std::mem::replace(&mut self.key_end, key_end)..key_end)?;
         let body = self.bodies.get(std::mem::replace(&mut self.body_end, body_end)..body_end)?;
-        // The first entry is never alike.
+        // The first entry never shares its shape with a previous one.
         let is_alike = number == self.number;
         if !is_alike {
             self.turn_to(number)?;
@@ -102,14 +102,14 @@ mod tests {
     use super::super::tests::{encode, entries};
     use super::*;
 
-    /// The key and the row at a place, looked up alone.
+    /// Looks up the key and the row at a position without an iterator.
     fn alone(layout: Layout, block: &[u8], index: usize) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let key = [layout.prefix(block).ok()?, layout.key(block, index).ok()?].concat();
         Some((key, layout.row(block, index).ok()?.map(RowView::to_vec)))
     }
 
     proptest! {
-        /// Whatever is broken, an iteration never gives another row than a look-up of it, nor one where the look-up fails.
+        /// However the block is damaged, an iteration never returns a row that differs from a lookup, nor a row where the lookup fails.
         #[test]
         fn an_iteration_gives_what_each_look_up_gives(
             entries in entries(),
@@ -129,7 +129,7 @@ mod tests {
                 let (found, entry) = (alone(layout, &block, index), entries.next().unwrap());
                 prop_assert_eq!(entry.is_ok(), found.is_some());
                 let Ok((key, row)) = entry else { return Ok(()) };
-                // Pages take the partition and the shape of what is alike without another look.
+                // Pages reuse the partition and the shape of entries that share them.
                 let parts = (key.front(), row.map(|row| row.parts().0.to_vec()));
                 prop_assert!(!key.is_alike || before.as_ref() == Some(&parts));
                 before = Some(parts);

@@ -1,25 +1,25 @@
-//! Writes the bytes of a block, row after row.
+//! Writer of a block: appends one row after the other.
 
 use std::ops::Range;
 
 use crate::embedded::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 use crate::row::RowView;
 
-/// Bytes of a block of several rows, at most. A lookup that misses the cache reads and checks a whole block. In small blocks, shapes and
-/// the index take more room, and scans open more blocks.
+/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks a whole block. With smaller blocks, shapes
+/// and the index would take more space, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// Shapes that are compared with a new one, from the last on. Rows of one type are neighbours.
+/// The number of recent shapes with which a new one is compared. Rows of one type are usually neighbours.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
 #[derive(Debug, Default)]
 pub(crate) struct BlockWriter {
-    /// The bytes that all keys begin with.
+    /// The length of the common prefix of all keys.
     prefix: usize,
-    /// The keys, one behind the other.
+    /// The concatenated keys.
     keys: Vec<u8>,
     key_ends: Vec<usize>,
-    /// For each row the end of its body and the number of its shape.
+    /// The end of the body and the shape number of each row.
     rows: Vec<(usize, usize)>,
     shapes: Vec<u8>,
     shape_ends: Vec<usize>,
@@ -36,7 +36,7 @@ fn between(ends: &[usize], index: usize) -> Range<usize> {
 }
 
 impl BlockWriter {
-    /// Returns `true` if the block has no row.
+    /// Returns `true` if the block contains no row.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -47,12 +47,12 @@ impl BlockWriter {
         (key(0), key(self.key_ends.len().saturating_sub(1)))
     }
 
-    /// Returns the bytes of the block.
+    /// Returns the size of the block in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes_with(self.prefix, 0, 0)
     }
 
-    /// Returns the bytes of the block with some more entries, if all keys share so many bytes.
+    /// Returns the size of the block in bytes after adding more entries, if all keys have a common prefix of the given length.
     fn bytes_with(&self, prefix: usize, entries: usize, bytes: usize) -> usize {
         let entries = self.rows.len() + entries;
         COUNTS
@@ -65,20 +65,20 @@ impl BlockWriter {
             + bytes
     }
 
-    /// Returns the bytes that all keys and another one begin with.
+    /// Returns the length of the common prefix of all keys and another one.
     fn prefix_with(&self, key: &[u8]) -> usize {
         if self.is_empty() {
             return key.len();
         }
         let first = self.ends().0;
         match first.get(..self.prefix) {
-            // Most keys share as much as those before.
+            // Most keys share the prefix of the earlier ones.
             Some(prefix) if key.starts_with(prefix) => self.prefix,
             _ => first.iter().zip(key).take_while(|(left, right)| left == right).count(),
         }
     }
 
-    /// Returns `true` if another row exceeds the size of a block.
+    /// Returns `true` if adding another row would exceed the maximum size of a block.
     pub(crate) fn is_full(&self, key: &[u8], row: Option<RowView<'_>>) -> bool {
         let row = row.map_or(0, |row| {
             let (shape, body) = row.parts();
@@ -88,7 +88,7 @@ impl BlockWriter {
         !self.is_empty() && self.bytes_with(self.prefix_with(key), 1, key.len() + row) > BLOCK
     }
 
-    /// Appends a row or a deletion. Its key must be above all others.
+    /// Appends a row or a deletion. Its key must be greater than all others.
     pub(crate) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) {
         self.prefix = self.prefix_with(key);
         self.keys.extend_from_slice(key);
@@ -105,13 +105,13 @@ impl BlockWriter {
         self.rows.push((self.bodies.len(), shape));
     }
 
-    /// Returns the number of an equal shape among the last ones.
+    /// Returns the number of an equal shape among the most recent ones.
     fn shape(&self, shape: &[u8]) -> Option<usize> {
         let numbers = (0..self.shape_ends.len()).rev().take(SHAPES_BACK);
         numbers.into_iter().find(|number| self.shapes.get(between(&self.shape_ends, *number)) == Some(shape))
     }
 
-    /// Appends the bytes of the block to a buffer, and starts the next block.
+    /// Appends the block to a buffer and starts the next block.
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
         let (prefix, first) = (self.prefix, self.ends().0);
         out.reserve(self.bytes());
@@ -119,7 +119,7 @@ impl BlockWriter {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
         out.extend_from_slice(first.get(..prefix).unwrap_or_default());
-        // Several keys fit a block together, and one key alone has no rest.
+        // Several keys together fit into a block, and a single key has nothing left after the prefix.
         for (index, end) in self.key_ends.iter().enumerate() {
             let end = end - (index + 1) * prefix;
             out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Merging cursor over several layers. Of each key it visits the entry of the newest layer that has one.
+//! Merging cursor over several layers. For each key, it visits the entry of the newest layer that has one.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -10,28 +10,28 @@ use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
-/// A position in some layers of a segment.
+/// A position in several layers of a segment.
 pub(in super::super) struct Layers {
-    /// The oldest layer. It mostly has most of the rows, which are visited without comparisons with the other layers.
+    /// The oldest layer. It usually contains most of the rows, which are visited without comparisons with the other layers.
     oldest: Option<RunCursor>,
-    /// The other layers that have entries left, with their ages. The last one has the next entry.
+    /// The other layers with remaining entries, each with its age. The last one has the next entry.
     newer: Vec<(RunCursor, usize)>,
-    /// The tally of the entries that newer ones replaced, if it is counted.
+    /// The tally of the entries that newer entries replaced; `None` if they are not counted.
     shadowed: Option<Tally>,
 }
 
 impl Layers {
-    /// Creates a cursor over some layers, the newest first, for merges: it counts the entries that newer ones replaced.
+    /// Creates a cursor for merges over some layers, the newest first. It counts the entries that newer entries replaced.
     pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
         Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, false)? })
     }
 
-    /// Returns the tally of the entries that newer ones replaced.
+    /// Returns the tally of the entries that newer entries replaced.
     pub(in super::super) fn shadowed(&self) -> Tally {
         self.shadowed.unwrap_or_default()
     }
 
-    /// Creates a cursor before the first entry from `start` on, up to but without `end`, of some layers, the newest first.
+    /// Creates a cursor over some layers, the newest first, before their first entry from `start` (included) to `end` (excluded).
     pub(in super::super) fn new(
         layers: &[Layer],
         start: &[u8],
@@ -51,7 +51,7 @@ impl Layers {
         Ok(all)
     }
 
-    /// Puts a layer into its order, unless it is behind its last entry.
+    /// Inserts a layer at its position in the order, unless the layer has no more entries.
     fn put(&mut self, cursor: RunCursor, age: usize) {
         if cursor.is_done() {
             return;
@@ -62,12 +62,12 @@ impl Layers {
         self.newer.insert(self.newer.partition_point(later), (cursor, age));
     }
 
-    /// Returns `true` if no entry is left.
+    /// Returns `true` if no entry remains.
     pub(in super::super) fn is_done(&self) -> bool {
         self.newer.is_empty() && self.oldest.as_ref().is_none_or(RunCursor::is_done)
     }
 
-    /// Visits the entries up to but without a key, a deletion as `None`, and moves before the next one. If the visitor stops it, the cursor
+    /// Visits the entries before a key and moves the cursor to that key. A deletion is visited as `None`. If the visitor stops early, the cursor
     /// cannot be used again.
     pub(in super::super) fn visit(
         &mut self,
@@ -86,7 +86,7 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // Layers are often neighbours and not mixed: the entries up to the next layer are visited together.
+            // Layers often contain adjacent ranges of keys instead of mixed keys: the entries up to the next layer are visited together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
@@ -105,7 +105,7 @@ impl Layers {
         }
     }
 
-    /// Passes over the next entry of all layers if it has this key.
+    /// Skips the next entry of all layers if it has this key.
     pub(in super::super) fn pass(&mut self, key: &[u8]) -> Result<()> {
         while self.newer.last().is_some_and(|(newer, _)| newer.key() == key)
             && let Some((mut cursor, age)) = self.newer.pop()
@@ -126,7 +126,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Counts an entry that a newer one replaced.
+    /// Counts an entry that a newer entry replaced.
     fn count(&mut self, cursor: &RunCursor) -> Result<()> {
         if let Some(shadowed) = &mut self.shadowed {
             shadowed.add(cursor.key(), cursor.row()?);

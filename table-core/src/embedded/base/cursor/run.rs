@@ -9,7 +9,7 @@ use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
-/// A position among the entries of a run within bounds: at an entry, or behind the last one.
+/// A position among the entries of a run within bounds: at an entry, or after the last one.
 pub(super) struct RunCursor {
     run: Arc<Run>,
     next: usize,
@@ -22,14 +22,14 @@ pub(super) struct RunCursor {
 
 struct Open {
     block: Arc<Block>,
-    /// The entries within the bounds, from the current one on.
+    /// The entries within the bounds, starting at the current one.
     entries: Range<usize>,
     /// `true` if the bounds end in this block.
     last: bool,
 }
 
 impl RunCursor {
-    /// Creates a cursor at the first entry from `start` on. It ends before `end`.
+    /// Creates a cursor at the first entry from `start` (included) to `end` (excluded).
     pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, keep: bool) -> Result<Self> {
         let next = run.directory()?.search(start);
         let (run, end) = (Arc::clone(run), end.map(<[u8]>::to_vec));
@@ -40,7 +40,7 @@ impl RunCursor {
         Ok(cursor)
     }
 
-    /// Returns `true` if the cursor is behind the last entry.
+    /// Returns `true` if the cursor is after the last entry.
     pub(super) fn is_done(&self) -> bool {
         self.block.is_none()
     }
@@ -64,7 +64,7 @@ impl RunCursor {
         self.settle()
     }
 
-    /// Visits the entries from the current one up to but without a key, and moves behind them, unless the visitor stops it.
+    /// Visits the entries from the current one to a key (excluded), and moves the cursor after them unless the visitor stops early.
     pub(super) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -92,7 +92,7 @@ impl RunCursor {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Opens the next block if no entry of this one is left, and takes the key of the current entry.
+    /// Opens the next block if no entry of the current block remains, and loads the key of the current entry.
     fn settle(&mut self) -> Result<()> {
         while let Some(Open { block, entries, last }) = &self.block {
             if !entries.is_empty() {
@@ -109,7 +109,7 @@ impl RunCursor {
         Ok(())
     }
 
-    /// Opens the next block. Returns `false` if the bounds have no other one.
+    /// Opens the next block. Returns `false` if no further block is within the bounds.
     fn next_block(&mut self, start: Option<&[u8]>) -> Result<bool> {
         let directory = self.run.directory()?;
         let end = self.end.as_deref();

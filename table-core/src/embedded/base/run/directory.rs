@@ -11,34 +11,34 @@ use crate::embedded::bytes::{Reader, Writer};
 /// The index of a run and its filter, in memory.
 #[derive(Debug, Default)]
 pub(in super::super) struct Directory {
-    /// The offset of each block, then the end of the last one.
+    /// The offset of each block, followed by the end of the last one.
     offsets: Vec<u64>,
-    /// The common beginning of all keys. It is empty until the directory is complete.
+    /// The common prefix of all keys. It is empty until the directory is complete.
     prefix: Vec<u8>,
-    /// The first and the last key of each block without the prefix, one behind the other.
+    /// The concatenated first and last keys of each block, without the common prefix.
     keys: Vec<u8>,
-    /// The end of each of these keys.
+    /// The end position of each of these keys.
     key_ends: Vec<u32>,
-    /// The [`head`] of each block's last key. A search reads few cache lines.
+    /// The [`head`] of each block's last key. With them, a search reads few cache lines.
     heads: Vec<u128>,
-    /// Entries and deletions of each block, and the sum of its tally; empty for a run of version 1.
+    /// The number of entries, the number of deletions, and the tally's sum of each block; empty for a run of version 1.
     counts: Vec<(u32, u32)>,
     sums: Vec<u64>,
     filter: Vec<u8>,
-    /// The entries of the run.
+    /// The number of entries of the run.
     entries: u64,
 }
 
-/// A form in which an index is stored.
+/// The stored form of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Form {
     /// Version 1: whole keys and no tallies.
     Plain,
-    /// Version 2: keys share their beginning with the key before, and each block has a tally.
+    /// Version 2: each key shares its prefix with the previous key, and each block has a tally.
     Tallied,
 }
 
-/// The first bytes of a key as a number of the same order. Keys with equal heads are compared by their bytes.
+/// Returns the first bytes of a key as a number that sorts in the same order. Keys with equal heads are compared by their bytes.
 fn head(key: &[u8]) -> u128 {
     let padded = || {
         let mut head = [0; size_of::<u128>()];
@@ -48,7 +48,7 @@ fn head(key: &[u8]) -> u128 {
     u128::from_be_bytes(key.first_chunk().copied().unwrap_or_else(padded))
 }
 
-/// The number of bytes that two keys begin with.
+/// Returns the length of the common prefix of two keys.
 pub(in super::super) fn shared(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
@@ -59,7 +59,7 @@ fn write_key(out: &mut Writer, before: &[u8], key: &[u8]) {
     out.bytes(key.get(shared..).unwrap_or_default());
 }
 
-/// Reads a key that was written after another. Only the shortest form is accepted.
+/// Reads a key that was written relative to the previous one. Only the shortest form is accepted.
 fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
     let (count, rest) = (usize::try_from(reader.u32()?).ok()?, reader.bytes()?);
     let key = [before.get(..count)?, rest].concat();
@@ -67,12 +67,12 @@ fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Directory {
-    /// Creates the directory of a run whose blocks begin at an offset. Blocks are appended, then it is completed.
+    /// Creates the directory of a run whose blocks start at an offset. Blocks are appended before the directory is completed.
     pub(super) fn at(offset: u64) -> Self {
         Self { offsets: vec![offset], ..Self::default() }
     }
 
-    /// Appends a block of so many bytes without its checksum. Returns `None` if the keys exceed the limits of an index.
+    /// Appends a block whose size without the checksum is given. Returns `None` if the keys exceed the limits of an index.
     pub(super) fn push(
         &mut self,
         bytes: usize,
@@ -91,7 +91,7 @@ impl Directory {
         Some(())
     }
 
-    /// Completes the directory: takes the common beginning off the keys, and adds the filter and the number of entries.
+    /// Completes the directory: removes the common prefix from the keys, and adds the filter and the number of entries.
     pub(super) fn complete(&mut self, filter: Vec<u8>, entries: u64) {
         (self.filter, self.entries) = (filter, entries);
         let Some(last) = self.len().checked_sub(1) else { return };
@@ -136,7 +136,7 @@ impl Directory {
         out.into_bytes()
     }
 
-    /// Reads an index. Returns `None` if the bytes are not an index of this form, or its keys are out of order.
+    /// Parses an index. Returns `None` if the bytes are not an index in this form, or its keys are out of order.
     pub(in super::super) fn read(
         bytes: &[u8],
         form: Form,
@@ -183,30 +183,30 @@ impl Directory {
         &self.filter
     }
 
-    /// Returns the offset behind the last block.
+    /// Returns the offset after the last block.
     pub(super) fn end(&self) -> u64 {
         self.offsets.last().copied().unwrap_or_default()
     }
 
-    /// Returns the offset of a block, and its bytes without the checksum.
+    /// Returns the offset of a block, and its size without the checksum.
     pub(in super::super) fn place(&self, index: usize) -> (u64, usize) {
         let offset = |index: usize| self.offsets.get(index).copied().unwrap_or_else(|| self.end());
         let (start, end) = (offset(index), offset(index + 1));
         (start, usize::try_from(end - start).unwrap_or(usize::MAX).saturating_sub(SUM))
     }
 
-    /// Returns the tally of a block as it was written; `None` in a run of version 1.
+    /// Returns the recorded tally of a block; `None` in a run of version 1.
     pub(in super::super) fn tally(&self, index: usize) -> Option<Tally> {
         let ((entries, deletions), sum) = (*self.counts.get(index)?, *self.sums.get(index)?);
         Some(Tally { entries: entries.into(), deletions: deletions.into(), sum })
     }
 
-    /// Returns the tally of all blocks as they were written; `None` in a run of version 1.
+    /// Returns the recorded tally of all blocks; `None` in a run of version 1.
     pub(in super::super) fn total(&self) -> Option<Tally> {
         (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
     }
 
-    /// Returns a key without the prefix.
+    /// Returns a key without the common prefix.
     fn rest(&self, at: usize) -> &[u8] {
         let end = |at: usize| self.key_ends.get(at).map_or(0, |end| *end as usize);
         let start = at.checked_sub(1).map_or(0, end);
@@ -217,17 +217,17 @@ impl Directory {
     fn compare(&self, at: usize, key: &[u8]) -> Ordering {
         match key.split_at_checked(self.prefix.len()) {
             Some((front, rest)) => self.prefix.as_slice().cmp(front).then_with(|| self.rest(at).cmp(rest)),
-            // A key that is a part of the prefix is smaller.
+            // A key that is a proper prefix of the common prefix is smaller.
             None => self.prefix.as_slice().cmp(key),
         }
     }
 
-    /// Returns `true` if a block begins below a key.
+    /// Returns `true` if the first key of a block is less than a key.
     pub(in super::super) fn begins_below(&self, index: usize, key: &[u8]) -> bool {
         self.compare(2 * index, key).is_lt()
     }
 
-    /// Returns `true` if a block ends below a key.
+    /// Returns `true` if the last key of a block is less than a key.
     pub(in super::super) fn ends_below(&self, index: usize, key: &[u8]) -> bool {
         self.compare(2 * index + 1, key).is_lt()
     }
@@ -242,7 +242,7 @@ impl Directory {
         [&self.prefix, self.rest(2 * index + 1)].concat()
     }
 
-    /// Returns the first block whose last key is not below a key, or the number of blocks.
+    /// Returns the first block whose last key is not less than a key, or the number of blocks.
     pub(in super::super) fn search(&self, key: &[u8]) -> usize {
         let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else {
             return if key < self.prefix.as_slice() { 0 } else { self.len() };
@@ -265,18 +265,18 @@ impl Directory {
         low
     }
 
-    /// Returns the blocks that may have keys from `start` on, up to but without `end`.
+    /// Returns the blocks that may contain keys from `start` (included) to `end` (excluded).
     pub(in super::super) fn within(&self, start: &[u8], end: Option<&[u8]>) -> Range<usize> {
         let from = self.search(start);
         let to = end.map_or(self.len(), |end| {
             let last = self.search(end);
-            // The block that has `end`, or is the first above it, may begin below it.
+            // The block that contains `end`, or the first block after it, may start before `end`.
             if last < self.len() && self.begins_below(last, end) { last + 1 } else { last }
         });
         from..to.max(from)
     }
 
-    /// Returns the bytes, entries and deletions of some blocks. In a run of version 1 entries are estimated.
+    /// Returns the bytes, entries and deletions of a range of blocks. In a run of version 1, the number of entries is estimated.
     pub(in super::super) fn weigh(&self, blocks: Range<usize>) -> Weight {
         let offset = |index: usize| self.offsets.get(index).copied().unwrap_or_else(|| self.end());
         let bytes = offset(blocks.end) - offset(blocks.start);
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Keys with long beginnings in common, equal heads among them, and short ones.
+        /// Keys with long common prefixes, some of them with equal heads, and short keys.
         #[test]
         fn a_search_finds_the_first_block_that_does_not_end_below_a_key(
             front in 0..20_usize,

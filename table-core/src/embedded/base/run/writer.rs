@@ -1,4 +1,4 @@
-//! Writer of a run. It writes and syncs 1 MiB at a time: one large sync at the end would delay the syncs of the journal.
+//! Writer of a run. It writes and syncs 1 MiB at a time: one large sync at the end would delay journal syncs.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 use crate::row::RowView;
 
-/// Bytes of one write, which a sync follows.
+/// The number of bytes that are written between two syncs.
 const SLICE: usize = 1 << 20;
 
 /// An unfinished run.
@@ -24,15 +24,15 @@ pub(in super::super) struct RunWriter {
     pool: Arc<Pool>,
     number: u64,
     file: Arc<dyn DiskFile>,
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     written: u64,
-    /// Bytes to write next.
+    /// The bytes to write next.
     pending: Vec<u8>,
     block: BlockWriter,
     encoded: Vec<u8>,
     directory: Directory,
     hashes: Vec<u64>,
-    /// Tallies of the open block, and of the finished blocks.
+    /// The tally of the open block.
     tally: Tally,
     total: Tally,
 }
@@ -63,7 +63,7 @@ impl RunWriter {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }
 
-    /// Appends a row or a deletion. Its key must be above all others.
+    /// Appends a row or a deletion. Its key must be greater than all others.
     pub(in super::super) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
         if self.block.is_full(key, row) {
             self.end_block()?;
@@ -75,7 +75,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Finishes the open block, so the next row begins another.
+    /// Finishes the open block, so the next row starts another block.
     pub(in super::super) fn end_block(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());
@@ -126,7 +126,7 @@ impl RunWriter {
         let ends = (self.directory.first(0).into(), self.directory.last(last).into());
         let file = RunFile { number: self.number, identity: Uuid::new_v4(), length: self.written };
         let run = Run::new(&self.pool, file, ends);
-        // The directory of a run that was just written need not be read.
+        // The directory of a newly written run is already in memory.
         let _ = run.directory.set(self.directory);
         Ok(run)
     }

@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is replaced by a rename. It is small and holds its content twice, because without it no run can be used.
+//! The file is replaced by a rename. It is small, and contains its content twice, because no run can be used without it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,22 +21,22 @@ use crate::error::{Error, Result};
 
 /// The name of the file.
 pub(crate) const BASE: &str = "BASE";
-/// Its name while it is written.
+/// The name under which the file is written before it is renamed.
 pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 3;
-/// The first version: its engine and its runs have no identities.
+/// The first version of the format, in which engine and runs have no identities.
 const WITHOUT_IDENTITIES: u32 = 1;
-/// The last version whose layers have no counts of entries and deletions.
+/// The last version of the format whose layers have no counts of entries and deletions.
 const WITHOUT_COUNTS: u32 = 2;
-/// Bytes before the content: magic, version, length.
+/// The number of bytes before the content: magic number, version and length.
 const HEADER: usize = 16;
 
 /// The content of the file.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine. Its backups, and folders restored from them, have the same one.
+    /// The identity of the engine. Backups of the engine, and folders restored from them, have the same identity.
     pub(in super::super) engine: Uuid,
     pub(in super::super) meta: Meta,
     /// The number of the next run.
@@ -86,10 +86,10 @@ impl Stored {
         out.into_bytes()
     }
 
-    /// Checks that the runs of an earlier version can be in one folder with those of this one.
+    /// Checks that the runs of this version and of an earlier one can be in the same folder.
     ///
     /// # Errors
-    /// The relation of the other version, if it is not earlier.
+    /// The relation of the other version to this one, if it is not an earlier version.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);
@@ -111,17 +111,17 @@ impl Stored {
         self.copy().repeat(2)
     }
 
-    /// Replaces the file durably. The entries of new runs become durable before.
+    /// Replaces the file durably. The directory entries of new runs become durable first.
     ///
     /// # Errors
-    /// `DiskFull` leaves the old file. Other errors of the disk leave either.
+    /// `DiskFull` leaves the old file. After any other error of the disk, the folder may contain either file.
     pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
         let bytes = self.bytes();
         let write = || {
             let file = disk.open(&folder.join(BASE_NEW), true)?;
             file.write_at(0, &bytes)?;
             file.sync_data()?;
-            // IMPORTANT: the entries of the runs that it names are durable before it gets its name.
+            // IMPORTANT: the directory entries of the runs that the file refers to become durable before the file is renamed.
             disk.sync_dir(folder)
         };
         write().map_err(|error| Task::RecordBase.refused(error))?;
@@ -146,7 +146,7 @@ impl Stored {
         Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
     }
 
-    /// Parses the content of a copy.
+    /// Parses one copy of the content.
     #[cfg(feature = "fuzzing")]
     pub(in super::super) fn of_content(bytes: &[u8], pool: &Arc<Pool>) -> Option<Self> {
         Self::of(&Content { version: VERSION, bytes: bytes.to_vec() }, pool)
@@ -154,7 +154,7 @@ impl Stored {
 
     fn of(Content { version, bytes }: &Content, pool: &Arc<Pool>) -> Option<Self> {
         let mut reader = Reader::new(bytes);
-        // IMPORTANT: a run without an identity gets a new one, so that two folders never take different runs for the same.
+        // IMPORTANT: a run without an identity gets a new one, so runs in two folders are never mistaken for each other.
         let identity = |reader: &mut Reader<'_>| match *version {
             WITHOUT_IDENTITIES => Some(Uuid::new_v4()),
             _ => Some(Uuid::from_bytes(reader.take(16)?.try_into().ok()?)),
@@ -192,7 +192,7 @@ impl Stored {
     }
 }
 
-/// The bytes of a copy, and the version of their form.
+/// The bytes of one copy of the content, and their format version.
 #[derive(PartialEq, Eq)]
 pub(in super::super) struct Content {
     version: u32,
@@ -207,7 +207,7 @@ pub(in super::super) struct Copies {
     pub(in super::super) half: u64,
 }
 
-/// Reads the bytes of the file. Zeros stand for a half that the disk cannot read: the other copy is enough.
+/// Reads the bytes of the file. A half that the disk cannot read is replaced with zeros, because the other copy is sufficient.
 pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>> {
     let failed = |error| Task::ReadFile(path.into()).refused(error);
     let file = disk.open_to_read(path).map_err(failed)?;
@@ -227,17 +227,17 @@ pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u
 }
 
 impl Copies {
-    /// Finds the copies in the bytes of a file.
+    /// Finds the two copies in the bytes of a file.
     pub(in super::super) fn of(bytes: &[u8]) -> Self {
         let half = bytes.len() / 2;
         let (front, back) = bytes.split_at(half);
-        // A file of another length than it was written with still has its first copy at its beginning.
+        // If the length of the file has changed, the first copy is still at the beginning.
         let first = content(front).or_else(|| content(bytes));
         Self { first, second: content(back), half: half as u64 }
     }
 }
 
-/// Returns the content of a copy at the front of some bytes; `None` if it is broken.
+/// Returns the content of the copy at the start of the bytes; `None` if it is broken.
 fn content(bytes: &[u8]) -> Option<Content> {
     let mut reader = Reader::new(bytes);
     let magic = reader.u64()? == u64::from_le_bytes(*MAGIC);
@@ -263,8 +263,8 @@ mod tests {
         Meta { journal: 3, sequence: 99, timestamp: 7, catalog: Catalog::default(), dropped: Vec::new() }
     }
 
-    /// Returns the bytes behind those of [`Meta`], given the bytes between the number and the length of a run, and those behind the bytes
-    /// of a layer.
+    /// Returns the bytes that follow those of [`Meta`]. `identity` contains the bytes between the number and the length of a run, and `counts` those
+    /// that follow a layer.
     fn runs(identity: &[u8], counts: &[u8]) -> Vec<u8> {
         let parts: [&[u8]; 5] = [
             b"\x06\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\0\0\0\0",

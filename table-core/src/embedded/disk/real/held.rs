@@ -11,7 +11,7 @@ use rustix::io::retry_on_intr;
 use crate::embedded::disk::real::{self, RealFile};
 use crate::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// The disk of an engine that holds one folder. Paths outside the folder are paths of [`RealDisk`].
+/// The disk of an engine that holds one folder open. Paths outside the folder are passed to [`RealDisk`].
 #[derive(Debug)]
 pub(super) struct HeldFolder {
     /// The path under which the folder was opened. It identifies the folder in calls, even after a rename.
@@ -24,7 +24,7 @@ impl HeldFolder {
         Ok(Self { path: path.to_owned(), handle: File::open(path)? })
     }
 
-    /// Returns the name of a file of the folder; `None` for a path outside it.
+    /// Returns the name of a file in the folder; `None` for a path outside the folder.
     fn name<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.file_name().filter(|_| path.parent() == Some(&self.path)).map(Path::new)
     }
