@@ -19,7 +19,7 @@ use crate::schema::IndexSchema;
 
 /// A secondary lookup as a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements it.
 ///
-/// Its functions are pure: they compute the copy or list entry of an entity, which handles then write. [`Entity::INDEXES`] lists the indexes of an
+/// The functions are pure: they compute the copy or list entry of an entity, which handles then write. [`Entity::INDEXES`] lists the indexes of an
 /// entity.
 ///
 /// ```
@@ -50,25 +50,26 @@ use crate::schema::IndexSchema;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub trait Index: Sized + 'static {
-    /// The entity that it indexes.
+    /// The entity that the index covers.
     type Entity: Entity;
-    /// Its schema.
+    /// The schema of the index.
     const SCHEMA: &'static IndexSchema;
-    /// Its consistency with the entities: `InStep` if both change in the same transaction, `Behind` otherwise.
-    /// [`IndexSchema::is_same_partition`] is the same fact as a value.
+    /// The consistency of the index with the entities: `InStep` if both change in the same transaction, `Behind` otherwise.
+    /// [`IndexSchema::is_same_partition`] provides the same information as a value.
     type Consistency: Consistency;
 
-    /// Appends the texts of the entity's key in the index. Returns `false` if the entity is not indexed; part of the texts may have been appended.
+    /// Appends the PartitionKey and RowKey of the entity's row in the index. Returns `false` if the entity is not indexed; part of the keys may have
+    /// been appended.
     ///
     /// # Errors
-    /// `KeyEncoding` if a field's value has no text.
+    /// `KeyEncoding` if a field's value cannot be encoded.
     fn encode_key(entity: &Self::Entity, partition_key: &mut String, row_key: &mut String) -> Result<bool>;
 
-    /// Encodes the properties of the entity's copy, or those that identify the entity in a list: the fields of its key that the list's key does not
-    /// contain.
+    /// Encodes the properties of the entity's copy, or the properties that identify the entity in a list, which are the fields of its key that the
+    /// list's key does not contain.
     ///
     /// # Errors
-    /// The errors of [`Entity::to_row`].
+    /// Any error of [`Entity::to_row`].
     fn to_row(entity: &Self::Entity) -> Result<Row>;
 
     /// Returns the key of the entity that a copy or list entry belongs to.
@@ -80,7 +81,7 @@ pub trait Index: Sized + 'static {
     /// Returns the entity's row in the index, or `None` if it is not indexed.
     ///
     /// # Errors
-    /// The errors of [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8).
+    /// Any error of [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8).
     fn entry(entity: &Self::Entity) -> Result<Option<IndexEntry>> {
         let (mut partition_key, mut row_key) = (String::new(), String::new());
         if !Self::encode_key(entity, &mut partition_key, &mut row_key)? {

@@ -37,11 +37,11 @@ use crate::filter::Filter;
 pub struct Query {
     /// The keys to read. The result is everything in this range that the filter accepts.
     pub keys: KeyRange,
-    /// The condition beyond the key range.
+    /// The condition in addition to the key range.
     pub filter: Option<Filter>,
     /// The requested properties.
     pub select: Select,
-    /// Maximum number of entities in one page (TOP-1); `None` is the service's 1,000.
+    /// Maximum number of entities in one page (TOP-1); `None` means the service's default of 1,000.
     pub top: Option<usize>,
 }
 

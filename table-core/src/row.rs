@@ -1,8 +1,8 @@
 //! Encoded rows: one entity's Timestamp and properties in one sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, [`merge`] combines two. Filters, projections and single
-//! properties are read through directories without decoding the rest. Names and types are stored apart from the values, which lets rows of one
-//! program share them.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Filters, projections and single
+//! properties are read through directories without decoding the rest. Names and types are stored separately from the values, so rows of one program
+//! can share them.
 
 mod check;
 mod duplicate;
@@ -29,21 +29,21 @@ pub use shape::Shape;
 pub use view::{Property, RowView};
 pub use writer::RowWriter;
 
-/// Version of the row format that is written.
+/// The version of the row format that is written.
 pub const VERSION: u8 = 1;
-/// Version of a row with more than 65,535 properties. Like the next two, every store refuses it.
+/// The version of a row with more than 65,535 properties. Every store refuses this version and the next two.
 pub(crate) const TOO_MANY: u8 = 0xFD;
-/// Version of a row with more than 16 MiB of names.
+/// The version of a row with more than 16 MiB of names.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
-/// Version of a row with more than 4 GiB.
+/// The version of a row with more than 4 GiB.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
-/// Size of a shape before its directory: version, 0, number of properties.
+/// The size of a shape before its directory: version, zero byte, number of properties.
 pub(crate) const SHAPE_HEADER: usize = 4;
-/// Size of a body before its directory: Timestamp.
+/// The size of a body before its directory: the Timestamp.
 pub(crate) const BODY_HEADER: usize = 8;
-/// Size of an entry of either directory.
+/// The size of an entry in either directory.
 pub(crate) const ENTRY: usize = 4;
-/// Maximum total size of a row's names: the 24 bits of an entry.
+/// Maximum total size of a row's names, which is the largest number in the 24 bits of an entry.
 pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
 /// An encoded row that owns its bytes. Clones share them.
@@ -70,9 +70,9 @@ impl Row {
         Self(bytes)
     }
 
-    /// Creates the row of a separate shape and body.
+    /// Creates a row from a separate shape and body.
     fn of(shape: &[u8], body: &[u8]) -> Self {
-        // One allocation. Through a `Vec` there would be two, and the bytes would be copied twice.
+        // Allocated once. A `Vec` would require two allocations and copy the bytes twice.
         let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, shape.len() + body.len()).collect();
         if let Some((front, back)) =
             Arc::get_mut(&mut bytes).and_then(|all| all.split_at_mut_checked(shape.len()))
@@ -101,7 +101,7 @@ impl Row {
         self.0
     }
 
-    /// Returns the row with another Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are unchanged.
+    /// Returns the row with another Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are left unchanged.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
         let at = self.view().parts().0.len();

@@ -49,24 +49,24 @@ pub const ENTITY_TYPE: &str = "EntityType";
 pub struct EntitySchema {
     /// The name of the Rust type.
     pub entity: &'static str,
-    /// The table it is stored in.
+    /// The table that stores the entities.
     pub table: &'static str,
-    /// The value of the property `EntityType` that distinguishes this type from others in the table, if it has one (PAT-HET-1).
+    /// The value of the property `EntityType` that distinguishes this type from others in the table, if the type has one (PAT-HET-1).
     pub kind: Option<&'static str>,
-    /// The pieces of its `PartitionKey`.
+    /// The pieces of the `PartitionKey`.
     pub partition_key: &'static [KeyPiece],
-    /// The pieces of its `RowKey`.
+    /// The pieces of the `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// Its properties, in declaration order.
+    /// The properties, in declaration order.
     pub properties: &'static [PropertySchema],
-    /// Its indexes.
+    /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
     /// Derived rows other than indexes: `copies` and `feed`.
     pub keeps: &'static [&'static str],
 }
 
 impl EntitySchema {
-    /// An empty schema, for a declaration with mistakes.
+    /// An empty schema, for a declaration with errors.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         entity: "",
@@ -97,7 +97,7 @@ impl EntitySchema {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPiece {
-    /// A constant text.
+    /// A constant string.
     Literal(&'static str),
     /// A field with its codec.
     Field {
@@ -105,13 +105,13 @@ pub enum KeyPiece {
         field: &'static str,
         /// The codec's [`KeyCodec::NAME`](crate::key::KeyCodec::NAME).
         codec: &'static str,
-        /// The form of its text.
+        /// The form of the encoded field.
         form: Form,
     },
 }
 
 impl KeyPiece {
-    /// Returns the piece without its names.
+    /// Returns the piece without the names of field and codec.
     #[must_use]
     pub const fn piece(&self) -> Piece {
         match *self {
@@ -138,7 +138,7 @@ pub struct PropertySchema {
     pub field: &'static str,
     /// The type in the store.
     pub edm: EdmType,
-    /// `true` if it may be absent.
+    /// `true` if the property may be absent.
     pub optional: bool,
 }
 
@@ -147,31 +147,31 @@ pub struct PropertySchema {
 pub struct IndexSchema {
     /// The name.
     pub name: &'static str,
-    /// Copies, or a list of keys.
+    /// Whether the index stores copies or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is refused (PAT-INTRA-5).
     pub unique: bool,
     /// The declared maximum number of keys in a list (PAT-IX-4); `None` for copies.
     pub at_most: Option<u32>,
-    /// `true` if entities may be absent: those that `when` excludes, and those without a value for the index's key.
+    /// `true` if entities may be absent: entities that `when` excludes, or that have no value for the index's key.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities; `None` selects all that have the values.
+    /// The path of the function that selects the indexed entities; `None` if all entities with values for the key are indexed.
     pub when: Option<&'static str>,
-    /// The table of its rows; `None` for the entity's table.
+    /// The table of the index's rows; `None` for the entity's table.
     pub table: Option<&'static str>,
-    /// The pieces of its rows' `PartitionKey`; `None` for the entity's (PAT-INTRA).
+    /// The pieces of the `PartitionKey` of the index's rows; `None` for the entity's PartitionKey (PAT-INTRA).
     pub partition_key: Option<&'static [KeyPiece]>,
-    /// The pieces of its rows' `RowKey`.
+    /// The pieces of the `RowKey` of the index's rows.
     pub row_key: &'static [KeyPiece],
     /// The properties that each copy includes by declaration; `None` for all (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
-    /// The properties that a copy or list entry stores: the fields of the entity's key that the row's key does not contain, as their key texts, then
-    /// the included ones.
+    /// The properties that a copy or list entry stores: the fields of the entity's key that the row's key does not contain, as strings with the text
+    /// that keys contain, then the included ones.
     pub properties: &'static [PropertySchema],
 }
 
 impl IndexSchema {
-    /// An empty schema, for an index with mistakes.
+    /// An empty schema, for an index with errors.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         name: "",
@@ -223,7 +223,7 @@ impl IndexSchema {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexKind {
-    /// A copy of each entity (PAT-INTRA, PAT-INTER).
+    /// One copy of each entity (PAT-INTRA, PAT-INTER).
     Copies,
     /// One row for each value, with the keys of all entities that have it (PAT-IX).
     List,

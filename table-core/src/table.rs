@@ -45,7 +45,7 @@ use crate::table::layout::Standing;
 
 /// A table of entities of type `E` in a store.
 ///
-/// Created by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types show their cost. Writes require a
+/// Created by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types express their cost. Writes require a
 /// [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the bag of an [`UntypedTable`](crate::UntypedTable).
 ///
 /// ```
@@ -69,17 +69,17 @@ use crate::table::layout::Standing;
 /// ```
 pub struct Table<E, S> {
     store: S,
-    /// The name in a schema is not validated before it is used; an error is kept for the first use.
+    /// The name of the table. The name in a schema is not validated until it is used; an error is kept for the first use.
     name: Result<TableName>,
     /// The retry policy of updates; `None` for the default.
     retry: Option<Retry>,
-    /// The known state of the stored schema, once the table was opened.
+    /// The known state of the stored schema if the table was opened.
     standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }
 
 impl<E, S> Table<E, S> {
-    /// Creates the handle of a table with this name, in place of the one that the schema of `E` names.
+    /// Creates the handle of a table with this name, instead of the name in the schema of `E`.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
         Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
@@ -127,7 +127,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Deletes the table with all its entities and stored schemas. Returns `false` if it did not exist.
     ///
     /// # Errors
-    /// The errors of the store.
+    /// Any error of the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
         let was_there = match self.store.delete_table(table).await {

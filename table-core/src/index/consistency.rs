@@ -1,6 +1,6 @@
 //! Consistency of an index, as a type: transactional or eventual.
 
-/// The consistency of a source, as a type. Sealed: [`InStep`] if it changes in the same transaction as its entities, otherwise [`Behind`].
+/// The consistency of a source, as a type. Sealed: [`InStep`] if the source changes in the same transaction as its entities, otherwise [`Behind`].
 ///
 /// ```
 /// # use table_core::Entity;
@@ -66,7 +66,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InStep {}
 
-/// An index in another partition or table. It is updated after its entities and may be stale (PAT-INTER-3).
+/// An index in another partition or table. Such an index is updated after the entities and may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;

@@ -2,7 +2,7 @@
 
 use crate::key::KeyPart;
 
-/// A type that an index key can contain: a [`KeyPart`], or an `Option` of one. An entity without the value is not indexed.
+/// A type that an index key can contain: a [`KeyPart`], or an `Option` of one. An entity for which the value is `None` is not indexed.
 ///
 /// ```
 /// use table_core::index::IndexPart;
@@ -18,7 +18,7 @@ use crate::key::KeyPart;
     note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
 )]
 pub trait IndexPart {
-    /// The type of the value that is written.
+    /// The type of the value that is written into the key.
     type Part: KeyPart;
     /// `true` if the value may be absent.
     const SPARSE: bool;
@@ -26,7 +26,7 @@ pub trait IndexPart {
     /// Returns the value, if present.
     fn indexed(&self) -> Option<&Self::Part>;
 
-    /// Converts a value that was read from the key to the field.
+    /// Converts a value that was read from a key to the type of the field.
     fn from_part(part: Self::Part) -> Self;
 }
 

@@ -38,7 +38,7 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties that a copy does not store because its key contains them.
     const GIVEN: &'static [&'static str] = &[];
-    /// The properties of a copy that its entity's key is computed from (`Index::owner`).
+    /// The properties of a copy from which the key of its entity is computed (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties that the key of a copy contains.
@@ -50,7 +50,8 @@ pub trait CopyIndex: Index {
     }
 }
 
-/// A type that copies of the index `I` can be read as: the entity if they include all of it, otherwise a projection of the included fields. Derived.
+/// A type that copies of the index `I` can be read as: the entity if the copies include all of it, otherwise a projection of the included fields.
+/// Derived.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -79,7 +80,7 @@ pub trait CopyIndex: Index {
 /// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
 /// by_email::<Age>();
 /// ```
-// The parameter is the index and not `Copies<I>`: otherwise the impls of each crate would all be for one type and be compared pairwise.
+// The parameter is the index and not `Copies<I>`, because the impls of all crates would otherwise be for the same type and be compared pairwise.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
     label = "the copies do not contain everything that `{Self}` needs",
@@ -96,11 +97,11 @@ pub trait FromCopy<I: Index>: Sized {
     /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// The errors of [`FromEntity::from_entity`].
+    /// Any error of [`FromEntity::from_entity`].
     fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
 }
 
-/// An index whose copies contain the property with this number, in their properties or key. Only `#[derive(Entity)]` implements it.
+/// An index whose copies contain the property with this number, as a property or in the key. Only `#[derive(Entity)]` implements it.
 ///
 /// The number is a hash of the property's name, which identifies the property in a type.
 ///
@@ -136,8 +137,8 @@ pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 /// Every copy contains the key of its entity, from which a projection reads key fields.
 impl<I: CopyIndex> Includes<0, true> for I {}
 
-/// Returns the properties that a projection of copies needs. With `of_key`, it has fields of the entity's key and needs the properties that this key
-/// is computed from.
+/// Returns the properties that a projection of copies needs. If `of_key` is `true`, the projection includes fields of the entity's key, and also
+/// needs the properties from which this key is computed.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {
         Select::Names(names) if of_key => {
@@ -148,7 +149,7 @@ pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select
     }
 }
 
-/// Reads a copy as a projection. With `of_key`, fields of the entity's key are read from that key and not from the copy's.
+/// Reads a copy as a projection. If `of_key` is `true`, fields of the entity's key are read from that key and not from the key of the copy.
 pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     let select = P::select();
     let owner = if of_key { Some(I::owner(copy)?) } else { None };

@@ -3,7 +3,7 @@
 use crate::error::{ErrorCode, Fault};
 use crate::value::EdmType;
 
-/// A fault of reading an entity from JSON, or of writing one.
+/// A fault in reading an entity from JSON, or in writing one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ODataFault {
     #[error("the body is not a JSON object: {0}")]

@@ -15,10 +15,10 @@ pub enum MetadataLevel {
     /// Properties only: a reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and a query returns
     /// no `ETag`s (JSON-4).
     None,
-    /// With `ETag`s and the types that a reader needs.
+    /// `ETag`s, and the types that a reader needs.
     #[default]
     Minimal,
-    /// With links as well.
+    /// In addition, links.
     Full,
 }
 
@@ -33,8 +33,7 @@ impl MetadataLevel {
         }
     }
 
-    /// Returns the level of one media type, read leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or has an
-    /// unknown level.
+    /// Returns the level of one media type, parsed leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or has an unknown level.
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);

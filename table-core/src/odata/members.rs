@@ -1,4 +1,4 @@
-//! Members of one JSON object in order, duplicates included (PROP-6).
+//! Members of a JSON object in order, including duplicates (PROP-6).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -28,10 +28,9 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     page.value.into_iter().map(|members| members.read(Sender::Service)).collect()
 }
 
-/// Reads a page, each of whose entities has a key, into the form that stores return.
+/// Reads a page whose entities all have a key, into the form that stores return.
 ///
-/// A page in the form of the service and Azurite costs a few allocations instead of several for each entity; [`read_page`] reads
-/// any other form.
+/// A page in the form of the service and Azurite costs a few allocations in total instead of several per entity; [`read_page`] reads any other form.
 ///
 /// # Errors
 /// Any error of [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`].
@@ -46,12 +45,12 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
     quick::rows(json).map_or_else(|| slow_rows(json), Ok)
 }
 
-/// Reads a page in any form, and reports its errors.
+/// Reads a page in any form, and reports its errors. The slow path of [`read_rows`].
 pub(super) fn slow_rows(json: &[u8]) -> Result<Rows> {
     let mut rows = Rows::default();
     for mut body in read_page(json)? {
         let key = body.take_key()?;
-        // Most `ETag`s repeat the Timestamp (ETAG-2), and are not stored separately.
+        // Most `ETag`s are derived from the Timestamp (ETAG-2), and are not stored separately.
         let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
         rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
     }

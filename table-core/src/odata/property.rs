@@ -1,4 +1,4 @@
-//! One property as JSON members: its annotation if the reader needs one, then its value (TYPE-1).
+//! One property as JSON members: its type annotation if the reader needs one, then its value (TYPE-1).
 
 use std::fmt::Display;
 
@@ -15,9 +15,9 @@ use crate::value::ValueRef;
 pub(crate) enum Annotate {
     /// None.
     Never,
-    /// Properties whose JSON does not imply their type.
+    /// Properties whose type is not implied by their JSON.
     Ambiguous,
-    /// These, and integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// Also integral `Double`s, because some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 
@@ -36,7 +36,7 @@ impl Annotate {
     }
 }
 
-/// Anything printable as a JSON string, without a copy.
+/// Any printable value as a JSON string, without a copy.
 pub(crate) struct Text<T>(pub(crate) T);
 
 impl<T: Display> Serialize for Text<T> {
@@ -85,7 +85,7 @@ fn serialize_property<M: SerializeMap>(
         ValueRef::String(text) => map.serialize_entry(name, text),
         ValueRef::Int32(number) => map.serialize_entry(name, &number),
         ValueRef::Int64(number) => map.serialize_entry(name, &Text(number)),
-        // serde_json prints the shortest digits that read back the same, always with a fraction or an exponent (TYPE-4).
+        // serde_json prints the shortest digits that are parsed back to the same number, always with a fraction or an exponent (TYPE-4).
         ValueRef::Double(number) if number.is_finite() => map.serialize_entry(name, &number),
         ValueRef::Double(number) if number.is_nan() => map.serialize_entry(name, "NaN"),
         ValueRef::Double(number) if number > 0.0 => map.serialize_entry(name, "Infinity"),

@@ -1,7 +1,7 @@
 //! Fast path for pages in the form of the service and of Azurite.
 //!
-//! In this form, a type directly precedes its property, names have no escapes, and the page has no errors. Any deviation ends the
-//! fast path, and the general reader reads the page from its beginning: it handles other forms and reports errors.
+//! In this form, a type annotation directly precedes its property, names have no escapes, and the page has no errors. Any deviation ends the fast
+//! path, and the general reader reads the page from the beginning, handles other forms, and reports errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::value::{EdmType, ValueRef};
 
 /// Returns the entities of a page; `None` if its form is unexpected.
 pub(super) fn rows(json: &[u8]) -> Option<Rows> {
-    // The whole document at once, because most texts are a few bytes long.
+    // The whole document is validated at once, because most strings are a few bytes long.
     let text = std::str::from_utf8(json).ok()?;
     let mut page = Page { rows: Rows::default(), writer: RowWriter::new(), properties: 0, bytes: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -29,17 +29,17 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
     Some(page.rows)
 }
 
-/// The state of a page that is read, and the buffers that all entities share.
+/// The state of a page that is being read, and the buffers that all entities share.
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The number of properties of the previous entity: the next one usually has as many.
+    /// The number of properties of the previous entity. The next entity usually has the same number.
     properties: usize,
     /// The buffer for decoded bytes.
     bytes: Vec<u8>,
 }
 
-/// The object around the entities.
+/// The JSON object that contains the list of entities.
 struct Envelope<'p>(&'p mut Page);
 
 impl<'de> Visitor<'de> for Envelope<'_> {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An `ETag`, unescaped: its quotes have escapes in each document.
+/// An `ETag`, unescaped, because its quotes are escaped in every document.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

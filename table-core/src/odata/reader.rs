@@ -12,29 +12,28 @@ use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
 
-/// The sender of a document, which decides the meaning of its control information.
+/// The sender of a document, which determines the meaning of its control information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and control information are ignored (PROP-4, PROP-5), and the names of `null`
     /// properties are checked (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). As [`Client`](Self::Client), and members about the key are
-    /// ignored, too.
+    /// A client that writes an entity whose key is in the URL (UPD-5). Like [`Client`](Self::Client), but members for the key are also ignored.
     ClientByUrl,
-    /// A service that answers. `Timestamp` and `odata.etag` are read, and unknown annotations ignored (ENG-12).
+    /// A service that responds. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
 }
 
-/// An entity as read from a document.
+/// An entity that was read from a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityBody {
     /// The `PartitionKey`, if the document has one. Its characters are not checked.
     pub partition_key: Option<String>,
     /// The `RowKey`, if the document has one. Its characters are not checked.
     pub row_key: Option<String>,
-    /// The `odata.etag` of an answer, byte for byte (ETAG-4).
+    /// The `odata.etag` of a response, byte for byte (ETAG-4).
     pub etag: Option<ETag>,
-    /// The properties without those that are `null` (ENT-3), and the Timestamp of an answer; 0 if it has none.
+    /// The properties without those that are `null` (ENT-3), and the Timestamp of a response; 0 if the document has none.
     pub row: Row,
 }
 
@@ -42,8 +41,7 @@ impl EntityBody {
     /// Returns the key.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if either half is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot have
-    /// (KEY-3).
+    /// `PropertiesNeedValue` if either half is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot contain (KEY-3).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -56,10 +54,10 @@ impl EntityBody {
         key(self.partition_key.clone(), self.row_key.clone())
     }
 
-    /// Takes the key out, without copying its texts.
+    /// Takes the key out of the body without copying its strings.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` and `OutOfRangeInput`, as [`key`](Self::key).
+    /// `PropertiesNeedValue` or `OutOfRangeInput`, as for [`key`](Self::key).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -81,8 +79,8 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 
 /// Reads one entity. The store checks names, counts and sizes ([`Limits::check_row`](crate::limits::Limits::check_row)).
 ///
-/// A value of a declared type may be text in any form that the service accepts. `-0` without a fraction is a Double, which keeps its
-/// sign. A byte order mark before the document is skipped.
+/// A value of a declared type may be a string in any form that the service accepts. `-0` without a fraction is a Double, which keeps its sign. A byte
+/// order mark before the document is skipped.
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object
@@ -107,7 +105,7 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
-    // Checking the whole document as UTF-8 is faster than checking text by text. If it fails, the slow reader reports where.
+    // Checking the whole document as UTF-8 is faster than checking each string. If it fails, the slow reader determines the position.
     let read = match std::str::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(json),
@@ -115,10 +113,10 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     read.map_err(|error| Error::of(ODataFault::Body(error)))
 }
 
-/// The suffix that makes the name of a property the name of its type's member (TYPE-2).
+/// The suffix that turns the name of a property into the name of the member with its type (TYPE-2).
 pub(super) const ANNOTATION: &str = "@odata.type";
 
-/// Returns the declared types, sorted by the name of their property. They may be before or after it (TYPE-2).
+/// Returns the declared types, sorted by the name of their property. An annotation may be before or after its property (TYPE-2).
 fn declared<'m>(members: &'m Members<'_>, sender: Sender) -> Result<Vec<(&'m str, EdmType)>> {
     let mut types = Vec::with_capacity(members.0.len() / 2);
     for (name, token) in &members.0 {

@@ -19,7 +19,7 @@ pub(crate) enum Token<'a> {
     Null,
     Boolean(bool),
     Integer(i64),
-    /// A number with a fraction or an exponent, beyond 64 bits, or `-0`.
+    /// A number that has a fraction or an exponent, exceeds 64 bits, or is `-0`.
     Number(f64),
     Text(Cow<'a, str>),
     /// An array or an object.
@@ -99,10 +99,10 @@ impl<'de> Visitor<'de> for TokenVisitor {
 impl Token<'_> {
     /// Returns the value of a property; `None` for `null`. Bytes are decoded into `buffer`.
     ///
-    /// Every declared type may be text, because clients send values that they store as text.
+    /// Every declared type may be given as a string, because clients send the values that they store as strings.
     ///
     /// # Errors
-    /// `InvalidInput` if the value is not of its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` for an instant before 1601 (TYPE-6).
+    /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` for an instant before 1601 (TYPE-6).
     pub(crate) fn value<'v>(
         &'v self,
         name: &str,
@@ -151,7 +151,7 @@ const fn nearest(number: i64) -> f64 {
     number as f64
 }
 
-/// Reads a value of a declared type from text, in the forms that .NET's `XmlConvert` accepts. Returns `None` for other text.
+/// Parses a value of a declared type from a string, in the forms that .NET's `XmlConvert` accepts. Returns `None` for any other string.
 fn typed_text<'v>(
     name: &str,
     edm: EdmType,
@@ -175,13 +175,13 @@ fn double(text: &str) -> Option<f64> {
         "NaN" => Some(f64::NAN),
         "Infinity" | "INF" => Some(f64::INFINITY),
         "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
-        // Rust's own words for these three are not the service's.
+        // Rust's own words for infinity and NaN differ from the service's.
         _ if text.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => None,
         _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }
 }
 
-/// .NET prints `True`, and XML allows `1`.
+/// Parses a Boolean. .NET prints `True`, and XML allows `1`.
 fn boolean(text: &str) -> Option<bool> {
     match text {
         "1" => Some(true),
@@ -200,7 +200,7 @@ fn instant(name: &str, text: &str) -> Result<Option<u64>> {
     }
 }
 
-/// Reads the forms of .NET's `Guid`: with hyphens, in braces or parentheses, or digits alone.
+/// Parses the forms of .NET's `Guid`: with hyphens, in braces or parentheses, or digits alone.
 fn guid(text: &str) -> Option<Uuid> {
     let bare = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let bare = bare.or_else(|| text.strip_prefix('(')?.strip_suffix(')')).unwrap_or(text);
@@ -210,7 +210,7 @@ fn guid(text: &str) -> Option<Uuid> {
     }
 }
 
-/// Decodes base64; white space between its characters is ignored, as .NET does.
+/// Decodes base64. White space between characters is ignored, as in .NET.
 fn binary(text: &str, buffer: &mut Vec<u8>) -> Option<()> {
     buffer.clear();
     if text.contains([' ', '\t', '\r', '\n']) {
@@ -220,7 +220,7 @@ fn binary(text: &str, buffer: &mut Vec<u8>) -> Option<()> {
     STANDARD.decode_vec(text, buffer).ok()
 }
 
-/// A member's name, borrowed from the document where it has no escapes.
+/// A member's name, borrowed from the document if it has no escapes.
 pub(crate) struct Name<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {

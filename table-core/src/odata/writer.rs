@@ -21,7 +21,7 @@ pub struct Context<'a> {
     pub account: &'a str,
     /// The table.
     pub table: &'a str,
-    /// The properties of `$select`: only these are written, and those that an entity lacks are `null` (SEL-2, SEL-3).
+    /// The properties of `$select`: only these are written, and properties that an entity lacks are written as `null` (SEL-2, SEL-3).
     pub select: &'a Select,
 }
 
@@ -51,7 +51,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
     to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
-/// Writes a page of a query's response (JSON-7). Headers, not the page, contain the start of the next page.
+/// Writes a page of a query's response (JSON-7). The start of the next page is in the headers, not in the page.
 ///
 /// # Errors
 /// `Corrupted` if the bytes of an entity are not a row.
@@ -69,8 +69,8 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes a request body: properties with all the types that any server needs (ENG-11, AZ-4), and the key, which an insert needs
-/// (KEY-1) and every other write has in its URL (UPD-5).
+/// Writes a request body: properties with all type annotations that any server needs (ENG-11, AZ-4), and the key, which an insert requires (KEY-1)
+/// and other writes have in their URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -88,8 +88,7 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // The quotes, the colon and the comma of a member are about as long as its entries in the row, so this capacity is usually
-    // enough.
+    // The quotes, colon and comma of a member are about as long as its directory entries in the row, so this capacity is usually enough.
     to_json(&Body { key, row }, 2 * row.bytes())
 }
 
@@ -226,7 +225,7 @@ impl EntityAnswer<'_> {
 }
 
 impl Context<'_> {
-    /// Returns the URL of the metadata: of the table, of the `kind` of part, of the selection (JSON-5).
+    /// Returns the URL of the metadata, which names the table, the `kind` of part, and the selection (JSON-5).
     fn metadata(&self, kind: &str) -> String {
         let mut url = format!("{}/$metadata#{}{kind}", self.base, self.table);
         if let Select::Names(names) = self.select {

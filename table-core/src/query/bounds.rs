@@ -6,7 +6,7 @@ use crate::query::{KeyRange, Query};
 use crate::value::Value;
 
 impl Query {
-    /// Parses a query from the text of a `$filter`. A blank text selects the whole table (FIL-6).
+    /// Parses a query from a `$filter`. A blank filter selects the whole table (FIL-6).
     ///
     /// # Errors
     /// `InvalidInput` or `NotImplemented`, as in [`Filter::parse`].
@@ -23,10 +23,10 @@ impl Query {
         Ok(Filter::parse(text)?.map_or(Self::new(KeyRange::ALL), Self::from_filter))
     }
 
-    /// Creates a query from a filter: comparisons of keys become the key range, the rest remains the filter.
+    /// Creates a query from a filter: comparisons of keys become the key range, and the rest remains as the filter.
     ///
-    /// Only conjunctive comparisons of a key with a string bound the range (CLS-3); `ne`, and conditions under `or` or `not`, remain. Range and rest
-    /// together select the same entities as the filter.
+    /// Only conjunctive comparisons of a key with a string bound the range (CLS-3); `ne`, and conditions under `or` or `not`, remain in the filter.
+    /// The range and the remaining filter together select the same entities as the original filter.
     #[must_use]
     pub fn from_filter(filter: Filter) -> Self {
         let mut query = Self::new(KeyRange::ALL);
@@ -43,7 +43,7 @@ impl Query {
 }
 
 impl KeyRange {
-    /// Intersects the range with a condition. Returns `false`, without a change, if the condition is more than a range.
+    /// Intersects the range with a condition. Returns `false` and changes nothing if the condition is not just a range.
     fn narrow(&mut self, condition: &Filter) -> bool {
         let [Term::Compare { name, operator, value: Value::String(text) }] = condition.terms() else {
             return false;
@@ -171,7 +171,7 @@ mod tests {
             }
         }
 
-        /// A query that is printed for the wire is parsed back as the same query.
+        /// A query that is printed for the wire is parsed back to the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

@@ -11,8 +11,9 @@ impl Query {
     /// Validates the query for a store with this maximum `$top`. Every backend calls it first.
     ///
     /// # Errors
-    /// `InvalidInput` for a `top` greater than `most` (TOP-2; 0 is an empty page, TOP-3); for more than 255 names in `$select` (SEL-1), a duplicate,
-    /// `*` (SEL-5) or a name that is not an identifier; for a filter that the grammar cannot express ([`Filter::check`](crate::Filter::check)).
+    /// `InvalidInput` for a `top` greater than `most` (TOP-2; 0 requests an empty page, TOP-3); for more than 255 names in `$select` (SEL-1), a
+    /// duplicate, `*` (SEL-5) or a name that is not an identifier; for a filter that the grammar cannot express
+    /// ([`Filter::check`](crate::Filter::check)).
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query};

@@ -1,10 +1,10 @@
-//! Cost classes of queries (DQ-2 to DQ-5, CLS-1), also for hierarchical partition keys (HPK-38, HPK-39).
+//! Cost classes of queries (DQ-2 to DQ-5, CLS-1), including those with hierarchical partition keys (HPK-38, HPK-39).
 
 use std::fmt;
 
 /// The cost class of a query, cheapest first (CLS-1). The class never affects a result, only its cost and paging (CLS-4).
 ///
-/// With hierarchical partition keys, the given levels decide the class, not the number of partitions (HPK-39):
+/// With hierarchical partition keys, the class depends on the levels that are given, not on the number of partitions (HPK-39):
 ///
 /// | given | classes | selection of an entity with the levels `tenant`, `user`, `session` |
 /// |---|---|---|
@@ -27,7 +27,7 @@ pub enum QueryClass {
     Range,
     /// One whole partition (DQ-4).
     PartitionScan,
-    /// A range of partitions, which may span servers; for example those with the same first levels (HPK-38).
+    /// A range of partitions, which may span servers, such as all partitions with the same first levels (HPK-38).
     PartitionRange,
     /// This many partitions or ranges, with one request or more each.
     FanOut(usize),

@@ -28,17 +28,17 @@ pub struct Position {
 enum Kind {
     /// A key.
     Key,
-    /// An opaque text of the service, which is sent back unchanged (PAGE-8, COS-8).
+    /// An opaque string of the service, which is sent back unchanged (PAGE-8, COS-8).
     Service,
 }
 
 /// The position of the next page of one query on one table.
 ///
-/// Opaque: it may be stored, sent, and used much later by another process (PAGE-7). As text (`Display`, [`FromStr`], serde) it is URL-safe, contains
-/// a version and a checksum, and has at most 65,536 characters.
+/// Continuations are opaque. They may be stored, sent, and used much later by another process (PAGE-7). The string form (`Display`, [`FromStr`],
+/// serde) is URL-safe, contains a version and a checksum, and has at most 65,536 characters.
 ///
-/// It is bound to the table, the keys, the filter and the `$select` of its query; any other query refuses it (PAGE-9). `$top` may change between
-/// pages, since the position does not depend on it.
+/// A continuation is bound to the table, the keys, the filter and the `$select` of its query; any other query refuses it (PAGE-9). `$top` may change
+/// between pages, since the position does not depend on it.
 ///
 /// ```
 /// use table_core::query::{Continuation, KeyRange, Position, Query};
@@ -65,21 +65,21 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// Creates the continuation of a query for backends whose positions are keys. The position must be inside the query's keys; otherwise it is
-    /// refused when it is used.
+    /// Creates the continuation of a query for backends whose positions are keys. The position must be inside the query's keys; otherwise the
+    /// continuation is refused when it is used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the position to an incarnation of the table, a number greater than 0. For backends that distinguish a table from an earlier one of the
-    /// same name.
+    /// Binds the position to an incarnation of the table, given as a number greater than 0. For backends that distinguish a table from an earlier one
+    /// of the same name.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
     }
 
-    /// Checks that the table is the one that the page was read from, if the continuation knows.
+    /// Checks that the table is the one from which the page was read, if the continuation contains this information.
     ///
     /// # Errors
     /// `InvalidInput` if the table was dropped and created again in between (PAGE-9).
@@ -90,16 +90,16 @@ impl Continuation {
         Err(Error::of(QueryFault::TableReplaced).with_table(table.as_str()))
     }
 
-    /// Creates a continuation for backends whose positions are opaque texts of a service (PAGE-8).
+    /// Creates a continuation for backends whose positions are opaque strings of a service (PAGE-8).
     #[must_use]
     pub fn of_service(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that it belongs to this query on this table, for any backend.
+    /// Checks that the continuation belongs to this query on this table, for any backend.
     ///
     /// # Errors
-    /// `InvalidInput` if it does not (PAGE-9).
+    /// `InvalidInput` if the continuation does not belong to this query (PAGE-9).
     pub fn check(&self, table: &TableName, query: &Query) -> Result<()> {
         let refuse = |fault: QueryFault| Err(Error::of(fault).with_table(table.as_str()));
         if self.query != fingerprint(table, query) {
@@ -111,7 +111,7 @@ impl Continuation {
         Ok(())
     }
 
-    /// In a range of partitions, the row range is a condition on each, which a position need not satisfy.
+    /// In a range of partitions, the row range is a condition on each row, which a position need not satisfy.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -119,21 +119,21 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// Returns the position, for backends whose positions are keys, if it belongs to this query on this table.
+    /// Returns the position, for backends whose positions are keys, if the continuation belongs to this query on this table.
     ///
-    /// The position is inside the query's keys, so a forged one cannot reach anything outside. Without a row key it is the start of the query's range
-    /// in that partition.
+    /// The position is inside the query's keys, so a forged continuation cannot reach anything outside. A position without a row key is the start of
+    /// the query's range in that partition.
     ///
     /// # Errors
-    /// `InvalidInput` if it belongs to another query or to a service, or is outside the query's keys (PAGE-9).
+    /// `InvalidInput` if the continuation belongs to another query or to a service, or is outside the query's keys (PAGE-9).
     pub fn position(&self, table: &TableName, query: &Query) -> Result<&Position> {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Returns the position to send back unchanged, for backends of a service, if it belongs to this query on this table.
+    /// Returns the position to send back unchanged, for backends of a service, if the continuation belongs to this query on this table.
     ///
     /// # Errors
-    /// `InvalidInput` if it belongs to another query or is a key (PAGE-9).
+    /// `InvalidInput` if the continuation belongs to another query, or its position is a key (PAGE-9).
     pub fn service_position(&self, table: &TableName, query: &Query) -> Result<&Position> {
         self.position_of(Kind::Service, table, query)
     }
@@ -157,7 +157,7 @@ impl FromStr for Continuation {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for a text that `Display` did not write, including any modified one (PAGE-9).
+    /// `InvalidInput` for a string that `Display` did not write, including any modified one (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
         token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }

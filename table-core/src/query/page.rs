@@ -4,7 +4,7 @@ use crate::query::{Continuation, Rows};
 
 /// One page of a query's result.
 ///
-/// Only [`continuation`](Self::continuation) tells whether there are more pages: a page may be short or empty and still have one (PAGE-4).
+/// Only [`continuation`](Self::continuation) indicates whether more pages exist: a page may be short or empty and still have one (PAGE-4).
 ///
 /// ```
 /// use table_core::query::Page;
@@ -19,7 +19,7 @@ use crate::query::{Continuation, Rows};
 pub struct Page {
     /// The entities, in key order (QRY-3).
     pub rows: Rows,
-    /// The position of the next page; `None` for the last one.
+    /// The position of the next page; `None` for the last page.
     pub continuation: Option<Continuation>,
     /// The number of entities that were read; `None` if unknown.
     pub rows_read: Option<u64>,

@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and the cost of a query, computed without I/O. The fields are for programs, `Display` is for people.
+/// The requests and the cost of a query, computed without I/O. The fields are meant for programs, and `Display` for human readers.
 ///
 /// ```
 /// use table_core::TableName;
@@ -28,7 +28,7 @@ pub struct Plan {
     pub class: QueryClass,
     /// The table.
     pub table: String,
-    /// The lookups, in key order: one, except for a fan-out.
+    /// The lookups, in key order. Only a fan-out has more than one.
     pub lookups: Vec<Lookup>,
     /// The requested properties.
     pub select: Select,
@@ -44,7 +44,7 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
 }
 
-/// One range of keys that is queried.
+/// A range of keys to query.
 ///
 /// ```
 /// use table_core::query::Lookup;
@@ -58,17 +58,17 @@ pub struct Plan {
 pub struct Lookup {
     /// The range.
     pub keys: KeyRange,
-    /// The text of the `$filter`; `None` selects everything.
+    /// The `$filter` to send; `None` selects everything.
     pub filter: Option<String>,
 }
 
 /// The number of requests in the worst case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requests {
-    /// At most this many.
+    /// At most this number of requests.
     AtMost(usize),
-    /// One for each page. The number of pages is unbounded, because it depends on the data and on the store, which may return short or empty pages
-    /// (PAGE-1, PAGE-4).
+    /// One request for each page. The number of pages is unbounded, because it depends on the data and on the store, which may return short or empty
+    /// pages (PAGE-1, PAGE-4).
     OnePerPage {
         /// Maximum number of entities in a page.
         entities: usize,

@@ -1,4 +1,4 @@
-//! Ranges of texts, and of keys.
+//! Ranges of strings and of keys.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -7,7 +7,7 @@ use crate::filter::Comparison;
 use crate::key::order;
 use crate::query::QueryClass;
 
-/// A range of texts in key order (ORD-1).
+/// A range of strings in key order (ORD-1).
 ///
 /// ```
 /// use table_core::query::TextRange;
@@ -24,17 +24,17 @@ pub struct TextRange {
 }
 
 impl TextRange {
-    /// Every text.
+    /// The range of all strings.
     pub const ALL: Self = Self { lower: Bound::Unbounded, upper: Bound::Unbounded };
 
-    /// Creates the range of one text.
+    /// Creates the range of a single string.
     #[must_use]
     pub fn exactly(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { lower: Bound::Included(text.clone()), upper: Bound::Included(text) }
     }
 
-    /// Creates the range of all texts with a prefix (FIL-19); all texts for the empty one.
+    /// Creates the range of all strings with a prefix (FIL-19). An empty prefix includes all strings.
     #[must_use]
     pub fn prefix(prefix: &str) -> Self {
         if prefix.is_empty() {
@@ -44,7 +44,7 @@ impl TextRange {
         Self { lower: Bound::Included(prefix.to_owned()), upper }
     }
 
-    /// Returns the text, if the range contains exactly one.
+    /// Returns the string if the range contains exactly one.
     #[must_use]
     pub fn single(&self) -> Option<&str> {
         match (&self.lower, &self.upper) {
@@ -53,7 +53,7 @@ impl TextRange {
         }
     }
 
-    /// Returns `true` if every text is in the range. None sorts before the empty one, so it bounds nothing from below.
+    /// Returns `true` if every string is in the range. An empty lower bound excludes nothing, because no string sorts before the empty one.
     #[must_use]
     pub fn is_all(&self) -> bool {
         let from_first = match &self.lower {
@@ -64,7 +64,7 @@ impl TextRange {
         from_first && self.upper == Bound::Unbounded
     }
 
-    /// Returns `true` if the range contains a text.
+    /// Returns `true` if the range contains a string.
     #[must_use]
     pub fn contains(&self, text: &str) -> bool {
         let above = match &self.lower {
@@ -99,7 +99,7 @@ impl TextRange {
         let (Bound::Included(upper) | Bound::Excluded(upper)) = &self.upper else { return false };
         let both_included = matches!((&self.lower, &self.upper), (Bound::Included(_), Bound::Included(_)));
         match &self.lower {
-            // No text precedes the empty one.
+            // No string precedes the empty one.
             Bound::Unbounded => upper.is_empty() && matches!(self.upper, Bound::Excluded(_)),
             Bound::Included(lower) | Bound::Excluded(lower) => match order::compare(lower, upper) {
                 Ordering::Less => false,
@@ -123,10 +123,10 @@ impl TextRange {
         tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
     }
 
-    /// Intersects the range with a comparison of a key. Returns `false`, without a change, if the comparison is not a range.
+    /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if the comparison is not a range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). A constant with one is therefore just above its prefix before that character and
-    /// below all continuations of the prefix. The bound is moved there, so stores never receive such characters.
+    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore lies just above the prefix that precedes
+    /// this character, and below all continuations of that prefix. The bound is moved there, so stores never receive such characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -146,7 +146,7 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound if another one is tighter on this side, or excludes the same text.
+/// Replaces a bound if the other one is tighter on this side, or excludes the same string.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -161,9 +161,9 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     }
 }
 
-/// A range of keys: partitions, and rows within each of them.
+/// A range of keys: a range of partitions, and a range of rows within each of them.
 ///
-/// Rows bound the read only within a single partition; in a range of partitions they are a condition on each.
+/// The range of rows bounds the read only within a single partition; in a range of partitions, it is a condition on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The partitions.

@@ -15,7 +15,7 @@ use crate::row::RowView;
 #[cfg(feature = "embedded")]
 pub(crate) use gather::Gather;
 
-/// Entities in a few buffers: a page takes a few allocations, independent of the number of entities.
+/// Entities in a few buffers. A page takes a few allocations, regardless of the number of entities.
 ///
 /// ```
 /// use table_core::query::Rows;
@@ -31,17 +31,18 @@ pub struct Rows {
     bodies: Vec<u8>,
     row_keys: String,
     entries: Vec<Entry>,
-    /// Consecutive rows with the same shape share it.
+    /// The shapes of the rows. Consecutive rows with the same shape share it.
     shapes: Vec<u8>,
     shape_places: Vec<Shape>,
-    /// Consecutive rows of one partition share its key.
+    /// The partition keys. Consecutive rows in one partition share its key.
     partition_keys: String,
     partition_places: Vec<Range<usize>>,
-    /// The `ETag`s that the backend sent, by position; shorter than the number of entities if the rest has none.
+    /// The `ETag`s that the backend sent, by position. Entities beyond the end of the list have none.
     etags: Vec<Option<ETag>>,
 }
 
-/// The ends of one entity's parts in their buffers, each after the previous entity's. Small, because a page writes and reads one for each row.
+/// The ends of one entity's parts in their buffers; each part starts where that of the previous entity ends. The struct is small, because a page
+/// writes and reads one for each row.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
@@ -67,8 +68,8 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Returns the word-aligned start of a body after another one's end. Texts among its first values are then validated by words from the first byte,
-/// which saves a twentieth of reading a page.
+/// Returns the word-aligned start of a body, given the end of the previous one. Strings among its first values are then validated word by word from
+/// the first byte, which saves a twentieth of the time to read a page.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }
@@ -88,7 +89,7 @@ impl Rows {
     /// Removes the rows that are reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)).
     #[must_use]
     pub(crate) fn without_reserved(self) -> Self {
-        // One check of all keys together, because such rows are rare.
+        // All keys are checked together, because such rows are rare.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }
@@ -100,7 +101,7 @@ impl Rows {
         kept
     }
 
-    /// Appends an entity. Its `ETag` is its Timestamp unless the backend sent another one.
+    /// Appends an entity. Its `ETag` is derived from its Timestamp unless the backend sent another one.
     pub fn push(&mut self, partition_key: &str, row_key: &str, row: RowView<'_>, etag: Option<ETag>) {
         if etag.is_some() {
             self.etags.resize(self.entries.len(), None);
@@ -134,13 +135,13 @@ impl Rows {
     fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
         self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        // Less than 2^32: each has a row, and that many rows do not fit into memory.
+        // Less than 2^32, because each part belongs to a row, and that many rows do not fit into memory.
         let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
         let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
     }
 
-    /// Appends an entity with only the requested properties (SEL-2). A property that it lacks is absent (SEL-3).
+    /// Appends an entity with only the requested properties (SEL-2). A property that the entity lacks is absent (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -248,7 +249,7 @@ mod tests {
             for property in ["P", "Q", "X"] {
                 let expected = sample.get(property).filter(|_| property != "Q");
                 let found = selected.row.find(property, &mut 0).unwrap();
-                // Compared by debug text, in which NaN equals itself.
+                // Compared by their `Debug` output, in which NaN equals itself.
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));

@@ -12,12 +12,12 @@ pub enum Select {
     /// All properties.
     #[default]
     All,
-    /// The named properties. One that an entity lacks is absent (SEL-3).
+    /// Only the named properties. A property that an entity lacks is absent (SEL-3).
     Names(Arc<[Cow<'static, str>]>),
 }
 
 impl Select {
-    /// Selects these names, each once.
+    /// Selects the given names, each once.
     ///
     /// ```
     /// use table_core::query::Select;
@@ -44,7 +44,7 @@ impl Select {
         }
     }
 
-    /// Returns a row with only the requested properties (SEL-2). One that it lacks remains absent (SEL-3).
+    /// Returns a row with only the requested properties (SEL-2). A property that the row lacks remains absent (SEL-3).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.

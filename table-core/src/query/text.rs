@@ -1,4 +1,4 @@
-//! The `$filter` text of a query: its key range, then its filter.
+//! The `$filter` of a query as a string: its key range, then its filter.
 
 use std::ops::Bound;
 
@@ -6,8 +6,8 @@ use crate::filter::{Comparison, Filter};
 use crate::query::{Query, TextRange};
 
 impl Query {
-    /// Returns the text of this query for a service: `PartitionKey`, `RowKey`, then the filter, joined by `and`, with parentheses only around an
-    /// `or`. Not percent-encoded (LIT-4). `None` for a whole table.
+    /// Returns the query as the `$filter` of a service: `PartitionKey`, `RowKey`, then the filter, joined by `and`, with parentheses only around an
+    /// `or`. The result is not percent-encoded (LIT-4). `None` for a whole table.
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query, TextRange};
@@ -57,7 +57,7 @@ mod tests {
         query.filter_text().unwrap_or_default()
     }
 
-    /// The texts of the catalogue, without its parentheses.
+    /// The filters in the catalogue, without its parentheses.
     #[test]
     fn dq_2_to_5_and_pat_intra_1_to_3() {
         let between = |lower: &str, upper: &str| TextRange {

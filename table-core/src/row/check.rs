@@ -53,7 +53,7 @@ pub(crate) fn duplicate_property(name: &str) -> Error {
 }
 
 impl Limits {
-    /// Checks names, number and values of a row's properties, but not its size, which depends on the key.
+    /// Checks the names, number and values of a row's properties, but not its size, which depends on the key.
     ///
     /// # Errors
     /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `OutOfRangeInput` for an
@@ -62,8 +62,8 @@ impl Limits {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a checked row with the size of its
-    /// names; rows of the same shape are only checked once.
+    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a row that was already checked, with
+    /// the size of its names; the names of rows with the same shape are only checked once.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -98,7 +98,7 @@ impl Limits {
         }
     }
 
-    /// Returns the size of all values, or `None` if one exceeds its limit; [`check_row`](Self::check_row) then finds the first one.
+    /// Returns the size of all values, or `None` if one exceeds its limit; [`check_row`](Self::check_row) then determines which one.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

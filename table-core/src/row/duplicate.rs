@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// Receives names one by one and detects *possible* duplicates. Names of typed entities are never reported.
+/// Receives names one by one and detects *possible* duplicates. Usual names of typed entities cause no false alarms.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -23,7 +23,7 @@ impl Names {
         self.suspect
     }
 
-    /// Returns a name that occurs twice, if any. `names` must return the same names again. Only called if a duplicate is possible.
+    /// Returns a name that occurs twice, if any. `names` must return the same names on each call, and is only called if a duplicate is possible.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,
         names: impl FnOnce() -> I,
@@ -37,7 +37,7 @@ impl Names {
     }
 }
 
-/// Hashes length, start and end, which distinguishes usual names.
+/// Hashes the length, start and end of a name, which distinguishes usual names.
 fn hash(name: &[u8]) -> u64 {
     let text = match (name.first_chunk(), name.last_chunk()) {
         (Some(front), Some(back)) => u64::from_le_bytes(*front) ^ u64::from_le_bytes(*back).rotate_left(29),

@@ -19,13 +19,13 @@ pub struct EntityRef<'a> {
     pub partition_key: &'a str,
     /// The `RowKey`.
     pub row_key: &'a str,
-    /// Timestamp and properties.
+    /// The Timestamp and properties.
     pub row: RowView<'a>,
     etag: Option<&'a ETag>,
 }
 
 impl<'a> EntityRef<'a> {
-    /// Creates an entity whose `ETag` is its Timestamp (ETAG-2).
+    /// Creates an entity whose `ETag` is derived from its Timestamp (ETAG-2).
     #[must_use]
     pub const fn new(partition_key: &'a str, row_key: &'a str, row: RowView<'a>) -> Self {
         Self { partition_key, row_key, row, etag: None }

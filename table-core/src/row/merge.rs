@@ -3,10 +3,10 @@
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns the row with the patch's properties added or replaced, also by another type (TYPE-12); all others are kept (MRG-1).
+/// Returns the row with the patch's properties added or replaced, possibly with another type (TYPE-12); all others are kept (MRG-1).
 ///
 /// # Errors
-/// `Corrupted` if either is not a row.
+/// `Corrupted` if either argument is not a row.
 ///
 /// ```
 /// use table_core::ValueRef;

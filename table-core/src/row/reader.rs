@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// A reader of properties in order. It returns `None` for anything unexpected, which slower functions then handle and report.
+/// A reader of properties in order. It returns `None` for anything unexpected, which slower functions then handle or report.
 ///
 /// ```
 /// use table_core::row::{Reader, RowWriter};
@@ -25,13 +25,13 @@ pub struct Reader<'a> {
     row: RowView<'a>,
     /// The position of the next property, usable as the hint of [`RowView::find`].
     pub next: usize,
-    /// `true` if the row has the expected shape, so names need no comparison.
+    /// `true` if the row has the expected shape, so its names need no comparison.
     as_expected: bool,
-    /// The entries of both directories, and the values. Sliced once, because each property uses all three.
+    /// The entries of both directories, and the values. Sliced only once, because each property uses all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// The unread text that is known to be UTF-8, and its position among the values.
+    /// The unread part of the values that is known to be UTF-8, and its position among the values.
     text: &'a str,
     begin: usize,
 }
@@ -50,8 +50,8 @@ impl<'a> Reader<'a> {
         self.row
     }
 
-    /// Sets the shape of rows that the same program wrote: one comparison replaces one for each name and type. The caller must request exactly these
-    /// properties, in this order.
+    /// Sets the expected shape: that of rows which the same program wrote. A single comparison then replaces the comparisons of names and types. The
+    /// caller must request exactly these properties, in this order.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.as_expected = self.row.parts().0 == shape;
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Validates the string at this position, which was read last, and those after it.
+    /// Validates the string at this position, which is about to be read, and the strings after it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();

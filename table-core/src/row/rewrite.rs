@@ -1,9 +1,9 @@
-//! Rewriting a row without losing properties that the program does not know.
+//! Rewriting a row without losing properties that are unknown to the program.
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns `true` if a property of the row `before` is absent in `after`. Only a replace removes it; a merge would keep it (MRG-3).
+/// Returns `true` if a property of the row `before` is absent in `after`. Only a replace would remove this property; a merge would keep it (MRG-3).
 ///
 /// ```
 /// use table_core::ValueRef;

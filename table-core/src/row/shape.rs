@@ -1,4 +1,4 @@
-//! Shape of a declared entity's rows, which identifies a row by one comparison.
+//! The shape of a declared entity's rows, which identifies such rows by one comparison.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 use crate::value::EdmType;
 
-/// The shape of a declaration's rows, computed on first use. As a constant it would cost more compile time than any function of an entity.
+/// The shape of a declaration's rows, computed on first use. Computing it in a constant would cost more compile time than any function of an entity.
 #[derive(Debug)]
 pub struct Shape {
     kind: Option<&'static str>,
@@ -15,14 +15,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates the shape of rows with all of these properties in this order, preceded by `EntityType` if the entity has a kind. An entity that lacks
-    /// a property has another shape.
+    /// Creates the shape of rows with all of these properties in this order, preceded by `EntityType` if the entity has a kind. An entity without one
+    /// of the properties has another shape.
     #[must_use]
     pub const fn new(kind: Option<&'static str>, properties: &'static [PropertySchema]) -> Self {
         Self { kind, properties, bytes: OnceLock::new() }
     }
 
-    /// Returns its bytes, as a writer produces them.
+    /// Returns the bytes of the shape, as a writer produces them.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

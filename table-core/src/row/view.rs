@@ -11,10 +11,10 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A view of an encoded row: its shape (types and names of its properties) and its body (Timestamp and values). They may be stored separately, since
-/// rows of one shape share it.
+/// A view of an encoded row: its shape (types and names of its properties) and its body (Timestamp and values). Both may be stored separately,
+/// because rows with the same shape share it.
 ///
-/// The bytes are not trusted: access to invalid bytes returns `Corrupted`, and to a newer version `FormatTooNew`. It never panics.
+/// The bytes are not trusted: access to invalid bytes returns `Corrupted`, and access to a newer version returns `FormatTooNew`. Neither ever panics.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     shape: &'a [u8],
@@ -44,8 +44,8 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with this many entries. Since headers are at least four bytes long, four bytes precede each entry, and one
-/// access reads an entry and the end of the previous one.
+/// Returns the position after a directory with this many entries. Since headers are at least four bytes long, each entry is preceded by four bytes,
+/// and one access reads an entry together with the end of the previous one.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
     header + count as usize * ENTRY
@@ -81,7 +81,7 @@ const fn directory(bytes: &[u8], header: usize, count: u16) -> Option<(&[Entry],
 }
 
 impl<'a> RowView<'a> {
-    /// Creates a view of these bytes: a shape followed by a body.
+    /// Creates a view of bytes that consist of a shape followed by a body.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         let parts = match shape_of(bytes) {
@@ -94,8 +94,8 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separate shape and body. They are checked once, here, for all accessors: the version is known, both directories are
-    /// complete, and the last name and the last value end at the end of the bytes.
+    /// Creates a view of a separate shape and body. They are validated here once for all accessors: the version is known, both directories are
+    /// complete, and the last name and the last value end where the bytes end.
     ///
     /// ```
     /// use table_core::ValueRef;
@@ -115,7 +115,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// Creates a view with a known [`count_of`](Self::count_of), for many bodies of one shape.
+    /// Creates a view with a known [`count_of`](Self::count_of), for many bodies with the same shape.
     #[inline]
     pub(crate) const fn counted(shape: &'a [u8], count: Option<u16>, body: &'a [u8]) -> Self {
         let mut view = Self { shape, body, count: None };
@@ -136,13 +136,13 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Returns the shape and the body. Concatenated they are the bytes of the row.
+    /// Returns the shape and the body, which are the bytes of the row if concatenated.
     #[must_use]
     pub const fn parts(&self) -> (&'a [u8], &'a [u8]) {
         (self.shape, self.body)
     }
 
-    /// Returns the size of the row, shape and body.
+    /// Returns the size of the row: the sum of shape and body.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.shape.len() + self.body.len()
@@ -162,7 +162,7 @@ impl<'a> RowView<'a> {
     /// Checks the version and the directories.
     ///
     /// # Errors
-    /// `FormatTooNew` or `Corrupted`; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge` for a row beyond the limits of the format.
+    /// `FormatTooNew` or `Corrupted`; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge` for a row that exceeds the limits of the format.
     pub fn check_version(&self) -> Result<()> {
         if self.count.is_none() { Err(self.broken()) } else { Ok(()) }
     }
@@ -179,7 +179,7 @@ impl<'a> RowView<'a> {
         })
     }
 
-    /// Returns `true` if the writer received more than a row can contain; [`check_version`](Self::check_version) returns the reason.
+    /// Returns `true` if a writer received more content than a row can contain; [`check_version`](Self::check_version) returns the reason.
     #[cfg(any(test, feature = "embedded"))]
     #[must_use]
     pub(crate) fn is_overflown(&self) -> bool {
@@ -192,7 +192,7 @@ impl<'a> RowView<'a> {
         self.body.first_chunk().map_or(0, |ticks| u64::from_le_bytes(*ticks))
     }
 
-    /// Returns the `ETag` of the Timestamp (ETAG-2).
+    /// Returns the `ETag` that is derived from the Timestamp (ETAG-2).
     #[must_use]
     pub fn etag(&self) -> ETag {
         ETag::from_ticks(self.timestamp())
@@ -265,8 +265,8 @@ impl<'a> RowView<'a> {
 
     /// Returns the value of a property, or `None` if the entity lacks it.
     ///
-    /// The search starts at `hint`, which is set to the position after the property that was found. Rows of one program have their properties in one
-    /// order, so a caller that keeps its hint finds each at the first attempt.
+    /// The search starts at `hint`, which is set to the position after the property that was found. Rows of one program have their properties in the
+    /// same order, so a caller that keeps the hint finds each property at the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -296,7 +296,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Returns the position of a property and its type tag, which rows of one shape share, or `None`.
+    /// Returns the position of a property and its type tag, which are the same for all rows of a shape, or `None` if the shape lacks the property.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -343,7 +343,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// Returns a directory entry and the previous one, 0 for the first.
+/// Returns a directory entry and the previous one, or 0 in place of the previous one for the first entry.
 #[inline]
 fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, u32)> {
     if index >= usize::from(count) {
@@ -354,8 +354,8 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Always `Ok(Some(_))` or `Err`. The return value of [`RowView::find`] is created here, in its final place: moving it waits for the bytes just
-/// written, which doubled the time of lookups.
+/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return value of [`RowView::find`] is created here in its final place,
+/// because moving it would wait for the bytes just written, which doubled the time of lookups.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

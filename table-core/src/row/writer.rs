@@ -37,7 +37,7 @@ impl RowWriter {
         Self::with_capacity(8)
     }
 
-    /// Creates a writer with capacity for `properties`; more may be written.
+    /// Creates a writer with capacity for the given number of properties; more may be written.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
         let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);
@@ -59,8 +59,8 @@ impl RowWriter {
 
     /// Appends a property. Duplicate names are not detected here.
     ///
-    /// Content beyond the limits of the format (more than 16 MiB of names, 4 GiB of values, 65,535 properties) is not written and makes the row
-    /// invalid, which every store refuses. The service's limits are far lower.
+    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written and makes the row invalid,
+    /// so every store refuses it. The service's limits are far lower.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
             self.version = overflow;
@@ -114,7 +114,7 @@ impl RowWriter {
         self.close(0).to_row()
     }
 
-    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). It may be called repeatedly.
+    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). The function may be called repeatedly.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

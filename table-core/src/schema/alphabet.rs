@@ -1,4 +1,4 @@
-//! A codec's characters as a short text: `legal`, `[0-9]`, `[-0-9]`.
+//! The characters of a codec in a short notation: `legal`, `[0-9]`, `[-0-9]`.
 
 use crate::key::codec::Alphabet;
 
@@ -13,7 +13,7 @@ pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet.contains('-') {
         text.push('-');
     }
-    // Between two characters `-` denotes a range, so no range contains it.
+    // Between two characters, `-` denotes a range, so no range may contain it.
     let runs = alphabet.without('-');
     let mut codes = 0..128u8;
     while let Some(first) = codes.find(|code| runs.contains((*code).into())) {

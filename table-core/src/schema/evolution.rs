@@ -17,11 +17,11 @@ use crate::schema::stored::StoredSchema;
 
 /// Compares an old schema with a new one. Each change has one of [`RULES`].
 ///
-/// A pure function: it sees the schemas, not the rows. After [`Verdict::NeedsRewrite`], a value that the new schema cannot store is an error of the
-/// rewrite.
+/// This is a pure function that compares schemas and does not read rows. After [`Verdict::NeedsRewrite`], a value that the new schema cannot store
+/// makes the rewrite fail.
 ///
 /// Guarantees: a schema compared with itself is [`Verdict::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless key
-/// parts swapped their names.
+/// parts have swapped their names.
 ///
 /// ```
 /// use table_core::Entity;

@@ -1,8 +1,8 @@
-//! Errors of the text of a stored schema.
+//! Errors in the text of a stored schema.
 
 use crate::error::{ErrorCode, Fault};
 
-/// A text that cannot be parsed as a schema.
+/// A string that cannot be parsed as a schema.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SchemaFault {
     #[error("the schema has format version {0}; use the program that wrote it")]

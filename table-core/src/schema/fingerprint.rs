@@ -7,15 +7,16 @@ use crate::schema::EntitySchema;
 use crate::schema::stored::{Source, StoredPiece, StoredSchema};
 use crate::schema::text::{VERSION, name_of, write_facts};
 
-/// The 64-bit FNV-1a of a schema's canonical bytes. It detects accidental differences, not forgery.
+/// The 64-bit FNV-1a of a schema's canonical bytes. It detects accidental differences, but no forgery.
 ///
 /// The canonical bytes are the UTF-8 text of the [stored schema](StoredSchema) with these differences:
 /// - the line `entity` is omitted, and table names are in lower case (TBL-2);
-/// - a field whose value only the entity's key contains is represented by its position in the key: `PartitionKey.0`, `RowKey.1`, counted without
+/// - a field whose value is stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`, counted without
 ///   literals.
 ///
-/// It is therefore independent of Rust names of types and key fields, and of the declaration order of properties, indexes and adjacent literals. A
-/// swap of two parts with the same codec is only visible in their names, which [`evolve`](crate::schema::evolve) also compares.
+/// The fingerprint is therefore independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
+/// adjacent literals are split. A swap of two parts with the same codec is only visible in their names, which [`evolve`](crate::schema::evolve) also
+/// compares.
 ///
 /// ```
 /// use table_core::Entity;
@@ -40,7 +41,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Parses its 16 hexadecimal digits.
+    /// Parses the 16 hexadecimal digits of a fingerprint.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_text = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -82,7 +83,7 @@ impl StoredSchema {
         text
     }
 
-    /// Returns the place of a value in a stored entity.
+    /// Returns the position of a value in a stored entity.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {

@@ -4,11 +4,11 @@ use crate::key::codec::Form;
 use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
 use crate::value::EdmType;
 
-/// An [`EntitySchema`] as owned data, which can be parsed from its text.
+/// An [`EntitySchema`] as owned data, which can be parsed from its text form.
 ///
 /// - Properties and indexes are sorted by name, because a store does not depend on the order of declaration.
-/// - Rust names are labels: they reveal that two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
-/// - Its text has one fact in each line, which gives readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same text.
+/// - Rust names are labels: they reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
+/// - The text form has one fact in each line, which gives readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
 /// use table_core::Entity;
@@ -36,17 +36,17 @@ use crate::value::EdmType;
 pub struct StoredSchema {
     /// The name of the Rust type.
     pub entity: String,
-    /// The table it is stored in.
+    /// The table that stores the entities.
     pub table: String,
-    /// The value of the property `EntityType` of its entities, if they have one (PAT-HET-1).
+    /// The value of the property `EntityType` of the entities, if they have one (PAT-HET-1).
     pub kind: Option<String>,
-    /// The pieces of its `PartitionKey`, without adjacent literals.
+    /// The pieces of the `PartitionKey`; adjacent literals are joined.
     pub partition_key: Vec<StoredPiece>,
-    /// The pieces of its `RowKey`.
+    /// The pieces of the `RowKey`; adjacent literals are joined.
     pub row_key: Vec<StoredPiece>,
-    /// By name.
+    /// The properties, sorted by name.
     pub properties: Vec<StoredProperty>,
-    /// By name.
+    /// The indexes, sorted by name.
     pub indexes: Vec<StoredIndex>,
     /// Derived rows other than indexes: `copies`, `feed`.
     pub keeps: Vec<String>,
@@ -69,7 +69,7 @@ pub struct StoredSchema {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredPiece {
-    /// A constant text.
+    /// A constant string.
     Literal(String),
     /// A value with its codec.
     Part {
@@ -77,7 +77,7 @@ pub enum StoredPiece {
         source: Source,
         /// The codec's [`NAME`](crate::key::KeyCodec::NAME).
         codec: String,
-        /// The form of its text.
+        /// The form of the encoded value.
         form: Form,
     },
 }
@@ -97,9 +97,9 @@ pub enum StoredPiece {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
-    /// A property of this name.
+    /// The property with this name.
     Property(String),
-    /// A field that only the entity's key contains, by its Rust name.
+    /// A field that is stored only in the entity's key, by its Rust name.
     Key(String),
 }
 
@@ -118,7 +118,7 @@ pub struct StoredProperty {
     pub name: String,
     /// The type in the store.
     pub edm: EdmType,
-    /// `true` if it may be absent.
+    /// `true` if the property may be absent.
     pub optional: bool,
 }
 
@@ -138,23 +138,23 @@ pub struct StoredProperty {
 pub struct StoredIndex {
     /// The name.
     pub name: String,
-    /// Copies, or a list of keys.
+    /// Whether the index stores copies or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is refused.
     pub unique: bool,
-    /// `true` if entities may be absent.
+    /// `true` if entities may be absent from the index.
     pub sparse: bool,
     /// The path of the function that selects the indexed entities.
     pub when: Option<String>,
-    /// The table of its rows; `None` for the entity's table.
+    /// The table of the index's rows; `None` for the entity's table.
     pub table: Option<String>,
-    /// The pieces of its rows' `PartitionKey`; `None` for the entity's partition.
+    /// The pieces of the `PartitionKey` of the index's rows; `None` for the entity's partition.
     pub partition_key: Option<Vec<StoredPiece>>,
-    /// The pieces of its rows' `RowKey`.
+    /// The pieces of the `RowKey` of the index's rows.
     pub row_key: Vec<StoredPiece>,
-    /// The properties that each copy includes, by name; `None` for all.
+    /// The properties that each copy includes, sorted by name; `None` for all.
     pub include: Option<Vec<String>>,
-    /// The properties that a copy stores, by name: key fields of the entity that the copy's key does not contain, and the included ones.
+    /// The properties that a copy stores, sorted by name: key fields of the entity that the copy's key does not contain, and the included properties.
     pub properties: Vec<StoredProperty>,
 }
 
@@ -209,7 +209,7 @@ impl StoredSchema {
         self
     }
 
-    /// Returns the normal form: literals joined, the rest sorted by name.
+    /// Returns the normal form: adjacent literals are joined, and everything else is sorted by name.
     pub(super) fn normal(mut self) -> Self {
         join_literals(&mut self.partition_key);
         join_literals(&mut self.row_key);

@@ -1,4 +1,4 @@
-//! The text of a stored schema: one fact in each line.
+//! The text form of a stored schema: one fact in each line.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -12,9 +12,9 @@ use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, St
 use crate::schema::token::{Tokens, token};
 use crate::value::EdmType;
 
-/// The version of the written text.
+/// The version of the text form that is written.
 pub(super) const VERSION: &str = "1";
-/// Denotes all properties; no property has this name.
+/// The word that denotes all properties. No property has this name.
 const ALL: &str = "*";
 
 impl fmt::Display for StoredSchema {
@@ -24,7 +24,7 @@ impl fmt::Display for StoredSchema {
     }
 }
 
-/// Returns the name of a source for people; a dot marks a property.
+/// Returns the name of a source for human readers, in which a dot marks a property.
 pub(super) fn name_of(source: &Source) -> String {
     match source {
         Source::Property(name) => format!(".{name}"),
@@ -87,7 +87,7 @@ fn write_key(
 ) -> fmt::Result {
     for piece in key {
         match piece {
-            // Always quoted: a quoted first word denotes a literal.
+            // Always quoted, because a quoted first word denotes a literal.
             StoredPiece::Literal(text) => writeln!(f, "{line} {}", serde_json::Value::from(text.as_str()))?,
             StoredPiece::Part { source, codec, form } => {
                 let ordered = if form.ordered { "ordered" } else { "unordered" };
@@ -118,7 +118,7 @@ impl TryFrom<String> for StoredSchema {
     }
 }
 
-/// Parses the text.
+/// Parses the text form.
 ///
 /// # Errors
 /// `FormatTooNew` for the text of a later version; `Corrupted`, with the line, for an invalid text.

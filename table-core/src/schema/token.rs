@@ -1,4 +1,4 @@
-//! Tokens of a line: plain where possible, otherwise a JSON string.
+//! Tokens of a line: plain words where possible, otherwise JSON strings.
 
 use serde_json::{Deserializer, Value};
 

@@ -20,15 +20,16 @@ use crate::error::{Error, Result};
 use crate::selection::{Point, Selection};
 use crate::table::bulk::plan::{Link, Window};
 
-/// Partitions that are written concurrently (IMP-5).
+/// The number of partitions that are written concurrently by default (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A bulk write under construction, on a [`Table`](crate::Table) or on the handle of the patterns crate. Each transaction is atomic, the whole is not.
+/// A bulk write under construction, on a [`Table`](crate::Table) or on the handle of the patterns crate. Each transaction is atomic, but the bulk
+/// write as a whole is not.
 ///
-/// - Entities are taken in windows of 4,000 (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2,
-///   EGT-3), and written to up to 8 partitions concurrently. Within a partition the order given is kept.
-/// - After an error, no further transaction of its partition and no further window is begun. [`BulkError::written`] lists the written entities by
-///   position, and [`resume`](Self::resume) skips them.
+/// - Entities are processed in windows of 4,000 entities (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2, EGT-3), and
+///   written to up to 8 partitions concurrently. Within a partition, their order is preserved.
+/// - After an error, no further transaction of the same partition and no further window is started. [`BulkError::written`] lists the written entities
+///   by position, and [`resume`](Self::resume) skips them.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -60,7 +61,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
 
-    /// Sets how many partitions are written concurrently; 8 by default, at least 1.
+    /// Sets the number of partitions that are written concurrently: 8 by default, at least 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
@@ -86,7 +87,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.put_all(BulkVerb::Insert, entities).await
     }
 
-    /// Inserts or replaces all entities. The whole may be repeated.
+    /// Inserts or replaces all entities. The operation may be repeated.
     ///
     /// # Errors
     /// The first error by position, with the positions that were written.
@@ -97,7 +98,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.put_all(BulkVerb::InsertOrReplace, entities).await
     }
 
-    /// Inserts or merges all entities. The whole may be repeated.
+    /// Inserts or merges all entities. The operation may be repeated.
     ///
     /// # Errors
     /// The first error by position, with the positions that were written.
@@ -108,7 +109,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.put_all(BulkVerb::InsertOrMerge, entities).await
     }
 
-    /// Inserts the entities of a stream. An error of the stream stops the write as an error of the store does.
+    /// Inserts the entities of a stream. An error of the stream stops the write like an error of the store.
     ///
     /// # Errors
     /// The first error by position, with the positions that were written.
@@ -120,7 +121,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.run(BulkVerb::Insert, entities.map(|entity| target.item(BulkVerb::Insert, &entity?))).await
     }
 
-    /// Deletes all entities of these keys, of any version.
+    /// Deletes the entities with these keys, regardless of their versions.
     ///
     /// # Errors
     /// The first error by position, such as `ResourceNotFound`, with the positions that were deleted.
@@ -168,7 +169,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
                     }
                 }
             }
-            // The entities before a broken one are written before the error is returned.
+            // The entities before an invalid one are written before the error is returned.
             self.write(window.into_chains(), failure).await?;
             if ended {
                 return Ok(self.done);
@@ -176,7 +177,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window and returns the first failure by position; `failure` occurred before anything was sent.
+    /// Writes a window and returns the first failure by position; `failure` is an error that occurred before anything was sent.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -212,7 +213,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 }
 
-/// Commits the transactions of one partition in order, up to the first that fails: its positions and its error.
+/// Commits the transactions of one partition in order, up to the first one that fails. Returns its positions and its error.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,
@@ -222,7 +223,7 @@ async fn write_chain<T: BulkTarget>(
     while let Some(Link { mut positions, batch }) = chain.pop() {
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // The size of some rows is known only when they are read: a batch that does not fit is halved.
+            // The size of some rows is only known after reading them. A batch that is too large is split in half.
             Err(error) if positions.len() > 1 && target.is_too_large(&error) => match target.split(batch) {
                 Ok((front, back)) => {
                     let behind = positions.split_off(positions.len() / 2);

@@ -6,7 +6,7 @@ use crate::name::TableName;
 use crate::query::Page;
 use crate::selection::ReadableAs;
 
-/// Passes the entities of a page to a closure, up to a limit; returns their number.
+/// Passes the entities of a page to a closure, up to a limit. Returns the number of entities passed.
 pub(super) fn hand_over<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -18,7 +18,7 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Without `?` or `map_err`, and inlined: two more moves of an entity would take a ninth of reading a page.
+        // Without `?` or `map_err`, and inlined, because two more moves of an entity would take a ninth of the time to read a page.
         match F::read_own(row) {
             Ok(Some(entity)) => {
                 each(entity);
@@ -31,7 +31,7 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Lends the entities of a page to a closure, each read into the memory of the previous one, up to a limit; returns their number.
+/// Lends the entities of a page to a closure, up to a limit. Each entity is read into the memory of the previous one. Returns the number of entities.
 pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,

@@ -10,7 +10,7 @@ use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
 
-/// Functions for every [`TableStore`].
+/// Extension functions for every [`TableStore`].
 ///
 /// ```
 /// use futures_util::TryStreamExt;
@@ -32,7 +32,8 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_design(self.clone())
     }
 
-    /// Returns the table of a set's members, for writes of its values, each like its member. Does not compile if a member declares indexes or a feed.
+    /// Returns the table of a set's members, for writes of the set's values, each of which is written like its member. Does not compile if a member
+    /// declares indexes or a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
@@ -75,10 +76,10 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_set(self.clone())
     }
 
-    /// Returns a table of entities `E` with another name than the schema's.
+    /// Returns a table of entities `E` under another name than the one in the schema.
     ///
     /// # Errors
-    /// The errors of [`TableName::new`].
+    /// Any error of [`TableName::new`].
     fn table_named<E>(&self, name: &str) -> Result<Table<E, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }
@@ -86,7 +87,7 @@ pub trait TableStoreExt: TableStore + Clone {
     /// Returns a table without a schema, whose entities are bags of properties.
     ///
     /// # Errors
-    /// The errors of [`TableName::new`].
+    /// Any error of [`TableName::new`].
     fn untyped(&self, name: &str) -> Result<Table<TableEntity, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }
@@ -99,8 +100,8 @@ pub trait TableStoreExt: TableStore + Clone {
         request::create_if_missing(self, table)
     }
 
-    /// Streams the names of the tables that start with `prefix`, in order (OPT-5, PAGE-12). The tables of stored schemas, outboxes and feeds,
-    /// [`LAYOUTS`](crate::table::LAYOUTS), [`OUTBOXES`](crate::table::OUTBOXES) and [`FEEDS`](crate::table::FEEDS), are omitted;
+    /// Streams the names of the tables that start with `prefix`, in order (OPT-5, PAGE-12). The tables of stored schemas, outboxes and feeds
+    /// ([`LAYOUTS`](crate::table::LAYOUTS), [`OUTBOXES`](crate::table::OUTBOXES) and [`FEEDS`](crate::table::FEEDS)) are omitted;
     /// [`TableStore::list_tables`] includes them.
     fn tables(&self, prefix: &str) -> impl Stream<Item = Result<TableName>> + Send + use<Self>
     where

@@ -11,9 +11,9 @@ use crate::store::TableStore;
 use crate::table::{Paging, Table};
 
 impl<E: Entity, S: TableStore + Clone> Table<E, S> {
-    /// Reads one group: all rows under the key of its owner, or in its partition, sorted into the fields of `G`.
+    /// Reads one group: all rows whose keys start with the key of its owner, or all rows in its partition, sorted into the fields of `G`.
     ///
-    /// Sends one range query, whose bounds follow from the types. Every row in the range is assigned to a field or is an error; none is dropped
+    /// Sends one range query, whose bounds follow from the types. Every row in the range is assigned to a field or causes an error; none is dropped
     /// (PAT-HET-6). A group of more than one page is not a snapshot (CON-9).
     ///
     /// ```
@@ -50,7 +50,7 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows), and of a query.
+    /// Any error of [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows) or of a query.
     pub async fn read_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<G> {
         let ranges = named.into_ranges().map(|ranges| ranges.into_iter().map(G::Named::range).collect());
         let pages: Vec<_> = self.source().pages(&Paging::new(ranges)).try_collect().await?;
@@ -58,10 +58,10 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
         G::from_rows(rows).map_err(|error| self.in_table(error))
     }
 
-    /// Returns the plan of reading a group, one range query, computed without I/O (design promise 2).
+    /// Returns the plan for reading a group with one range query, computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value has no text in the key.
+    /// `KeyEncoding` if a given value cannot be encoded in the key.
     pub fn plan_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<Plan> {
         let queries: Vec<Query> =
             named.into_ranges()?.into_iter().map(|range| Query::new(G::Named::range(range))).collect();

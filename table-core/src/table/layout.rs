@@ -1,6 +1,6 @@
-//! The stored schema of a table, compared when the table is opened.
+//! The stored schema of a table. It is compared with the program's schema when the table is opened.
 //!
-//! Schemas are entities of an ordinary table, [`LAYOUTS`], so every backend can store them and any tool can show them.
+//! Schemas are stored as entities of an ordinary table, [`LAYOUTS`], so every backend can store them and any tool can show them.
 
 mod admission;
 mod designs;
@@ -27,17 +27,17 @@ use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
 impl<E: Declared, S: TableStore> Table<E, S> {
-    /// Creates the table if it does not exist, compares the schema of `E`, or of each member of a set, with the stored one, and returns the handle. A
-    /// bag has no schema to compare.
+    /// Creates the table if it does not exist, compares the schema of `E`, or the schemas of all members of a set, with the stored schema, and
+    /// returns the handle. A bag has no schema to compare.
     ///
     /// - If no schema is stored, or the [verdict](crate::schema::Verdict) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
     ///   and the work to do is recorded in [`StoredLayout::pending`].
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
-    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties; otherwise it is
-    ///   an error. The stored schema is not changed.
+    /// - A stored schema that was superseded by a later one belongs to an older program. This program may run if its schema only lacks optional
+    ///   properties; otherwise, opening fails. The stored schema is not changed.
     ///
-    /// The handle and its clones check again when they write after [five seconds](LEASE), so a program stops writing once a newer one has changed the
-    /// derived rows.
+    /// The handle and its clones check again when they write after [five seconds](LEASE), so a program stops writing once a newer program has changed
+    /// the derived rows.
     ///
     /// A program with an incompatible schema fails here, before it reads or writes a row. Opening costs one get in addition to the creation, and an
     /// insert if the schema changed; the first schema of a store also creates the table [`LAYOUTS`].
@@ -89,7 +89,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// Alias of [`create_if_missing`](Self::create_if_missing), named for an existing table.
     ///
     /// # Errors
-    /// The errors of [`create_if_missing`](Self::create_if_missing).
+    /// Any error of [`create_if_missing`](Self::create_if_missing).
     pub async fn open(self) -> Result<Self> {
         self.create_if_missing().await
     }
@@ -115,28 +115,29 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The errors of the store.
+    /// Any error of the store.
     pub async fn accept_layout(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
-    /// Returns the schema that the table was last opened with for this entity type, or `None`.
+    /// Returns the schema with which the table was last opened for this entity type, or `None`.
     ///
     /// # Errors
-    /// `FormatTooNew` or `Corrupted` if it cannot be read; the errors of the store.
+    /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error of the store.
     pub async fn stored_layout(&self) -> Result<Option<StoredLayout>> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that a write may start now, for handles that bypass this one: a program with a newer schema must not have opened the table, unless this
-    /// program maintains everything it declares. Queries the store once in [five seconds](LEASE), and never for a handle that was not opened.
+    /// Checks that a write may start now, for handles that bypass this one. The check fails if a program with a newer schema has opened the table,
+    /// unless this program maintains everything that the newer schema declares. Queries the store once in [five seconds](LEASE), and never for a
+    /// handle that was not opened.
     ///
     /// # Errors
-    /// `LayoutMismatch`; the errors of the store.
+    /// `LayoutMismatch` if the check fails; any error of the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit(&self.store, self.name()?, now).await,
@@ -144,8 +145,8 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the check for entities of another schema in a table of the same store, for handles that write them together with their own. It queries
-    /// the stored schema if this handle was opened.
+    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own.
+    /// The check queries the stored schema if this handle was opened.
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
     where
@@ -168,10 +169,10 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Queries the store: returns `true` if the stored schema is this handle's, or `None` if the handle was not opened.
+    /// Queries the store. Returns `true` if the stored schema is that of this handle, or `None` if the handle was not opened.
     ///
     /// # Errors
-    /// `LayoutMismatch` if this program cannot write together with the stored schema; the errors of the store.
+    /// `LayoutMismatch` if this program cannot write at the same time as programs with the stored schema; any error of the store.
     pub async fn is_current(&self) -> Result<Option<bool>> {
         match &self.standing {
             Some(standing) => standing.ask(&self.store, self.name()?).await.map(Some),
@@ -179,7 +180,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the current time of its clock.
+    /// Returns the current time of the table's clock.
     pub(super) fn now(&self) -> u64 {
         self.retry.as_ref().map_or_else(|| Runtime::new().now(), |retry| retry.runtime().now())
     }

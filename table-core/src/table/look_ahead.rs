@@ -12,11 +12,11 @@ use crate::query::Page;
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,
-    /// The number of entities that may still be needed; `None` for all.
+    /// The number of entities that may still be needed; `None` for all entities.
     wanted: Option<usize>,
 }
 
-/// The item that the stream returned early.
+/// The item that the stream returned in advance.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),
@@ -76,7 +76,7 @@ mod tests {
     use crate::query::{EntityRef, Rows, Select};
     use crate::row::RowWriter;
 
-    /// Returns a page with its number in `rows_read` and two entities.
+    /// Returns a page with two entities whose number is in `rows_read`.
     fn page(number: u64) -> Page {
         let row = RowWriter::new().finish();
         let mut rows = Rows::with_capacity(2, 0);
@@ -86,7 +86,7 @@ mod tests {
         Page { rows, continuation: None, rows_read: Some(number) }
     }
 
-    /// Returns pages from 1 to `last`, each requested when it is counted.
+    /// Returns the pages from 1 to `last`. Each is counted when it is requested.
     fn pages(asked: &Cell<u64>, last: u64) -> impl Stream<Item = Result<Page>> {
         stream::unfold(1, move |number| async move {
             asked.set(number);

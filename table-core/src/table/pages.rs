@@ -1,4 +1,4 @@
-//! Pages of a query over one or several key ranges: in order, through empty pages, across ranges (PAGE rules).
+//! Pages of a query over one or several key ranges: in order, including empty pages, and across ranges (PAGE rules).
 
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -16,7 +16,7 @@ use crate::table::request;
 /// Number of ranges of a fan-out that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A query over key ranges, as a builder collects it.
+/// The parameters of a query over key ranges, as collected by a builder.
 #[derive(Clone, Debug)]
 pub(crate) struct Paging {
     /// The ranges, in key order. An error is returned by the first request.
@@ -29,7 +29,7 @@ pub(crate) struct Paging {
     pub(crate) top: Option<usize>,
     /// Maximum number of entities in total.
     pub(crate) limit: Option<usize>,
-    /// `true` if rows may be skipped, so a page must contain more than the limit.
+    /// `true` if rows may be skipped, so a page may have to contain more entities than the limit.
     pub(crate) is_mixed: bool,
 }
 
@@ -46,7 +46,7 @@ impl Paging {
         });
     }
 
-    /// Sets the maximum number of entities in total. A limit of 0 is an error of the query, because it would read nothing.
+    /// Sets the maximum number of entities in total. A limit of 0 makes the query fail, because it would read nothing.
     pub(crate) fn limit(&mut self, entities: usize) {
         self.limit = Some(entities).filter(|entities| *entities > 0);
         if entities == 0 && self.ranges.is_ok() {
@@ -54,7 +54,7 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. A page need not contain more than the limit.
+    /// Returns one query for each range. A page is never larger than the limit requires.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -102,7 +102,7 @@ impl<S: TableStore> PageSource<S> {
 }
 
 impl<S: TableStore + Clone> PageSource<S> {
-    /// Streams all pages in key order. In a fan-out, the first pages of several ranges are requested concurrently; in a store that [looks
+    /// Streams all pages in key order. In a fan-out, the first pages of several ranges are requested concurrently; on a store that [looks
     /// ahead](crate::store::Capabilities::looks_ahead), the next page is prefetched.
     pub(crate) fn pages(self, paging: &Paging) -> impl Stream<Item = Result<Page>> + Send + use<S> {
         let queries = self.table().cloned().and_then(|table| Ok((table, paging.queries()?)));
@@ -118,7 +118,7 @@ impl<S: TableStore + Clone> PageSource<S> {
     }
 }
 
-/// A range being read: the current page, and the state for the next request.
+/// The state of a range that is being read: the current page, and the data for the next request.
 struct UnderWay<S> {
     store: S,
     table: TableName,
@@ -145,7 +145,7 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns the start of a range as a continuation: its partition without a row, where no page of the range ends.
+/// Returns the start of a range as a continuation: its partition without a row, a position at which no page of the range ends.
 fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
     let partition_key = query.keys.partition_key.single()?.to_owned();
     Some(Continuation::new(table, query, Position { partition_key, row_key: None }))

@@ -1,4 +1,4 @@
-//! Types that name the partition of a transaction (EGT-1).
+//! Types that identify the partition of a transaction (EGT-1).
 
 use crate::entity::ToEntity;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::key::PartitionKey;
 use crate::selection::{Partition, Selection};
 use crate::table::fault::TableFault;
 
-/// The partition of a transaction: a partition selection, a key, or an entity in it.
+/// The partition of a transaction: a selection of one partition, a key, or an entity in the partition.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -39,7 +39,7 @@ pub trait InPartition<E> {
     /// Returns the partition.
     ///
     /// # Errors
-    /// `KeyEncoding` if a value has no text in the key.
+    /// `KeyEncoding` if a value cannot be encoded in the key.
     fn partition_key(self) -> Result<PartitionKey>;
 }
 

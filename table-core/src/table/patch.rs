@@ -1,4 +1,4 @@
-//! Patches: single properties of a stored entity, set by typed columns (MRG rules).
+//! Patches: individual properties of a stored entity, set through typed columns (MRG rules).
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ use crate::value::Value;
 
 /// New values for some properties of one stored entity; all others are kept (MRG-1).
 ///
-/// On a [`Table`] a patch is one merge, without reading the entity first. Two mistakes then do not compile: to set a field of the key, which never
-/// changes (UPD-6), and to set a property that an index holds, whose old value is unknown. The handle of the patterns crate reads first, and sets any
-/// property. [`Table::update`] removes properties, which a merge cannot (MRG-3), and computes a new value from the old one.
+/// On a [`Table`], a patch is one merge, without a read of the entity. Two mistakes do not compile: setting a field of the key, which never changes
+/// (UPD-6), and setting a property that an index contains, whose old value is unknown. The handle of the patterns crate reads the entity first, and
+/// can set any property. [`Table::update`] removes properties, which a merge cannot (MRG-3), and computes a new value from the old one.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -44,7 +44,7 @@ pub struct Patch<'a, T: PatchTarget> {
     if_match: IfMatch,
 }
 
-/// A handle that a [`Patch`] is sent through.
+/// A handle through which a [`Patch`] is sent.
 ///
 /// ```
 /// use table_core::table::{Patch, PatchTarget};
@@ -61,7 +61,7 @@ pub trait PatchTarget: Sync {
     /// Merges properties into the stored entity, and returns its new version.
     ///
     /// # Errors
-    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); those of the handle.
+    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); any error of the handle.
     fn merge_properties(
         &self,
         key: EntityKey,
@@ -75,7 +75,7 @@ pub trait PatchTarget: Sync {
 
 /// A column that a [`Patch`] on the handle `T` can set.
 ///
-/// On a [`Table`] these are the [`Settable`] ones.
+/// On a [`Table`], these are the [`Settable`] columns.
 ///
 /// ```
 /// use table_core::table::{PatchTarget, SetBy};
@@ -86,10 +86,10 @@ pub trait PatchTarget: Sync {
 /// }
 /// ```
 pub trait SetBy<T>: Copy {
-    /// The type of its values.
+    /// The type of the column's values.
     type Value: Property;
 
-    /// The name of the property.
+    /// Returns the name of the property.
     fn property(&self) -> &'static str;
 }
 
@@ -102,7 +102,7 @@ impl<E, S: TableStore, C: Settable<E>> SetBy<Table<E, S>> for C {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Begins a patch of one entity: a merge without reading it first.
+    /// Begins a patch of one entity: a merge without a read.
     pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, Self> {
         Patch::new(self, key.into_point())
     }
@@ -129,10 +129,10 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
         Self { target, key, values: Ok(Vec::new()), if_match: IfMatch::Any }
     }
 
-    /// Sets a property. The last value counts if it is set twice.
+    /// Sets a property. If it is set twice, the last value is used.
     ///
-    /// [`send`](Self::send) fails for a value that cannot be stored, and for `None`, because a merge cannot remove a property
-    /// (MRG-3): [`Table::update`] can.
+    /// [`send`](Self::send) fails for a value that cannot be stored, and for `None`, because a merge cannot remove a property (MRG-3); use
+    /// [`Table::update`] to remove one.
     pub fn set<C: SetBy<T>>(mut self, column: C, value: impl Into<C::Value>) -> Self {
         let (name, value) = (column.property(), value.into());
         self.values = self.values.and_then(|mut values| {
@@ -144,7 +144,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
         self
     }
 
-    /// Requires this version of the entity; any version by default.
+    /// Requires that the entity has this version; by default, any version is accepted.
     pub fn if_match(self, if_match: impl Into<IfMatch>) -> Self {
         Self { if_match: if_match.into(), ..self }
     }
@@ -152,8 +152,8 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     /// Sends the patch and returns the new version.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); `EntityTooLarge` if the result
-    /// is (SIZE-6); on the handle of the patterns crate, those of its verbs.
+    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); `EntityTooLarge` if the
+    /// resulting entity is too large (SIZE-6); on the handle of the patterns crate, also the errors of its write functions.
     pub async fn send(self) -> Result<ETag> {
         let key = self.key.into_key()?;
         let values = self.values.map_err(|error| self.target.in_table(error))?;

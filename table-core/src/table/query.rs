@@ -24,7 +24,7 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 
 /// One page of entities.
 ///
-/// Only the continuation tells whether there are more pages: a page may be short or empty and still have one (PAGE-4).
+/// Only the continuation indicates whether more pages exist: a page may be short or empty and still have one (PAGE-4).
 ///
 /// ```
 /// use table_core::table::EntityPage;
@@ -39,13 +39,13 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3).
     pub items: Vec<Versioned<T>>,
-    /// The position of the next page; `None` for the last one. It is independent of the store's state and may be stored (PAGE-7).
+    /// The position of the next page; `None` for the last page. It is independent of the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
     /// The number of entities that were read; `None` if unknown.
     pub rows_read: Option<u64>,
 }
 
-/// A query of a table of `E` under construction, whose entities are read from `F` as `T`. Nothing is sent until [`page`](Self::page),
+/// A query under construction on a table of `E`. Its entities are read from `F` as `T`. Nothing is sent until [`page`](Self::page),
 /// [`stream`](Self::stream) or one of the `collect` functions is called.
 ///
 /// ```
@@ -76,10 +76,10 @@ pub struct EntityQuery<E, S, T = E, F = Primary> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a query of a selection with pages: a range, a partition, a fan-out.
+    /// Starts a query of a selection whose result is paged: a range, a partition, or a fan-out.
     ///
-    /// Read a point with [`get`](Self::get), and the whole table with [`scan`](Self::scan). Rows of an index are read from its copies, in their
-    /// table.
+    /// To read a point, use [`get`](Self::get), and to read the whole table, use [`scan`](Self::scan). A selection from an index reads the copies, in
+    /// the table of the index.
     pub fn query<C: Paged, F: Source>(
         &self,
         selection: impl Into<Selection<E, C, F>>,
@@ -113,7 +113,8 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
-    /// Reads all rows of the keys as members of a set, each recognised by key or kind (PAT-HET-4). A row of no member is read as a bag (PAT-HET-6).
+    /// Reads all rows with the selected keys as members of a set, each recognised by its key or kind (PAT-HET-4). A row that belongs to no member is
+    /// read as a bag (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
     }
@@ -122,9 +123,9 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Adds a condition. All conditions must match.
     ///
-    /// A filter reduces the result, not the rows that are read, so the cost class is unchanged (CLS-4).
+    /// A filter reduces the result, but not the rows that are read, so the cost class is unchanged (CLS-4).
     ///
-    /// For an index, a condition on a property that its copies do not store is refused (`InvalidInput`).
+    /// On a query of an index, a condition on a property that the copies do not store is refused (`InvalidInput`).
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         let filter = condition.into_condition().into_filter();
         if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
@@ -137,7 +138,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     }
 
     /// Sets the maximum number of entities in a page, which is one request; 1,000 by default (TOP-1). It does not limit the result: use
-    /// [`limit`](Self::limit) for at most so many entities.
+    /// [`limit`](Self::limit) to limit the number of entities.
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self
@@ -150,7 +151,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Reads the entities as another type, which requests only its own properties (DQ-13).
+    /// Reads the entities as another type. Only the properties of that type are requested (DQ-13).
     pub fn project<P: ProjectionOf<E>>(self) -> EntityQuery<E, S, P, F>
     where
         F: ReadableAs<P>,
@@ -177,7 +178,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the plan of the query, computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a value of the selection has no text in a key.
+    /// `KeyEncoding` if a value of the selection cannot be encoded in a key.
     pub fn plan(&self) -> Result<Plan> {
         Ok(request::with_index::<F>(Plan::new(self.source.table()?, self.class, &self.paging.queries()?)))
     }
@@ -185,8 +186,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first page.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection has no text in a key; `InvalidInput` for a page size out of range (TOP-2), a
-    /// limit of 0, or a range that starts after its end; `EntityMismatch` if a stored row is not a `T`.
+    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` for a page size out of range
+    /// (TOP-2), a limit of 0, or a range that starts after its end; `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
@@ -194,10 +195,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.read(self.source.page(&self.paging, None).await?)
     }
 
-    /// Returns the page after an earlier one of the same query.
+    /// Returns the page that follows an earlier one of the same query.
     ///
     /// # Errors
-    /// The errors of [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
+    /// Any error of [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
     pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
@@ -218,7 +219,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing and is not a snapshot: each page is a separate one (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing, and is not a snapshot: each page is a separate one (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,
@@ -231,10 +232,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
     }
 
-    /// Lends each entity to `each`, at most [`limit`](Self::limit); returns their number.
+    /// Lends each entity to `each`, up to the [`limit`](Self::limit). Returns the number of entities.
     ///
-    /// It buffers one page and decodes one entity at a time, into the memory of the previous one, which makes it the fastest way with the least
-    /// memory. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
+    /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses
+    /// the least memory. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -253,7 +254,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`page`](Self::page). Entities before an error have been passed to `each`.
+    /// Any error of [`page`](Self::page). Entities before an error have been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
     where
         F: ReadableAs<T>,
@@ -267,7 +268,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(lent)
     }
 
-    /// Passes each page to `read` with the remaining limit; it returns the number of entities it used.
+    /// Passes each page to `read` with the remaining limit. `read` returns the number of entities that it used.
     async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
         let table = self.source.table()?.clone();
         let mut left = self.paging.limit.unwrap_or(usize::MAX);
@@ -280,10 +281,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(())
     }
 
-    /// Returns the number of entities, at most [`limit`](Self::limit). Reads all of them: the service cannot count.
+    /// Returns the number of entities, up to the [`limit`](Self::limit). Reads all of them, because the service cannot count.
     ///
     /// # Errors
-    /// The errors of [`page`](Self::page).
+    /// Any error of [`page`](Self::page).
     pub async fn count(self) -> Result<u64>
     where
         F: ReadableAs<T>,
@@ -294,7 +295,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns all entities with their versions.
     ///
     /// # Errors
-    /// The errors of [`page`](Self::page).
+    /// Any error of [`page`](Self::page).
     pub async fn collect_versioned(self) -> Result<Vec<Versioned<T>>>
     where
         F: ReadableAs<T>,
@@ -308,7 +309,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns all entities.
     ///
     /// # Errors
-    /// The errors of [`page`](Self::page).
+    /// Any error of [`page`](Self::page).
     pub async fn collect(self) -> Result<Vec<T>>
     where
         F: ReadableAs<T>,
@@ -323,7 +324,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// row.
     ///
     /// # Errors
-    /// The errors of [`page`](Self::page) and of `read`.
+    /// Any error of [`page`](Self::page) and of `read`.
     pub async fn collect_with<R>(mut self, read: impl Fn(EntityRef<'_>) -> Result<R>) -> Result<Vec<R>> {
         let limit = self.paging.limit.unwrap_or(usize::MAX);
         self.paging.select = Select::All;
@@ -346,7 +347,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first entity in key order, or `None`. Requests pages of one entity.
     ///
     /// # Errors
-    /// The errors of [`page`](Self::page).
+    /// Any error of [`page`](Self::page).
     pub async fn first(self) -> Result<Option<Versioned<T>>>
     where
         F: ReadableAs<T>,

@@ -1,4 +1,4 @@
-//! Lookups of typed entities: one point, or many concurrently.
+//! Lookups of typed entities: a single point, or many points concurrently.
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -17,7 +17,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Returns the plan of a selection, computed without I/O (design promise 2).
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value has no text in the key.
+    /// `KeyEncoding` if a given value cannot be encoded in the key.
     pub fn plan<C: Class, F: Source>(&self, selection: impl Into<Selection<E, C, F>>) -> Result<Plan> {
         let selection = selection.into();
         let queries: Vec<Query> = selection.ranges()?.iter().cloned().map(Query::new).collect();
@@ -27,18 +27,18 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A unique index returns the copy with the copy's version, so a conditional write of the entity with that version fails.
+    /// A lookup by a unique index returns the copy with the version of the copy, so a conditional write of the entity with that version fails.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value has no text in the key; `EntityMismatch` if the stored row is not an `E`.
+    /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
     pub async fn get(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> Result<Option<Versioned<E>>> {
         self.get_from(key.into_point()).await
     }
 
-    /// Returns one entity as a projection, which requests only its own properties (DQ-13).
+    /// Returns one entity as a projection. Only the properties of the projection are requested (DQ-13).
     ///
     /// # Errors
-    /// The errors of [`get`](Self::get).
+    /// Any error of [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>>(
         &self,
         key: impl PointKey<E, From: ReadableAs<P>>,
@@ -62,7 +62,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value has no text in the key.
+    /// `KeyEncoding` if a given value cannot be encoded in the key.
     pub async fn exists(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> Result<bool> {
         exists(self, key.into_point()).await
     }
@@ -98,7 +98,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`plan`](Self::plan).
+    /// Any error of [`plan`](Self::plan).
     pub fn plan_many<F: Source>(
         &self,
         keys: impl IntoIterator<Item = Selection<E, Point, F>>,
@@ -113,8 +113,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns many entities, in the order of the keys, with up to 16 concurrent point queries.
     ///
-    /// Use it in place of `RowKey eq '121' or RowKey eq '322'`, for which the service scans the partition (DQ-7). The entities are not a snapshot
-    /// (CON-9).
+    /// Use this function instead of `RowKey eq '121' or RowKey eq '322'`, for which the service scans the partition (DQ-7). The entities are not a
+    /// snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -140,7 +140,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ) -> Result<Vec<Option<Versioned<E>>>> {
         // Collected first, because the future must be `Send` even if the iterator is not.
         let keys: Vec<_> = keys.into_iter().collect();
-        // Boxed, because the code that drives many futures is then compiled once for each entity and not for each kind of key.
+        // Boxed, so the code that drives many futures is compiled once for each entity and not once for each kind of key.
         let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key).boxed()).collect();
         stream::iter(reads).buffered(CONCURRENCY).try_collect().await
     }

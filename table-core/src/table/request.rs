@@ -21,7 +21,7 @@ use crate::{entity::FromEntity, row::RowView};
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
         Ok(()) => Ok(true),
-        // After a lost response it is unknown who created the table, but it exists.
+        // If a response was lost, the creator of the table is unknown, but the table exists.
         Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
             Ok(false)
         }
@@ -64,14 +64,14 @@ pub(crate) fn read_from<F: ReadableAs<T>, T>(
 ) -> Result<Versioned<T>> {
     let row: RowView<'_> = found.row.view();
     let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row).with_etag(&found.etag);
-    // Without `map_err`, which would move the entity once more.
+    // Without `map_err`, which would move the entity another time.
     match Versioned::read_with(entity, F::read) {
         Ok(read) => Ok(read),
         Err(error) => Err(error.with_table(table.as_str())),
     }
 }
 
-/// Returns the table of a source: an index's own, or that of the entities.
+/// Returns the table of a source: the table of the index for an index, otherwise the table of the entities.
 pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
     match F::INDEX.and_then(|index| index.table) {
         Some(table) => TableName::new(table).map(Cow::Owned),
@@ -79,7 +79,7 @@ pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, Tab
     }
 }
 
-/// Adds the index to a plan.
+/// Adds the name of the index to a plan.
 pub(crate) fn with_index<F: Source>(plan: Plan) -> Plan {
     match F::INDEX {
         Some(index) => plan.with_index(index.name),
@@ -105,7 +105,7 @@ pub(crate) async fn page<S: TableStore>(
     Ok(page)
 }
 
-/// Submits a transaction. Its error has the key of the failed operation, even if the backend only reported the position.
+/// Submits a transaction. An error has the key of the failed operation, even if the backend only reported the position.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -18,7 +18,7 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, decode};
 
-/// A scan with a reason but without a limit. [`max_rows`](Self::max_rows) makes it runnable.
+/// A scan with a reason but without a limit. [`max_rows`](Self::max_rows) turns it into a scan that can run.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -48,7 +48,7 @@ pub struct TableScan<E, S> {
     of: PhantomData<fn() -> E>,
 }
 
-/// A scan of a table of `E` under construction, whose entities are read as `T`.
+/// A scan under construction on a table of `E`. Its entities are read as `T`.
 ///
 /// ```
 /// use table_core::table::BoundedScan;
@@ -80,15 +80,15 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S> TableScan<E, S> {
-    /// Sets the number of entities after which the scan fails. It limits the cost: entities are counted before the filter if the backend reports
-    /// them, otherwise after it.
+    /// Sets the number of entities after which the scan fails. This limits the cost: entities are counted before the filter is applied if the backend
+    /// reports their number, otherwise afterwards.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
     }
 }
 
-/// A scan with a limit. All functions that run a scan require it, so the compiler reports a missing one.
+/// A scan with a limit. All functions that run a scan require this trait, so the compiler reports a missing limit.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -119,7 +119,7 @@ pub trait Bounded {}
 
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// The functions of a scan without a limit, which only report that it is missing.
+/// Functions of a scan without a limit, which only report at compile time that the limit is missing.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -139,13 +139,13 @@ impl<E, S> TableScan<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
-    /// Adds a condition. All conditions must match. It does not reduce the rows that are read.
+    /// Adds a condition. All conditions must match. A condition does not reduce the number of rows that are read.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         self.paging.and(condition.into_condition().into_filter());
         self
     }
 
-    /// Reads the entities as another type, which requests only its own properties (DQ-13).
+    /// Reads the entities as another type. Only the properties of that type are requested (DQ-13).
     pub fn project<P: ProjectionOf<E>>(self) -> BoundedScan<E, S, P> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         paging.select = P::select();
@@ -155,7 +155,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// Returns the plan of the scan with its reason, computed without I/O.
     ///
     /// # Errors
-    /// The errors of the table's name.
+    /// The error of an invalid table name.
     pub fn plan(&self) -> Result<Plan> {
         let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
         Ok(plan.with_reason(self.reason.as_str()))
@@ -167,18 +167,18 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         &self.reason
     }
 
-    /// Streams the entities. If the limit is exceeded, the stream ends with an error and is never truncated silently.
+    /// Streams the entities. If the limit is exceeded, the stream ends with an error; it is never truncated silently.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T> {
         self.pages()
             .map_ok(|(table, page)| stream::iter(decode::each::<Primary, T>(table, page)))
             .try_flatten()
     }
 
-    /// Streams the pages within the limit, with their table.
+    /// Streams the pages within the limit, together with the name of their table.
     fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
-        // One more than allowed is enough to detect an excess.
+        // One row more than allowed is enough to detect an excess.
         let enough = usize::try_from(max_rows.saturating_add(1)).unwrap_or(usize::MAX);
         (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
         let table = source.table.clone();
@@ -190,8 +190,8 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         })
     }
 
-    /// Runs the scan and lends each entity to `each`; returns their number. To keep an entity, clone it, or use [`collect`](Self::collect) or
-    /// [`stream`](Self::stream).
+    /// Runs the scan and lends each entity to `each`. Returns the number of entities. To keep an entity, clone it, or use [`collect`](Self::collect)
+    /// or [`stream`](Self::stream).
     ///
     /// # Errors
     /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities before the error have been passed to `each`.
@@ -217,7 +217,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     }
 }
 
-/// Adds a page to the rows read. Returns the sum as an error if it exceeds the limit.
+/// Adds the rows of a page to the number of rows read. Returns the sum as an error if it exceeds the limit.
 fn count(read: &mut u64, page: &Page, max_rows: u64) -> std::result::Result<(), u64> {
     let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
     *read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));

@@ -1,4 +1,4 @@
-//! Typed entity group transactions: one partition, atomic, checked while they are built (EGT rules).
+//! Typed entity group transactions: atomic writes to one partition, checked while they are added (EGT rules).
 
 use std::any::type_name;
 use std::fmt;
@@ -17,9 +17,10 @@ use crate::transaction::Transaction;
 
 /// Writes of entities in one partition, applied atomically by [`commit`](Self::commit) (EGT-9).
 ///
-/// Every function checks immediately, before anything is sent: 100 operations (EGT-2), 4 MiB (EGT-3), one operation for each entity (EGT-4), one
-/// partition (EGT-5), the limits of an entity. A refused operation leaves the transaction unchanged. Entities of other types in the same table are
-/// allowed (PAT-CK-3). A transaction with operations that is dropped without a commit writes nothing and emits an event of level `WARN`. For larger writes, use [`Table::bulk`], which is not atomic.
+/// Every function immediately checks the limits, before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3), one operation per
+/// entity (EGT-4), one partition (EGT-5), and the limits of an entity. A refused operation leaves the transaction unchanged. Entities of other types
+/// in the same table are allowed (PAT-CK-3). A non-empty transaction that is dropped without a commit writes nothing and emits an event of level
+/// `WARN`. For larger writes, use [`Table::bulk`], which is not atomic.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -51,7 +52,7 @@ impl<E, S: TableStore + Clone> Table<E, S> {
     /// Starts a transaction on one partition. Sends nothing.
     ///
     /// # Errors
-    /// `KeyEncoding`, `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
+    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
     pub fn transaction(&self, partition: impl InPartition<E>) -> Result<EntityTransaction<E, S>>
     where
         E: ToEntity,
@@ -81,7 +82,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert: the entity must not exist (INS-1).
     ///
     /// # Errors
-    /// The errors listed in the documentation of the type.
+    /// Any error listed in the documentation of the type.
     pub fn insert<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put(entity, OperationKind::Insert)
     }
@@ -89,7 +90,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a replace: the entity must exist in this version (UPD-1).
     ///
     /// # Errors
-    /// The errors listed in the documentation of the type.
+    /// Any error listed in the documentation of the type.
     pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
@@ -98,7 +99,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a merge: the entity must exist in this version (MRG-1).
     ///
     /// # Errors
-    /// The errors listed in the documentation of the type.
+    /// Any error listed in the documentation of the type.
     pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.add(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
@@ -107,7 +108,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-replace (UPS-2).
     ///
     /// # Errors
-    /// The errors listed in the documentation of the type.
+    /// Any error listed in the documentation of the type.
     pub fn insert_or_replace<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put_whole(entity, OperationKind::InsertOrReplace)
     }
@@ -115,7 +116,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-merge (UPS-2).
     ///
     /// # Errors
-    /// The errors listed in the documentation of the type.
+    /// Any error listed in the documentation of the type.
     pub fn insert_or_merge<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
@@ -123,7 +124,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a delete: the entity must exist in this version (DEL-2).
     ///
     /// # Errors
-    /// The errors listed in the documentation of the type.
+    /// Any error listed in the documentation of the type.
     pub fn delete<M: ToEntity>(
         &mut self,
         key: Selection<M, Point>,
@@ -160,7 +161,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.push(key, kind(row))
     }
 
-    /// A transaction has one table (EGT-1), whose entities may have several types.
+    /// Checks that an entity is stored in the table of the transaction, which has one table (EGT-1) but may contain entities of several types.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::design_table() else { return Ok(()) };
         let table = match E::design_table() {
@@ -187,7 +188,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.transaction.operations().len()
     }
 
-    /// Returns `true` if it has no operations.
+    /// Returns `true` if the transaction has no operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -199,11 +200,11 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.transaction.bytes()
     }
 
-    /// Applies all operations atomically and returns the new versions in order; `None` for a delete.
+    /// Applies all operations atomically. Returns the new versions in the order of the operations; `None` for a delete.
     ///
     /// # Errors
     /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` for a transaction
-    /// without operations (EGT-12). Nothing is applied then, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// without operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.operations = 0;
         self.table.admit(self.table.now()).await?;
@@ -214,7 +215,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 }
 
-/// Reports a transaction that is dropped with operations and without a commit, which is a mistake unless an error or a panic caused it.
+/// Reports a non-empty transaction that is dropped without a commit, which is a mistake unless an error or a panic caused it.
 #[derive(Clone, Debug, Default)]
 struct Uncommitted {
     operations: usize,
@@ -232,7 +233,7 @@ impl Drop for Uncommitted {
     }
 }
 
-/// Adds an operation after checking that its partition is the transaction's (EGT-5).
+/// Adds an operation after checking that its partition is that of the transaction (EGT-5).
 pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: OperationKind) -> Result<()> {
     if key.partition_key != *transaction.partition_key() {
         let fault = TableFault::OtherPartition {

@@ -1,4 +1,4 @@
-//! Read, change, write: optimistic concurrency with bounded retries (CON-3).
+//! Read, change, write: optimistic concurrency with a bounded number of retries (CON-3).
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
-/// The start of an update: an entity that was read, whose version is tried first, or a key to read.
+/// The start of an update: an entity that has been read, whose version is tried first, or the key of an entity to read.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -29,9 +29,9 @@ use crate::table::{Table, request};
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that was read. Saves a request if no other writer changed it.
+    /// An entity that has been read. Saves a request if no other writer has changed it since.
     Read(Versioned<E>),
-    /// A key to read.
+    /// The key of an entity to read.
     Key(Selection<E, Point>),
 }
 
@@ -53,19 +53,20 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// A version of the entity: typed, and as the stored row if it was read here.
+/// A version of the entity: the typed value, and the stored row if it was read here.
 struct Version<E> {
     entity: Versioned<E>,
     stored: Option<Row>,
 }
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: reads it, calls `change`, and writes it if no other writer changed it in between; otherwise it repeats (CON-3).
+    /// Changes an entity: reads it, calls `change`, and writes it back if no other writer has changed it in between; otherwise, the update is
+    /// repeated (CON-3).
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
     /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
-    /// - Returns the written entity. On a backend whose `ETag`s are not Timestamps, its [`timestamp`](Versioned::timestamp) is that of the previous
-    ///   version.
+    /// - Returns the written entity. On a backend whose `ETag`s are not Timestamps, the [`timestamp`](Versioned::timestamp) of the returned entity is
+    ///   that of the previous version.
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -85,8 +86,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` after conflicts in
-    /// all attempts of the [policy](crate::retry::Retry).
+    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts of
+    /// the [policy](crate::retry::Retry) had conflicts.
     pub async fn update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -102,10 +103,10 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         .await
     }
 
-    /// Works like [`update`](Self::update), with a fallible `change`: its error is returned and nothing is written.
+    /// Works like [`update`](Self::update), but `change` may fail. If it does, its error is returned and nothing is written.
     ///
     /// # Errors
-    /// The errors of [`update`](Self::update) and of `change`.
+    /// Any error of [`update`](Self::update) and of `change`.
     pub async fn try_update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -159,7 +160,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
-            // Only a replace removes properties (MRG-3), so it must include those that `E` does not declare.
+            // Only a replace removes properties (MRG-3), so it must include the properties that `E` does not declare.
             let stored = match current.stored {
                 Some(stored) => stored,
                 None => self.stored_at(table, key, &etag).await?,

@@ -9,12 +9,12 @@ use crate::selection::{PointKey, Primary};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
-// The bound is on each method, because the message for an entity with derived rows can then name the right handle.
+// The bound is on each method, so the message for an entity with derived rows can name the right handle.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if the key exists, without any change (INS-1); the errors of an entity beyond its limits.
+    /// `EntityAlreadyExists` if the key exists, without any change (INS-1); any error for an entity that exceeds its limits.
     pub async fn insert(&self, entity: &E) -> Result<ETag>
     where
         E: ToEntity,
@@ -22,9 +22,9 @@ impl<E, S: TableStore> Table<E, S> {
         self.put(entity, OperationKind::Insert).await
     }
 
-    /// Replaces the entity with this key. Properties that `E` does not have are removed (UPD-1, IMP-1).
+    /// Replaces the stored entity with the same key. Stored properties that `E` does not declare are removed (UPD-1, IMP-1).
     ///
-    /// The condition is an [`ETag`], or [`IfMatch::Any`] for "last writer wins" (CON-4).
+    /// The condition is either an [`ETag`] or [`IfMatch::Any`] for "last writer wins" (CON-4).
     ///
     /// # Errors
     /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` for another version (UPD-3).
@@ -36,7 +36,8 @@ impl<E, S: TableStore> Table<E, S> {
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match)).await
     }
 
-    /// Merges the entity into the one with this key. Properties that it does not have, and fields that are `None`, are kept (MRG-1, MRG-3).
+    /// Merges the entity into the stored one with the same key. Stored properties that are not declared, or whose field is `None`, are kept (MRG-1,
+    /// MRG-3).
     ///
     /// # Errors
     /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2).
@@ -48,10 +49,10 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(entity, OperationKind::Merge(entity.merge_row()?, if_match)).await
     }
 
-    /// Inserts the entity, or replaces the one with this key in any version (UPS-2, UPS-6).
+    /// Inserts the entity, or replaces the stored one with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// The errors of an entity beyond its limits.
+    /// Any error for an entity that exceeds its limits.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag>
     where
         E: ToEntity,
@@ -59,10 +60,10 @@ impl<E, S: TableStore> Table<E, S> {
         self.put_whole(entity, OperationKind::InsertOrReplace).await
     }
 
-    /// Inserts the entity, or merges it into the one with this key in any version (UPS-2, UPS-6).
+    /// Inserts the entity, or merges it into the stored one with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// The errors of an entity beyond its limits.
+    /// Any error for an entity that exceeds its limits.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag>
     where
         E: ToEntity,
@@ -73,7 +74,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Deletes an entity.
     ///
     /// # Errors
-    /// `ResourceNotFound` if it does not exist, independent of the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
+    /// `ResourceNotFound` if the entity does not exist, regardless of the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
     pub async fn delete(
         &self,
         key: impl PointKey<E, From = Primary>,

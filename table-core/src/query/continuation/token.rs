@@ -1,4 +1,4 @@
-//! The text of a continuation: base64url, without padding, of
+//! The string form of a continuation: base64url, without padding, of
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -20,9 +20,9 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// Longer texts are refused unread: two keys of 1,024 code units need about 8,200 characters, and a service's header fewer than this.
+/// Longer strings are refused without parsing: two keys of 1,024 code units need about 8,200 characters, and a service's header fewer than this.
 const CHARACTERS: usize = 65_536;
-/// Added to the kind if there is an incarnation.
+/// Added to the kind if the continuation has an incarnation.
 const INCARNATION: u8 = 4;
 const KINDS: [(u8, Kind, bool); 4] =
     [(0, Kind::Key, true), (1, Kind::Key, false), (2, Kind::Service, true), (3, Kind::Service, false)];

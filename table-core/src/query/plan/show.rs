@@ -48,7 +48,7 @@ impl fmt::Display for Requests {
     }
 }
 
-/// A range in words.
+/// A range in human-readable form.
 struct Shown<'a>(&'a TextRange);
 
 impl fmt::Display for Shown<'_> {

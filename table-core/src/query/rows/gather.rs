@@ -5,11 +5,11 @@ use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page under construction, from keys in the byte encoding of [`order`]. Validating a hundred bytes of UTF-8 takes hardly longer than validating a
+/// A page under construction, from keys in the byte encoding of [`order`]. Validating a hundred bytes of UTF-8 takes little longer than validating a
 /// few.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
-    /// The rows without the texts of their `RowKey`s.
+    /// The rows without their `RowKey`s.
     rows: Rows,
     row_keys: Vec<u8>,
 }
@@ -20,9 +20,9 @@ impl Gather {
         self.rows.len()
     }
 
-    /// Reserves capacity for more rows of the present average size, up to a number of bytes.
+    /// Reserves capacity for more rows of the current average size, up to a number of bytes.
     pub(crate) fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        // An eighth more, because larger rows would otherwise cause a copy of the page.
+        // An eighth more, because larger rows would otherwise force a copy of the page.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
         let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));
@@ -30,10 +30,10 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the requested properties. `is_alike` states that partition and shape equal those of the previous one.
+    /// Appends an entity with the requested properties. `is_alike` means that the partition and the shape are those of the previous entity.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are not a row, or are clearly not a key.
+    /// `Corrupted` if the bytes are not a row, or are recognised not to be a key.
     #[inline]
     pub(crate) fn push(
         &mut self,
@@ -44,7 +44,7 @@ impl Gather {
         is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: each key must start with a character boundary, because two invalid keys must not form valid text together.
+        // IMPORTANT: each key must start at a character boundary, because two invalid keys must not form a valid string when concatenated.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }

@@ -18,11 +18,11 @@ use crate::schema::stored::StoredSchema;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The rule that judges it.
+    /// The rule that determines its consequence.
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work for [`Verdict::NeedsBackfill`]: `index ByEmail`, `property Age`.
+    /// The one-time work that [`Verdict::NeedsBackfill`] requires, such as `index ByEmail` or `property Age`.
     pub pending: Option<String>,
 }
 
@@ -57,19 +57,19 @@ impl fmt::Display for Change {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evolution {
-    /// Each difference, in the order table, keys, properties, indexes.
+    /// All differences, in the order table, keys, properties, indexes.
     pub changes: Vec<Change>,
 }
 
 impl Evolution {
-    /// Returns the worst verdict of the changes; [`Verdict::Same`] without changes.
+    /// Returns the worst verdict of the changes, or [`Verdict::Same`] without changes.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.changes.iter().map(|change| change.rule.verdict).max().unwrap_or(Verdict::Same)
     }
 
-    /// Returns `true` if a program of the older schema can write together with one of the newer: it only lacks optional properties, and writes no
-    /// copies that include them.
+    /// Returns `true` if a program with the older schema can write to the table at the same time as one with the newer schema: the older schema only
+    /// lacks optional properties, and writes no copies that include them.
     pub(crate) fn is_beside(&self, newer: &StoredSchema, older: &StoredSchema) -> bool {
         let has = |name: &str| older.properties.iter().any(|property| property.name == name);
         let mut lacking = newer.properties.iter().filter(|property| !has(&property.name)).peekable();

@@ -47,7 +47,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     let rules: Vec<&'static Rule> = partition_key.into_iter().chain(row_key).collect();
     if old.kind != new.kind || folded(&old.table) != folded(&new.table) || rules.contains(&&rules::INDEX_KEY)
     {
-        // All of its rows are rebuilt, so other differences do not matter.
+        // All rows of the index are rebuilt, so other differences do not matter.
         changes.push(to_build(&rules::INDEX_KEY, new, "has another kind, table, partition or key"));
         return;
     }
@@ -78,7 +78,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// Differences of copies' properties that follow neither from the entity's properties nor from the included ones.
+/// Returns differences in the copies' properties that follow neither from the entity's properties nor from the included ones.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),
     (new, index): (&StoredSchema, &StoredIndex),

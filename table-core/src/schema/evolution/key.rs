@@ -13,7 +13,7 @@ use crate::schema::text::name_of;
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
-    /// The number of earlier parts with this source, in both keys.
+    /// The number of earlier parts with the same source, counted separately in each key.
     nth: usize,
     codec: &'a str,
     form: Form,
@@ -33,7 +33,7 @@ fn parts(key: &[StoredPiece]) -> Vec<Part<'_>> {
     key.iter().filter_map(part).collect()
 }
 
-/// Returns the literals before, between and after the parts.
+/// Returns the literals before, between and after the parts of a key.
 fn literals(key: &[StoredPiece]) -> Vec<String> {
     let mut texts = vec![String::new()];
     for piece in key {
@@ -45,7 +45,7 @@ fn literals(key: &[StoredPiece]) -> Vec<String> {
     texts
 }
 
-/// Returns the parts of both keys. Several parts of one source are numbered.
+/// Returns the parts of both keys. Several parts with the same source are numbered.
 fn key_parts(schema: &StoredSchema) -> [Vec<Part<'_>>; 2] {
     let mut seen = Vec::new();
     let mut keys = keys(schema).map(parts);
@@ -63,7 +63,7 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Key fields with a new Rust name at the same position.
+/// Key fields whose Rust name has changed while their position has not.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {
@@ -91,7 +91,7 @@ impl<'a> Renamed<'a> {
         self.0.get(old).copied().unwrap_or(old)
     }
 
-    /// Returns the old pieces with new names.
+    /// Returns the old pieces with the new names.
     pub(super) fn apply(&self, key: &[StoredPiece]) -> Vec<StoredPiece> {
         let mut key = key.to_vec();
         for piece in &mut key {
@@ -192,7 +192,7 @@ fn is_same_part(old: &Part<'_>, new: &Part<'_>, names: &Renamed<'_>) -> bool {
     names.of(old.source) == new.source && old.nth == new.nth && old.is_derived() == new.is_derived()
 }
 
-/// Returns `true` if old rows contain the value of a part, in their key or as a property with the field's default name.
+/// Returns `true` if old rows contain the value of a part, either in their key or as a property with the field's default name.
 fn holds(old: &StoredSchema, source: &Source) -> bool {
     let property = match source {
         Source::Property(name) => name.clone(),
@@ -230,7 +230,7 @@ fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
     })
 }
 
-/// Returns `true` if every text of one codec is the text of the same value in the other.
+/// Returns `true` if every output of one codec is read as the same value by the other.
 fn accepts_more(old: &str, new: &str) -> bool {
     fn variants(codec: &str) -> Option<Vec<&str>> {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;
@@ -242,7 +242,7 @@ fn accepts_more(old: &str, new: &str) -> bool {
     }
 }
 
-/// Returns the rule for a change of an index's key, or `None` if they are equal.
+/// Returns the rule for a change of an index's key, or `None` if both keys are equal.
 pub(super) fn index_rule(old: &[StoredPiece], new: &[StoredPiece]) -> Option<&'static Rule> {
     if old == new {
         return None;

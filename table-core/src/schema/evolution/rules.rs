@@ -9,20 +9,20 @@ use self::Verdict::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewrite, Re
 pub enum Verdict {
     /// The stored bytes are the same.
     Same,
-    /// The new program reads old and new rows alike.
+    /// The new program reads old and new rows in the same way.
     Compatible,
-    /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until they are processed once.
+    /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema maintains less than the stored one promises, like an older program would. The program must confirm it.
+    /// The new schema maintains less than the stored one promises, as an older program would. The program must accept this explicitly.
     NeedsAcceptance,
-    /// Old rows cannot be read or found until they are rewritten, which is possible from their content.
+    /// Old rows cannot be read or found until they are rewritten. They contain everything that the rewrite needs.
     NeedsRewrite,
-    /// Old rows lack information that the new schema needs, or several of them would become one.
+    /// Old rows lack information that the new schema needs, or several of them would become a single row.
     Refused,
 }
 
 impl Verdict {
-    /// Returns `true` if a program of the new schema may start immediately.
+    /// Returns `true` if a program with the new schema may start immediately.
     ///
     /// ```
     /// use table_core::schema::Verdict;
@@ -52,9 +52,9 @@ impl fmt::Display for Verdict {
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// Its name, such as `EVO-1`.
+    /// The number of the rule, such as `EVO-1`.
     pub id: &'static str,
-    /// The change.
+    /// The kind of change.
     pub change: &'static str,
     /// The verdict.
     pub verdict: Verdict,

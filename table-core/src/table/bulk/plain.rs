@@ -1,4 +1,4 @@
-//! Bulk writes of entities that are written alone.
+//! Bulk writes of entities without derived rows.
 
 use crate::entity::ToEntity;
 use crate::error::{Error, ErrorCode, Result};
@@ -11,7 +11,7 @@ use crate::table::{Table, request};
 use crate::transaction::Transaction;
 
 impl<E: ToEntity, S: TableStore> Table<E, S> {
-    /// Begins a bulk write, which is not atomic as a whole.
+    /// Begins a bulk write. The write as a whole is not atomic.
     pub fn bulk(&self) -> Bulk<'_, Self> {
         Bulk::new(self)
     }
@@ -87,8 +87,7 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if a transaction refused an operation because of its size or content so far, not because of the operation
-/// itself.
+/// Returns `true` if a transaction refused an operation because of the operations that it already contains, not because of the operation itself.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

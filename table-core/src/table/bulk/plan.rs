@@ -1,4 +1,4 @@
-//! Division of a run of entities into batches: grouped by partition, split at the limits, order kept within each.
+//! Division of a sequence of entities into batches: grouped by partition, split at the limits, and in the original order within each partition.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::key::PartitionKey;
 use crate::table::bulk::BulkTarget;
 
-/// Entities of one window: those of one partition share transactions.
+/// The number of entities in one window. Entities of the window in the same partition share transactions.
 const ENTITIES: usize = 4_000;
-/// Bytes of one window, by the published formula: a bound on memory.
+/// The maximum size of one window in bytes, by the published formula, which bounds memory use.
 const BYTES: usize = 64 << 20;
 
 /// A batch with the positions of its entities in the input.
@@ -17,7 +17,7 @@ pub(super) struct Link<B> {
     pub(super) batch: B,
 }
 
-/// A run of entities, grouped by partition in the order in which partitions first appear.
+/// A sequence of entities, grouped by partition in the order in which partitions first appear.
 pub(super) struct Window<'a, T: BulkTarget> {
     target: &'a T,
     chains: Vec<Vec<Link<T::Batch>>>,
@@ -31,15 +31,15 @@ impl<'a, T: BulkTarget> Window<'a, T> {
         Self { target, chains: Vec::new(), index: HashMap::new(), entities: 0, bytes: 0 }
     }
 
-    /// `true` if the window takes no further entity.
+    /// Returns `true` if the window accepts no further entity.
     pub(super) const fn is_full(&self) -> bool {
         self.entities >= ENTITIES || self.bytes >= BYTES
     }
 
-    /// Adds a write to the last batch of its partition, or to a new one if it does not fit there.
+    /// Adds a write to the last batch of its partition, or to a new batch if the last one is full.
     ///
     /// # Errors
-    /// Every limit of a single entity; the window stays as it was.
+    /// Any error for a single entity that exceeds a limit. The window is unchanged.
     pub(super) fn add(&mut self, position: usize, item: T::Item) -> Result<()> {
         let known = self.index.get(T::partition_key(&item)).copied();
         let last = known.and_then(|at| self.chains.get_mut(at)).and_then(|chain| chain.last_mut());

@@ -1,9 +1,9 @@
-//! Handles that bulk writes are made on.
+//! Handles through which bulk writes are made.
 
 use crate::error::{Error, Result};
 use crate::key::{EntityKey, PartitionKey};
 
-/// The verb of a bulk write.
+/// The kind of a bulk write.
 ///
 /// ```
 /// use table_core::table::BulkVerb;
@@ -23,11 +23,11 @@ pub enum BulkVerb {
     InsertOrReplace,
     /// Inserts or merges (UPS-2).
     InsertOrMerge,
-    /// Deletes, of any version (DEL-2).
+    /// Deletes, regardless of the version (DEL-2).
     Delete,
 }
 
-/// A handle that [`Bulk`](super::Bulk) writes through: it encodes entities, and puts them into transactions.
+/// A handle through which [`Bulk`](super::Bulk) writes. It encodes entities and puts them into transactions.
 ///
 /// Implemented by [`Table`](crate::Table), and by the handle of the patterns crate.
 ///
@@ -54,13 +54,13 @@ pub trait BulkTarget: Sync {
     type Entity;
     /// One encoded write.
     type Item: Send;
-    /// Writes of one partition that fit one transaction.
+    /// Writes to one partition that fit into one transaction.
     type Batch: Send + Sync;
 
     /// Encodes the write of an entity.
     ///
     /// # Errors
-    /// Any error of encoding it.
+    /// Any error of encoding the entity.
     fn item(&self, verb: BulkVerb, entity: &Self::Entity) -> Result<Self::Item>;
 
     /// Encodes a delete.
@@ -69,28 +69,28 @@ pub trait BulkTarget: Sync {
     /// Any error of the handle.
     fn deletion(&self, key: EntityKey) -> Result<Self::Item>;
 
-    /// The partition of a write.
+    /// Returns the partition of a write.
     fn partition_key(item: &Self::Item) -> &PartitionKey;
 
     /// Begins a batch with one write.
     ///
     /// # Errors
-    /// Every limit of a single entity.
+    /// Any error for a single entity that exceeds a limit.
     fn batch(&self, item: Self::Item) -> Result<Self::Batch>;
 
-    /// Adds a write to a batch, and returns it if the batch does not take it: because it is full, or holds a row of it already.
+    /// Adds a write to a batch. Returns the write if the batch does not accept it, because the batch is full or already writes the same row.
     ///
     /// # Errors
-    /// Every limit of a single entity.
+    /// Any error for a single entity that exceeds a limit.
     fn push(&self, batch: &mut Self::Batch, item: Self::Item) -> Result<Option<Self::Item>>;
 
-    /// The bytes of a batch, by the published formula.
+    /// Returns the size of a batch in bytes, by the published formula.
     fn bytes(batch: &Self::Batch) -> usize;
 
-    /// Checks that the handle may write, before each window.
+    /// Checks before each window that the handle may write.
     ///
     /// # Errors
-    /// `LayoutMismatch`; those of the store.
+    /// `LayoutMismatch`; any error of the store.
     fn admit(&self, verb: BulkVerb) -> impl Future<Output = Result<()>> + Send;
 
     /// Commits a batch as one transaction.
@@ -99,7 +99,7 @@ pub trait BulkTarget: Sync {
     /// Any error of the store. The [operation](Error::operation) is the position in the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
-    /// `true` if a batch of several writes was refused for its size.
+    /// Returns `true` if a batch of several writes was refused because of its size.
     fn is_too_large(&self, _error: &Error) -> bool {
         false
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 
-/// Positions of a bulk write's input, as ranges in order.
+/// The positions of entities in the input of a bulk write, as ordered ranges.
 ///
 /// ```
 /// use table_core::table::WrittenPositions;
@@ -21,7 +21,7 @@ pub struct WrittenPositions {
 }
 
 impl WrittenPositions {
-    /// Returns the ranges, in order; none is empty or adjacent to the next.
+    /// Returns the ranges in order. No range is empty or adjacent to the next one.
     #[must_use]
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
@@ -92,7 +92,7 @@ pub struct BulkProgress {
     pub transaction: usize,
 }
 
-/// The reason why a bulk write stopped, and the entities it had written.
+/// The reason why a bulk write stopped, and the entities that it had written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BulkError {
@@ -132,7 +132,7 @@ impl std::error::Error for BulkError {
     }
 }
 
-/// Keeps the error of the store, with the summary before its message. The positions are lost: read [`BulkError::written`] first to resume.
+/// Keeps the error of the store, and prepends the summary to its message. The positions are lost, so to resume, read [`BulkError::written`] first.
 ///
 /// ```
 /// use table_core::{Engine, Entity, Result, TableStoreExt};

@@ -7,7 +7,8 @@ use crate::name::TableName;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// A check against the stored schema of a table's entities, repeated like by their own handle: [`Table::admission`](crate::Table::admission).
+/// A check against the stored schema of a table's entities, repeated like the check of their own handle. Created by
+/// [`Table::admission`](crate::Table::admission).
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};
@@ -46,8 +47,8 @@ impl<S: TableStore> Admission<S> {
     /// Checks that the entities may be written at an instant, in ticks.
     ///
     /// # Errors
-    /// `LayoutMismatch` if a program with a newer schema has opened the table, and this program would not maintain its declarations; any error of
-    /// the store.
+    /// `LayoutMismatch` if a program with a newer schema has opened the table, and this program would not maintain the declarations of that schema;
+    /// any error of the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit(&self.store, &self.table, now).await,

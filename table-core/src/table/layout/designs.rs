@@ -13,8 +13,8 @@ use crate::table::layout::record::{self, StoredLayout};
 use crate::table::layout::standing;
 use crate::table::request;
 
-/// Stores a schema in place of the present one, if the verdict or `accepted`, the reason of the caller, allows it. Returns `true` if a newer schema
-/// remains that has additional properties.
+/// Stores a schema in place of the current one, if the verdict or `accepted`, the reason given by the caller, allows it. Returns `true` if the stored
+/// schema is newer and has additional properties, and therefore remains.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -43,7 +43,7 @@ pub(super) async fn store<S: TableStore>(
                 request::create_if_missing(store, &record::table()?).await?;
                 race.lost(error).await?;
             }
-            // Another program stored a schema first, which is compared instead.
+            // Another program stored a schema first, so the schema is compared with that one.
             Err(error) if error.is_conflict() => {
                 is_new = false;
                 race.lost(error).await?;
@@ -55,12 +55,12 @@ pub(super) async fn store<S: TableStore>(
 
 /// The next step of storing a schema.
 enum Next {
-    /// Nothing: this schema, or a newer compatible one, is stored.
+    /// None: this schema, or a newer compatible one, is already stored.
     Stored {
         lacks: bool,
     },
     First(Box<StoredLayout>),
-    /// A schema replaces another one.
+    /// A schema replaces the stored one.
     Follows(Box<StoredLayout>, Box<StoredLayout>),
 }
 

@@ -1,4 +1,4 @@
-//! The entity of a stored schema.
+//! The entity that contains a stored schema.
 
 use std::collections::BTreeMap;
 
@@ -16,35 +16,35 @@ use crate::table::fault::TableFault;
 use crate::table::request;
 use crate::value::Value;
 
-/// The table of stored schemas: `PartitionKey` is a table's name in lower case, `RowKey` the name of an entity type.
+/// The table of stored schemas. The `PartitionKey` is a table's name in lower case, and the `RowKey` is the name of an entity type.
 ///
-/// It can be copied and deleted like any other table; `docs/schema-evolution.md` describes its entities.
+/// The table can be copied and deleted like any other; `docs/schema-evolution.md` describes its entities.
 /// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it, [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// Code units of one piece of a schema's text, less than the limit of a string property (TYPE-11).
+/// The number of code units in one piece of a schema's text, less than the limit of a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// Maximum number of remembered fingerprints of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The schema that a table was last opened with, for one entity type.
+/// The schema with which a table was last opened, for one entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredLayout {
     /// The schema.
     pub schema: StoredSchema,
-    /// The work to do before it is read: `index ByEmail`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
+    /// The work to do before the named part can be read: `index ByEmail`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
     pub pending: Vec<String>,
-    /// Complete parts that are disabled: `index ByEmail`.
+    /// Complete parts that are disabled, such as `index ByEmail`.
     pub disabled: Vec<String>,
     /// The progress of pending work, one line for each worker.
     pub progress: BTreeMap<String, String>,
-    /// The reason why it was accepted against the verdict.
+    /// The reason why the schema was accepted despite the verdict.
     pub accepted: Option<String>,
     /// The number of schemas stored so far, including this one.
     pub generation: u64,
-    /// The time it replaced another one, in [ticks](crate::ticks), by the clock of that program.
+    /// The time at which this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
@@ -66,7 +66,7 @@ impl StoredLayout {
         }
     }
 
-    /// Returns this record as the next generation of a stored one; the same generation if only Rust names differ.
+    /// Returns this record as the next generation of a stored one, or as the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
@@ -82,12 +82,12 @@ impl StoredLayout {
         self
     }
 
-    /// Returns `true` if a schema was stored before this one.
+    /// Returns `true` if a schema was stored before this one and has been superseded.
     pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
         self.superseded.contains(&design.fingerprint().to_string())
     }
 
-    /// Returns the record of the next schema, with the remaining and the added work.
+    /// Returns the record of the next schema, with the remaining work and the additional work.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
@@ -97,7 +97,7 @@ impl StoredLayout {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // Work that must be repeated starts from the beginning.
+        // Work that must be repeated starts from scratch.
         let goes_on = |what: &String, _: &mut String| pending.contains(what) && !anew.contains(what);
         let mut progress = self.progress;
         progress.retain(goes_on);
@@ -193,7 +193,7 @@ fn cut(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns the name of that table.
+/// Returns the name of the table of stored schemas.
 pub(super) fn table() -> Result<TableName> {
     TableName::new(LAYOUTS)
 }

@@ -1,4 +1,4 @@
-//! State of an opened handle relative to the stored schema: a program with an older schema stops writing.
+//! State of an opened handle relative to the stored schema: it makes a program with an older schema stop writing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,16 +10,16 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{StoredLayout, read};
 
-/// Time for which a handle writes before it reads the stored schema again.
+/// The time for which a handle writes before it reads the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
 
-/// The known state of the stored schema since the handle was opened.
+/// The state of the stored schema, as known since the handle was opened.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
-    /// The time of the last query.
+    /// The time at which the store was last queried.
     asked: AtomicU64,
     /// `true` if the stored schema has properties that this one does not know.
     lacks: AtomicBool,
@@ -30,7 +30,7 @@ impl Standing {
         Self { design, asked: AtomicU64::new(now), lacks: AtomicBool::new(lacks) }
     }
 
-    /// Creates the state of a handle that was not opened itself; its first write queries the store.
+    /// Creates the state of a handle that was not opened itself. Its first write queries the store.
     pub(super) const fn unasked(design: StoredSchema) -> Self {
         Self { design, asked: AtomicU64::new(0), lacks: AtomicBool::new(false) }
     }
@@ -45,7 +45,8 @@ impl Standing {
         Ok(())
     }
 
-    /// Returns `true` if the stored schema is this one; an error if this program cannot write together with it.
+    /// Returns `true` if the stored schema equals this one. Returns an error if this program cannot write at the same time as programs with the
+    /// stored schema.
     pub(crate) async fn ask<S: TableStore>(&self, store: &S, table: &TableName) -> Result<bool> {
         let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
         let is_own = stored.schema.fingerprint() == self.design.fingerprint();
@@ -64,10 +65,10 @@ impl Standing {
     }
 }
 
-/// Returns `true` if a program with an older schema lacks properties of the stored one.
+/// Returns `true` if a program with an older schema lacks properties of the stored schema.
 ///
 /// # Errors
-/// `LayoutMismatch` if it cannot write together with it.
+/// `LayoutMismatch` if the program cannot write at the same time as programs with the stored schema.
 pub(super) fn beside(stored: &StoredLayout, own: &StoredSchema, table: &TableName) -> Result<bool> {
     let evolution = evolve(&stored.schema, own);
     if evolution.is_beside(&stored.schema, own) {

@@ -1,8 +1,8 @@
-//! Methods of other libraries that queries do not have. Each reports the right one at compile time.
+//! Methods that queries of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
 use crate::table::EntityQuery;
 
-/// A query with another order than that of its keys. No query implements it: the methods that require it exist for their message.
+/// A query with an order other than key order. No query implements it: the methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
