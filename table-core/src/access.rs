@@ -45,7 +45,7 @@ pub struct AccessPattern {
     pub arguments: &'static [&'static str],
     /// The name of the entity's type.
     pub entity: &'static str,
-    /// The table that is read: the entity's, or the index's.
+    /// The table that the pattern reads: that of the entity, or that of the index.
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,

@@ -25,7 +25,7 @@ impl Clock {
         Self(Arc::new(now))
     }
 
-    /// Creates a clock from a closure that returns instants. Instants before the year 1 or after 9999 are clamped.
+    /// Creates a clock from a closure that returns `DateTime`s. Instants before the year 1 or after 9999 are clamped.
     ///
     /// ```
     /// use chrono::DateTime;

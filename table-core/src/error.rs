@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why an operation failed: an [`ErrorCode`], the broken rule, and the table, key and operation.
 ///
-/// Cloning is cheap. Branch on the predicates, such as [`is_not_found`](Error::is_not_found), or on [`code`](Error::code). The text is for people and
+/// Cloning is cheap. Branch on the predicates, such as [`is_not_found`](Error::is_not_found), or on [`code`](Error::code). The text is for humans and
 /// may change.
 ///
 /// ```
@@ -32,7 +32,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// Printed before the message.
+    /// The operation and its object, printed before the message.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -117,7 +117,7 @@ impl Error {
         self.0.code
     }
 
-    /// Returns the text alone: without the code, the rule, and the table, key and operation.
+    /// Returns the message alone, without the code, rule, table, key and operation.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -178,7 +178,7 @@ impl Error {
         self.0.code.status() == 412
     }
 
-    /// Returns `true` if the condition of a write no longer holds, because of another writer: the entity exists already, was deleted, or has another
+    /// Returns `true` if the condition of a write no longer holds, because of another writer: the entity already exists, was deleted, or has another
     /// version. Read it again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```
@@ -227,8 +227,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). A refusal describes the state found by the last
-    /// attempt, which an earlier attempt may have caused.
+    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If the last attempt was refused, the error describes
+    /// the state that it found, which an earlier attempt may have caused.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -245,8 +245,8 @@ impl Error {
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
-    /// Marks a failed write as possibly applied, by this attempt or by an earlier one whose response was lost (CON-11). The result is ambiguous and
-    /// has this error as its source.
+    /// Marks a failed write as possibly applied, by this attempt or by an earlier one whose response was lost (CON-11). The returned error is
+    /// ambiguous and has this error as its source.
     #[must_use]
     pub fn into_ambiguous(self) -> Self {
         let message = format!("{}{}", self.0.context, self.0.fault);

@@ -8,7 +8,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ticks::{self, Printed};
 
-/// The version of an entity, opaque to callers and stored byte for byte (ETAG-4).
+/// The version of an entity. It is opaque to callers and stored byte for byte (ETAG-4).
 ///
 /// An `ETag` in the service's canonical form is stored as its ticks; any other is stored as text.
 ///
@@ -44,7 +44,7 @@ impl ETag {
         if let Some(ticks) = canonical_ticks(text) {
             return Ok(Self(Repr::Ticks(ticks)));
         }
-        // HTTP writes the prefix in upper case; the service takes either.
+        // HTTP writes the prefix in upper case; the service accepts either.
         let well_formed = text
             .strip_prefix("W/\"")
             .or_else(|| text.strip_prefix("w/\""))
@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Only a text that is printed identically can be stored as ticks, since the tag must be preserved byte for byte (ETAG-4).
+/// Only a tag that is printed identically can be stored as ticks, since it must be preserved byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -116,7 +116,7 @@ pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
 pub enum IfMatch {
     /// `*`: the entity must exist in any version (UPS-4).
     Any,
-    /// The entity must exist in this version.
+    /// The entity must exist with this version.
     ETag(ETag),
 }
 

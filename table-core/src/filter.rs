@@ -43,7 +43,7 @@ impl Comparison {
     /// All six operators.
     pub const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le];
 
-    /// Returns its keyword in filters.
+    /// Returns the keyword of the operator in filters.
     ///
     /// ```
     /// assert_eq!(table_core::filter::Comparison::Ge.as_str(), "ge");
@@ -60,7 +60,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the operator with the same meaning after swapping the operands: `30 lt Age` is `Age gt 30` (FIL-3).
+    /// Returns the operator that has the same meaning if the operands are swapped: `30 lt Age` is `Age gt 30` (FIL-3).
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -110,7 +110,8 @@ pub enum Term {
 
 /// A condition on one entity.
 ///
-/// It is stored flat, so depth is unlimited: a hostile text with a million parentheses is parsed, printed, evaluated and dropped without recursion.
+/// The terms are stored in a flat list, so depth is unlimited: a hostile text with a million parentheses is parsed, printed, evaluated and dropped
+/// without recursion.
 ///
 /// ```
 /// use table_core::Filter;
@@ -123,14 +124,14 @@ pub enum Term {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// In postfix order. Never empty; every operator has its operands.
+    /// The terms in postfix order. Never empty; every operator has its operands.
     terms: Vec<Term>,
 }
 
 impl Filter {
     /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
-    /// Names and constants are not checked here. [`check`](Self::check), which every query calls, refuses those that the grammar cannot express.
+    /// Names and constants are not checked here. [`check`](Self::check), which every query calls, refuses the ones that the grammar cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,
         operator: Comparison,

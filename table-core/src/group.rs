@@ -57,7 +57,8 @@ use crate::selection::{Class, Partition, Point};
 /// # }.block_on().unwrap();
 /// ```
 pub trait EntityGroup: Sized {
-    /// The selection that names a group: the key of the entity that all its keys start with ([`Point`]), or its partition ([`Partition`]).
+    /// The type of selection that identifies a group: the key of the entity with which all keys of the group start ([`Point`]), or its partition
+    /// ([`Partition`]).
     type Named: GroupScope;
 
     /// Sorts the rows of one range into the fields.
@@ -100,7 +101,7 @@ pub trait EntityGroup: Sized {
 )]
 pub trait GroupOf<E: Entity>: EntityGroup {}
 
-/// A class of selections that can name a group. Sealed: a point, with all rows under it, or a partition.
+/// A class of selections that can name a group. Sealed: a point, which includes all rows whose keys start with its key, or a partition.
 ///
 /// ```
 /// use table_core::group::GroupScope;

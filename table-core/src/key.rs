@@ -1,7 +1,7 @@
 //! Keys: the two strings of an entity, their order, and the codecs that write typed values into them.
 //!
-//! [`PartitionKey`] and [`RowKey`] are validated strings. A [`KeyCodec`] writes one value as a piece of such a string. [`order`] defines how strings
-//! compare and how they become bytes with the same order.
+//! [`PartitionKey`] and [`RowKey`] are validated strings. A [`KeyCodec`] encodes one value as a piece of a key. [`order`] defines how strings compare
+//! and how they are encoded as bytes with the same order.
 
 pub mod codec;
 mod fault;

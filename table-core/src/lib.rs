@@ -1,7 +1,8 @@
 //! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
-//! A table store orders entities by two strings, PartitionKey and RowKey. A derive maps a struct to these: attributes name the fields of each key and
-//! their encoding, so numbers and dates sort correctly as text. The type of a query reflects the given part of the key, and thereby its cost.
+//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes name the fields of
+//! each key and their encoding, so numbers and dates sort correctly as strings. The type of a query reflects which part of the key is given, and
+//! thereby the cost of the query.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
@@ -58,7 +59,7 @@
 //! Indexes, copies, feeds and other patterns are in the package `table-patterns`, the client for Azure Table Storage and compatible services in
 //! `table-azure`.
 
-// The derives refer to the crate by this name, also in its own tests.
+// The derive macros refer to the crate by this name, also in the tests of this crate.
 extern crate self as table_core;
 
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The service's limits, each with its rule. The embedded engine enforces them as well (ENG-16).
+//! The service's limits, each with the number of its rule. The embedded engine enforces them as well (ENG-16).
 
 /// Longest key that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
@@ -74,7 +74,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// Only the limits of the engine's file formats. Data beyond the other limits does not fit any service.
+    /// Only the limits of the engine's file formats. Data that exceeds the other limits cannot be stored in any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,

@@ -15,12 +15,13 @@
 //! # fn main() { the_layout_is_the_committed_one() }
 //! ```
 //!
-//! A difference fails the test with the [verdict](crate::schema::Verdict) and the different lines. `TABLES_UPDATE=1 cargo test` rewrites the file if
-//! the verdict is at most *needs backfill*; `TABLES_UPDATE=force` rewrites it in any case. The change of the file is then part of the code review.
+//! If the file and the program differ, the test fails with the [verdict](crate::schema::Verdict) and the lines that differ. `TABLES_UPDATE=1 cargo
+//! test` rewrites the file if the verdict is at most *needs backfill*; `TABLES_UPDATE=force` rewrites it in any case. The changed file is then part
+//! of the code review.
 //!
-//! For each entity the file contains the text of its schema, its fingerprint, and for each sample the key, the encoded row in hexadecimal, and the
-//! OData JSON. Every run reads the golden rows and writes their keys again, even if the file differs. If that fails, the verdict is *needs rewrite*,
-//! independent of the schemas.
+//! For each entity, the file contains the schema, its fingerprint, and for each sample the key, the encoded row in hexadecimal, and the OData JSON.
+//! Every run reads the golden rows and writes their keys again, even if the file differs. If that fails, the verdict is *needs rewrite*, independent
+//! of the schemas.
 
 mod diff;
 mod fault;
@@ -44,11 +45,11 @@ const VARIABLE: &str = "TABLES_UPDATE";
 /// Permission to rewrite a layout file that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
-    /// A difference is an error.
+    /// Never rewrite the file: a difference is an error.
     Never,
-    /// Up to the verdict *needs backfill*.
+    /// Rewrite the file up to the verdict *needs backfill*.
     Allowed,
-    /// Regardless of the verdict.
+    /// Rewrite the file regardless of the verdict.
     Force,
 }
 
@@ -88,7 +89,7 @@ impl Update {
 /// ```
 ///
 /// # Errors
-/// `LayoutMismatch` with the verdict and the different lines; `Corrupted` for a file in another format; `Io`.
+/// `LayoutMismatch` with the verdict and the lines that differ; `Corrupted` for a file in another format; `Io`.
 pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {
@@ -169,7 +170,7 @@ impl Judged {
 /// [`lock`](crate::lock).
 ///
 /// # Panics
-/// If [`lock::check`](crate::lock::check) returns an error.
+/// If [`lock::check`](crate::lock::check) returns an error, which the message contains.
 #[macro_export]
 macro_rules! assert_layout {
     (@samples) => { &[] };
@@ -185,7 +186,7 @@ macro_rules! assert_layout {
 /// The function behind [`assert_layout!`](crate::assert_layout).
 ///
 /// # Panics
-/// With the error of [`check`], if any.
+/// If [`check`] returns an error, which the message contains.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert<const N: usize>(path: &str, layouts: [Result<Layout>; N]) {

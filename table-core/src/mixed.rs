@@ -1,8 +1,9 @@
 //! Mixed partitions: the classification of a stored row in a table with several types.
 //!
 //! A partition may contain an entity and its parts, entities of several kinds, copies and lists of indexes, and rows reserved for patterns. An entity
-//! declares the others: its indexes, and the members of its [set](crate::set), `#[entity(set = Desk)]`, with their indexes. A read of one type
-//! returns its rows and skips the others; a row of no declared type is an error with its key (PAT-HET-6).
+//! declares which other rows may occur: those of its indexes, and those of the members of its [set](crate::set), `#[entity(set = Desk)]`, with their
+//! indexes. A read of one type returns the rows of this type and skips other declared rows; a row of no declared type is an error with its key
+//! (PAT-HET-6).
 
 mod fault;
 
@@ -67,7 +68,7 @@ pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
 }
 
-/// Classifies a key without its row. `Own` means that the row is of `E` unless its kind differs.
+/// Classifies a key without its row. `Own` means that the row belongs to `E` unless its kind differs.
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a key of no declared type.
@@ -80,7 +81,7 @@ pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belong
     other::<E>(is_other, E::SCHEMA.table, partition_key, row_key)
 }
 
-/// Classifies a row in the table of an index of `E`. `Own` is a row of the index.
+/// Classifies a row in the table of an index of `E`. `Own` means that the row belongs to the index.
 ///
 /// # Errors
 /// The errors of [`judge`].
@@ -97,10 +98,10 @@ pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Re
     }
 }
 
-/// Classifies a row that could not be read as an `E`: returns `Ok` if it is of another type.
+/// Classifies a row that could not be read as an `E`: returns `Ok` if the row belongs to another type.
 ///
 /// # Errors
-/// The errors of [`judge`], and `error` itself for a row of the type.
+/// Any error of [`judge`], and `error` itself for a row of type `E`.
 #[cold]
 pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     match judge::<E>(entity)? {
@@ -112,7 +113,7 @@ pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result
 /// Reads a row as a projection of `E`. Since a projection can be read from rows of other types, the row is classified first.
 ///
 /// # Errors
-/// The errors of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
+/// Any error of [`judge`], and of [`FromEntity::from_entity`] for a row of type `E`.
 pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     match judge::<E>(entity)? {
         Belonging::Own => Versioned::read(entity).map(Some),

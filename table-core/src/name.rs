@@ -19,7 +19,7 @@ const METRICS: &str = "$Metrics";
 
 /// The name of a table: 3 to 63 ASCII letters and digits, starting with a letter, not `tables` (TBL-1, TBL-3).
 ///
-/// Comparison ignores case, like in the service; the original case is kept (TBL-2).
+/// Comparison ignores case, as in the service; the original case is kept (TBL-2).
 ///
 /// A name that starts with `$Metrics` belongs to a metrics table of the service. It can be read like any other but not created (TBL-5).
 ///
@@ -83,14 +83,14 @@ impl TableName {
         Err(Error::of(NameFault::Measurements).with_table(self.as_str()))
     }
 
-    /// Creates the name of a store's internal table, which starts with `$`, unlike names of programs (TBL-4).
+    /// Creates the name of a store's internal table. Such names start with `$`, which names of a program's tables cannot (TBL-4).
     #[cfg(feature = "embedded")]
     pub(crate) fn internal(name: &str) -> Self {
         let text: Arc<str> = format!("{INTERNAL}{name}").into();
         Self { folded: text.to_ascii_lowercase().into(), text }
     }
 
-    /// Validates a stored name, of a program's or an internal table.
+    /// Validates a stored name of a program's table or of an internal table.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new).

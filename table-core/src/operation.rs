@@ -21,7 +21,7 @@ pub struct Operation {
     pub kind: OperationKind,
 }
 
-/// The kind of a write. On the wire, `If-Match` alone distinguishes replace and insert-or-replace (UPS-1).
+/// The kind of a write. On the wire, `If-Match` alone distinguishes a replace from an insert-or-replace (UPS-1).
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -39,16 +39,16 @@ pub enum OperationKind {
     Replace(Row, IfMatch),
     /// The entity must exist; absent properties are kept (MRG-1).
     Merge(Row, IfMatch),
-    /// Replaces or inserts (UPS-2).
+    /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrReplace(Row),
-    /// Merges or inserts (UPS-2).
+    /// Merges into the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrMerge(Row),
     /// The entity must exist (DEL-2).
     Delete(IfMatch),
 }
 
 impl OperationKind {
-    /// Returns its name in messages, spans and plans.
+    /// Returns the name of the operation in messages, spans and plans.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl OperationKind {
         }
     }
 
-    /// Returns `true` if it can create an entity.
+    /// Returns `true` if the operation can create an entity.
     pub(crate) const fn may_create(&self) -> bool {
         matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
     }

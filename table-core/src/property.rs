@@ -1,4 +1,4 @@
-//! Rust types as property values: one Edm type for each, `Option` as absence (ENT-3, TYPE-1).
+//! Rust types as property values: one Edm type for each Rust type, and `Option` for absence (ENT-3, TYPE-1).
 
 mod chunks;
 mod fault;
@@ -38,9 +38,9 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |
 ///
-/// An `Edm.DateTime` counts 100 ns, and a finer `DateTime<Utc>` is truncated (TICK-6): the entity is then read back unequal.
-/// [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip) finds it
-/// in a test.
+/// An `Edm.DateTime` has a resolution of 100 ns, and a finer `DateTime<Utc>` is truncated (TICK-6), so the entity is read back unequal.
+/// [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip)
+/// detects untruncated values in a test.
 ///
 /// A custom type can delegate to one of these:
 ///
@@ -81,11 +81,11 @@ use crate::value::{EdmType, Value, ValueRef};
     note = "a parameter of a generic entity needs the bound `<T: Property>`"
 )]
 pub trait Property: Sized {
-    /// The Edm type that it is stored as.
+    /// The Edm type of the stored value.
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// `true` for nested `Option`s, whose kinds of absence a store cannot distinguish. Generated code refuses such types.
+    /// `true` for nested `Option`s, which are refused by generated code because a store cannot distinguish two kinds of absence.
     #[doc(hidden)]
     const IS_OPTION_TWICE: bool = false;
 
@@ -103,7 +103,7 @@ pub trait Property: Sized {
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
     /// Reads the next property of a row if it has this name and type. `None` means that [`from_value`](Self::from_value) must be called. A fast path
-    /// for built-in types, without a value between bytes and field.
+    /// for built-in types that avoids an intermediate value.
     #[doc(hidden)]
     #[inline]
     fn from_next(_row: &mut Reader<'_>, _name: &str) -> Option<Self> {
@@ -175,14 +175,14 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that is not at the expected position, has a convertible type, or is malformed.
+/// Reads a property that the fast path cannot read, because it is at another position, has a convertible type, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);
     search.keep(read)
 }
 
-/// Reads such a property into an existing value.
+/// Reads a property that the fast path cannot read into an existing value.
 #[inline(never)]
 fn anywhere_again<T: Property>(value: &mut T, search: &mut Search<'_>, name: &'static str) -> bool {
     read_anywhere(search, name).map(|read| *value = read).is_some()

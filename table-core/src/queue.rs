@@ -16,7 +16,7 @@ pub use name::QueueName;
 
 use crate::error::Result;
 
-/// A backend for queues of short texts, delivered at least once, approximately in order (QUE-14).
+/// A backend for queues of short text messages, delivered at least once, approximately in order (QUE-14).
 ///
 /// # Contract
 /// - A message stays until it is deleted, the queue is cleared, or its time to live expires. A receive only hides it.
@@ -72,7 +72,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Receives at most `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). An empty list means that none was
+    /// Receives at most `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). An empty list means that no message was
     /// visible.
     ///
     /// # Errors
@@ -90,8 +90,8 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for a count out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
-    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the given receipt; the returned lease has the
-    /// next one (QUE-12).
+    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the given receipt; the returned lease has a new
+    /// one (QUE-12).
     ///
     /// # Errors
     /// `MessageNotFound` if the message does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue`,

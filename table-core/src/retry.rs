@@ -7,7 +7,7 @@ use crate::runtime::{Backoff, Runtime};
 
 /// The number of attempts after write conflicts, and the delays between them: random, up to a maximum that doubles.
 ///
-/// Every read-change-write loop uses it: [`Table::update`](crate::Table::update) and all patterns.
+/// Every read-modify-write loop uses this policy: [`Table::update`](crate::Table::update) and all patterns.
 ///
 /// ```
 /// use std::time::Duration;

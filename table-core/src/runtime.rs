@@ -16,7 +16,7 @@ use crate::clock::Clock;
 
 type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// The clock, sleep function and random numbers of code that waits: workers, retries, backfills.
+/// The clock, sleep function and random numbers of code that waits, such as workers, retries and backfills.
 ///
 /// By default it uses the system clock and sleeps in a separate thread, which needs no runtime and does not block an executor. With a runtime, pass
 /// its timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
@@ -71,7 +71,7 @@ impl Runtime {
         self
     }
 
-    /// Sets the seed, which makes random numbers repeatable.
+    /// Sets the seed, which makes the random numbers reproducible.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.random = Arc::new(AtomicU64::new(seed));
@@ -84,7 +84,7 @@ impl Runtime {
         self.clock.now()
     }
 
-    /// Sleeps. The future can be dropped early.
+    /// Sleeps. The returned future may be dropped before it completes.
     pub async fn sleep(&self, time: Duration) {
         (self.sleep)(time).await;
     }
@@ -106,7 +106,7 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Does not wait if no thread can be started.
+/// Sleeps in a separate thread. Returns immediately if no thread can be started.
 fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     if time.is_zero() {
         return ready(()).boxed();
@@ -171,7 +171,7 @@ pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// Exponential back-off with jitter: each delay is doubled up to a maximum, and half of it is random.
+/// Exponential back-off with jitter: each delay is twice the previous one, up to a maximum, and half of it is random.
 ///
 /// ```
 /// use std::time::Duration;
@@ -196,7 +196,7 @@ impl Backoff {
     pub fn delay(&self, attempt: u32, random: u64) -> Duration {
         let most = self.first.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.most);
         let half = most / 2;
-        // Millionths are precise enough and avoid floating point.
+        // Millionths are precise enough and avoid floating-point arithmetic.
         let millionths = u32::try_from(random % 1_000_001).unwrap_or_default();
         let by_chance = if random == u64::MAX { half } else { half.saturating_mul(millionths) / 1_000_000 };
         half + by_chance

@@ -1,4 +1,4 @@
-//! Typed selections: the keys to read, with the cost class in the type (design promise 2).
+//! Typed selections: the keys to read, with their cost class as a type parameter (design promise 2).
 
 mod argument;
 mod narrowed;
@@ -22,7 +22,7 @@ use crate::key::EntityKey;
 use crate::query::{KeyRange, QueryClass, TextRange};
 use crate::schema::KeyPiece;
 
-/// A cost class as a type. Sealed: the classes are those of the service (CLS-1).
+/// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
 pub trait Class: sealed::Sealed + 'static {
     /// Returns the class of a selection of this many key ranges.
     fn class(ranges: usize) -> QueryClass;
@@ -64,7 +64,7 @@ macro_rules! class {
 }
 
 class! {
-    /// Both keys: one lookup (DQ-2).
+    /// Both keys are given: one lookup (DQ-2).
     Point, _ranges => QueryClass::Point;
     /// One partition and a range of rows (DQ-3).
     RowRange: Paged, _ranges => QueryClass::Range;
@@ -80,7 +80,7 @@ class! {
 
 /// The keys of the entity `E` to read. `C` is the cost class, `F` the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
 ///
-/// A value without a text in the key is an error when the selection is used, not when it is created.
+/// A value that cannot be encoded in a key is an error when the selection is used, not when it is created.
 #[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
 pub struct Selection<E, C, F = Primary> {
     keys: Result<Keys>,
@@ -89,7 +89,7 @@ pub struct Selection<E, C, F = Primary> {
     from: PhantomData<fn() -> F>,
 }
 
-/// A point keeps its two texts, because a lookup needs no range.
+/// The keys of a selection. A point keeps its two keys as strings, because a lookup needs no range.
 #[derive(Clone, Debug)]
 enum Keys {
     Point(String, String),
@@ -103,10 +103,10 @@ impl<E, C: Class, F> Selection<E, C, F> {
         Self::of(ranges.map(Keys::Ranges), None)
     }
 
-    /// Returns the key ranges, in key order: one, except for a fan-out.
+    /// Returns the key ranges, in key order. Only a fan-out has more than one.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value has no text.
+    /// `KeyEncoding` if a given value cannot be encoded.
     pub fn ranges(&self) -> Result<Cow<'_, [KeyRange]>> {
         Ok(match self.keys.as_ref().map_err(Clone::clone)? {
             Keys::Point(partition_key, row_key) => Cow::Owned(vec![KeyRange::point(partition_key, row_key)]),
@@ -125,7 +125,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Converts to a class and a source that are known to fit. A conversion to a scan uses the reason.
+    /// Converts to a class and a source that are known to be suitable. A conversion to a scan uses the given reason.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)
@@ -157,7 +157,7 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value has no text.
+    /// `KeyEncoding` if a given value cannot be encoded.
     pub fn key(&self) -> Result<EntityKey> {
         self.clone().into_key()
     }
@@ -183,8 +183,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the rows of `E`'s indexes: copies and lists whose `RowKey`s, or in the same table whose `PartitionKey`s, start with other literals
-    /// than those of `E` (T066).
+    /// Excludes the rows of `E`'s indexes: copies and lists whose `RowKey`s, or, in the same table, whose `PartitionKey`s start with other literals
+    /// than the keys of `E` (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -229,7 +229,7 @@ fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
     }
 }
 
-/// Returns the parts of a range before and after the partitions that start with a text.
+/// Returns the parts of a range before and after the partitions that start with a literal.
 fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
     let (before, after) = match TextRange::prefix(literal) {
         TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }
@@ -249,7 +249,7 @@ fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
 }
 
 impl<E> Selection<E, Scan> {
-    /// Selects every entity of the table. Plans and spans repeat the reason (design promise 2).
+    /// Selects every entity of the table. Plans and spans contain the reason (design promise 2).
     pub fn scan(reason: impl Into<String>) -> Self {
         let all = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
         Self::of(Ok(Keys::Ranges(vec![all])), Some(reason.into()))

@@ -8,7 +8,7 @@ use crate::value::ValueRef;
 
 /// An enum over the entities of one table. Created by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
-/// Every row of the table can be read as the set: a row of no member is read as a bag (PAT-HET-6). Its values can be written, each like its member:
+/// Every row of the table can be read as the set: a row of no member is read as a bag (PAT-HET-6). Values of a set can be written like its members:
 /// [`TableStoreExt::set`](crate::TableStoreExt::set).
 ///
 /// ```
@@ -21,11 +21,11 @@ use crate::value::ValueRef;
 /// # fn names<E, S: SetOf<E> + EntitySet>() -> Vec<&'static str> { members::<E, S>() }
 /// ```
 pub trait EntitySet: FromEntity + Declared {
-    /// The schemas of its members, in declaration order.
+    /// The schemas of the members, in declaration order.
     const MEMBERS: &'static [&'static EntitySchema];
 }
 
-/// A set with the member `E`, which selections of `E` can be read as.
+/// A set that has the member `E`. Selections of `E` can be read as this set.
 #[diagnostic::on_unimplemented(
     message = "[T106] `{E}` is not a member of the set `{Self}`",
     label = "expected a set with a variant of `{E}`",
@@ -35,7 +35,7 @@ pub trait SetOf<E>: EntitySet {}
 
 /// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` is the schema's kind.
 ///
-/// An entity with an `EntityType` that the schema does not declare is of another type, or of a later version of this one.
+/// An entity with an `EntityType` that the schema does not declare belongs to another type, or to a later version of this one.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -68,7 +68,7 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if a field is stored in chunks, whose later properties come last.
+    /// Returns `true` if a field is stored in chunks, whose properties after the first come last.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
@@ -77,13 +77,13 @@ impl EntitySchema {
         self.properties.split_last().is_some_and(is_more)
     }
 
-    /// Returns `true` if the other type is in the same table (TBL-2).
+    /// Returns `true` if the other type is stored in the same table (TBL-2).
     #[must_use]
     pub(crate) const fn shares_table(&self, other: &Self) -> bool {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
     }
 
-    /// Returns `true` if no row can be of both types, because their kinds or keys differ.
+    /// Returns `true` if no row can belong to both types, because their kinds or keys differ.
     #[must_use]
     pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {

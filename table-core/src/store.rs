@@ -22,17 +22,17 @@ use crate::transaction::Transaction;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// The limits that it enforces.
+    /// The limits that the backend enforces.
     pub limits: Limits,
     /// `true` if results are in key order (ORD-1). `false` for Cosmos DB (COS-1).
     pub ordered: bool,
     /// The maximum `$top` (TOP-2).
     pub top: usize,
-    /// `true` if a started request makes progress without being polled, like a network request. Streams of pages then request the next page before
-    /// they yield the current one.
+    /// `true` if a started request makes progress without being polled, like a network request. Page streams then request the next page before they
+    /// yield the current one.
     pub looks_ahead: bool,
-    /// The smallest difference of two Timestamps, in [ticks](crate::ticks): 1, or more for coarser ones, such as the whole seconds of Cosmos DB for
-    /// NoSQL. Patterns that order by Timestamp are refused there, or use another order.
+    /// The smallest difference between two Timestamps, in [ticks](crate::ticks): 1, or more for coarser Timestamps, such as the whole seconds of
+    /// Cosmos DB for NoSQL. On stores with coarser Timestamps, patterns that order by Timestamp are refused or use another order.
     pub timestamp_step: u64,
 }
 
@@ -86,7 +86,7 @@ pub type Committed = Vec<Option<ETag>>;
 /// Returns the version after an acknowledged write of one entity (ETAG-3).
 ///
 /// # Errors
-/// `InternalError` if it is missing: the write succeeded, but its version is unknown.
+/// `InternalError` if the `ETag` is missing: the write succeeded, but its version is unknown.
 ///
 /// ```
 /// use table_core::store::written;
@@ -129,7 +129,7 @@ pub struct TablePage {
 /// - A read sees every write that was acknowledged before it started (CON-2), and a page is a snapshot of its partition (CON-8).
 /// - A transaction is applied completely or not at all, and is durable once acknowledged (EGT-9, CON-1).
 /// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
-/// - Operations beyond the [`Capabilities`] are refused before anything is written.
+/// - Operations that exceed the [`Capabilities`] are refused before anything is written.
 ///
 /// Higher-level functions are implemented for all backends in [`Table`](crate::Table).
 ///
@@ -149,8 +149,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Extensions that a layer above has attached to this store, such as the participants of the patterns crate. A store that wraps another one
-    /// forwards the call: handles on it would otherwise miss the extensions.
+    /// Extensions that a layer above has attached to this store, such as the participants of the patterns crate. A store that wraps another one must
+    /// forward the call; otherwise, its handles would lack the extensions.
     fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -167,7 +167,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns one page of at most `top` table names that start with `prefix`, from a name on (OPT-5).
+    /// Returns one page of at most `top` table names that start with `prefix`, beginning at a given name (OPT-5).
     fn list_tables(
         &self,
         prefix: &str,

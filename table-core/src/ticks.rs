@@ -25,7 +25,7 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 #[must_use]
 #[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
-    // chrono represents a leap second by 1_000_000_000 or more nanoseconds. Ticks have none (TICK-1), so it counts into the next second.
+    // chrono represents a leap second by 1_000_000_000 or more nanoseconds. Ticks have none (TICK-1), so it counts as part of the next second.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
         .checked_add(i64::from(instant.timestamp_subsec_nanos() / 100))?
@@ -47,13 +47,13 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     Some(date.and_time(NaiveTime::from_num_seconds_from_midnight_opt(seconds, nanos)?).and_utc())
 }
 
-/// Reads an instant in any form that the service accepts, at tick resolution.
+/// Reads an instant in any form that the service accepts, with tick resolution.
 ///
-/// The forms are a date (`2026-11-20`), minutes (`2026-11-20T08:00Z`) and seconds with or without a fraction
-/// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z`, an offset such as `+01:00`, which is converted to UTC (TYPE-7), or missing,
-/// which means UTC. Digits of a fraction below 100 ns are cut off (TICK-6).
+/// The forms are a date (`2026-11-20`), minutes (`2026-11-20T08:00Z`) and seconds with or without a fraction (`2026-11-20T08:00:00.1234567Z`). The
+/// time zone is `Z`, an offset such as `+01:00`, which is converted to UTC (TYPE-7), or missing, which means UTC. Fractional digits below 100 ns are
+/// truncated (TICK-6).
 ///
-/// Returns `None` for any other text, and for an instant outside the years 1 to 9999.
+/// Returns `None` for any other string, and for an instant outside the years 1 to 9999.
 ///
 /// ```
 /// use table_core::ticks;
@@ -106,8 +106,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     Some((clock, if sign == b'-' { -ticks } else { ticks }))
 }
 
-/// Prints an instant as the service prints it: at most seven digits of a fraction, without trailing zeros (TYPE-5). Returns `None`
-/// above [`MAX`].
+/// Prints an instant as the service prints it: at most seven fractional digits, without trailing zeros (TYPE-5). Returns `None` above [`MAX`].
 ///
 /// ```
 /// use table_core::ticks;
@@ -119,8 +118,8 @@ pub fn write(ticks: u64) -> Option<String> {
     print(ticks, ":").map(|printed| printed.as_str().to_owned())
 }
 
-/// Reads `yyyy-mm-ddThh:mm:ss`, at most seven digits of a fraction, and `Z`: the form that the service prints, with or without
-/// trailing zeros (TYPE-5). `colon` is the spelling of a colon, which an `ETag` encodes (ETAG-1).
+/// Reads `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits, and `Z`: the form that the service prints, with or without trailing zeros (TYPE-5).
+/// `colon` is the spelling of a colon, which an `ETag` encodes (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
     let [y0, y1, y2, y3, b'-', o0, o1, b'-', d0, d1, b'T', h0, h1] = *front else { return None };
@@ -185,7 +184,7 @@ impl Printed {
     }
 }
 
-/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the text for colons, which an `ETag` encodes (ETAG-1).
+/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the string written for a colon, which an `ETag` encodes (ETAG-1).
 pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -213,13 +212,13 @@ pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     Some(text)
 }
 
-/// Returns [`MAX`] minus the ticks, so newer instants are smaller (TICK-5). It is its own inverse (TICK-8). `None` above [`MAX`].
+/// Returns [`MAX`] minus the ticks, so that newer instants are smaller (TICK-5). The function is its own inverse (TICK-8). `None` above [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// Returns the current time in tick precision. A key returns it unchanged.
+/// Returns the current time at tick resolution. A key preserves it exactly.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())

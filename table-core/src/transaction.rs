@@ -55,8 +55,8 @@ impl Transaction {
         Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
     }
 
-    /// Requests that a backend which can lose responses stores an identifier with each entity, in order to find out later whether the transaction was
-    /// applied (CON-11). Other backends ignore it.
+    /// Requests that an identifier is stored with each entity, so that a backend which can lose responses can determine later whether the transaction
+    /// was applied (CON-11). Other backends ignore the request.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
@@ -71,8 +71,8 @@ impl Transaction {
     /// Adds an operation.
     ///
     /// # Errors
-    /// `InvalidInput` for more than 100 operations (EGT-2), `RequestBodyTooLarge` above 4 MiB (EGT-3), `InvalidDuplicateRow` for an entity that it
-    /// already writes (EGT-4), and the errors of an entity beyond its limits. The transaction is unchanged then.
+    /// `InvalidInput` for more than 100 operations (EGT-2), `RequestBodyTooLarge` above 4 MiB (EGT-3), `InvalidDuplicateRow` for an entity that the
+    /// transaction already writes (EGT-4), and the errors for an entity that exceeds its limits. After an error, the transaction is unchanged.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {
@@ -87,13 +87,13 @@ impl Transaction {
         Ok(())
     }
 
-    /// Returns `true` if it already writes this row.
+    /// Returns `true` if the transaction already writes this row.
     fn holds(&self, row_key: &RowKey) -> bool {
         let may_hold = self.hashes.is_empty() || self.hashes.contains(&hash(row_key));
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// Returns the size of the transaction with this operation, and of the names in its row.
+    /// Returns the size of the transaction with this operation, and the size of the names in its row.
     fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
@@ -102,7 +102,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity with such a key cannot exist, so the store responds accordingly (KEY-9).
+        // An entity with a key that is too long cannot exist, so the store responds accordingly (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
@@ -148,7 +148,7 @@ impl Transaction {
         self.bytes
     }
 
-    /// Returns its limits.
+    /// Returns the limits of the transaction.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
@@ -174,7 +174,7 @@ mod tests {
             models in prop::collection::vec(crate::row::tests::model(), 1..4),
             rows in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>()), 0..12),
         ) {
-            // Texts of five code units exceed these limits.
+            // Strings of five code units exceed these limits.
             let limits = Limits { string_units: 4, ..Limits::PORTABLE };
             let mut transaction = Transaction::new(PartitionKey::default(), limits).unwrap();
             let mut bytes = 0;

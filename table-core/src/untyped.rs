@@ -1,4 +1,4 @@
-//! Tables without a schema: the functions of [`Table`] on bags of properties, with keys and `$filter` as text.
+//! Tables without a schema: the functions of [`Table`] on bags of properties, with keys and `$filter` as strings.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::table::{EntityQuery, Table};
 
 /// A table whose entities are [`TableEntity`] bags.
 ///
-/// All functions of [`Table`] are available. Selections are built from texts: [`Selection::point`], [`Selection::rows`], [`Selection::partition`].
+/// All functions of [`Table`] are available. Selections are built from strings: [`Selection::point`], [`Selection::rows`], [`Selection::partition`].
 ///
 /// ```
 /// use table_core::{Selection, TableEntity, TableStoreExt, Value, embedded::Engine};
@@ -34,7 +34,7 @@ use crate::table::{EntityQuery, Table};
 pub type UntypedTable<S> = Table<TableEntity, S>;
 
 impl Selection<TableEntity, Point> {
-    /// Selects one entity by the texts of its key, which are validated when the selection is used.
+    /// Selects one entity by the strings of its key, which are validated when the selection is used.
     pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self::of_texts(Ok((partition_key.into(), row_key.into())))
     }
@@ -71,11 +71,11 @@ impl Selection<TableEntity, Partition> {
 impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Starts a query from the text of a `$filter`: `PartitionKey eq 'Sales' and Age ge 30`.
     ///
-    /// Conditions on the keys, joined by `and`, bound the rows that are read (CLS-3).
+    /// Conditions on the keys that are joined by `and` bound the rows that are read (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a filter (FIL-5), and for one that would read the whole table; use [`scan`](Table::scan), which also
-    /// accepts the filter.
+    /// `InvalidInput` for a text that is not a filter (FIL-5), and for a filter that would read the whole table; use [`scan`](Table::scan) instead,
+    /// which also accepts a filter.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
         let class = query.keys.class();
@@ -91,7 +91,7 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
 }
 
 impl<S> EntityQuery<TableEntity, S> {
-    /// Requests only these properties (DQ-13). One that an entity lacks is absent (SEL-3).
+    /// Requests only these properties (DQ-13). A property that an entity lacks is absent (SEL-3).
     pub fn select<N: Into<Cow<'static, str>>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.with_select(Select::names(names))
     }

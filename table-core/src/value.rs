@@ -24,9 +24,9 @@ pub enum EdmType {
     Boolean = 5,
     /// An instant from the year 1601 to 9999, in 100 ns.
     DateTime = 6,
-    /// 128 bits.
+    /// A 128-bit identifier.
     Guid = 7,
-    /// At most 65,536 bytes.
+    /// A byte sequence of at most 65,536 bytes.
     Binary = 8,
 }
 
@@ -62,7 +62,7 @@ impl EdmType {
         }
     }
 
-    /// Returns the type of a name on the wire, or `None` (ENG-10).
+    /// Returns the type that a name denotes on the wire, or `None` (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -148,7 +148,7 @@ pub enum ValueRef<'a> {
     Binary(&'a [u8]),
 }
 
-/// Implements the type of a value, owned or borrowed; variants are named like the types.
+/// Implements the type of a value, owned or borrowed. Variants have the same names as the types.
 macro_rules! edm_type {
     ($value:expr) => {
         match $value {

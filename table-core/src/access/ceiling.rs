@@ -7,9 +7,9 @@ use crate::selection::{Class, FanOut, Partition, PartitionRange, Point, RowRange
 
 /// A cost class that is at most as expensive as the class `K`.
 ///
-/// Each class is within itself and within all later ones of [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or [`PartitionRange`], then
-/// [`Scan`]. A fan-out and a range of partitions do not bound each other: the first sends a fixed number of requests, the second as many as there are
-/// partitions.
+/// A class costs at most as much as itself and every later class in the order [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
+/// [`PartitionRange`], then [`Scan`]. A fan-out and a range of partitions do not bound each other: the first sends a fixed number of requests, the
+/// second as many as there are partitions.
 ///
 /// ```
 /// use table_core::access::WithinCeiling;
@@ -41,7 +41,7 @@ within! {
     Scan: Scan;
 }
 
-/// A proof that a selection reads the declared source. Every source is only the same as itself.
+/// A proof that a selection reads the declared source. Implemented for each source with itself only.
 ///
 /// ```
 /// use table_core::access::SameSource;

@@ -44,7 +44,7 @@
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// The list becomes a type without values. It has one function for each pattern, with the visibility of the list, which returns the selection.
+/// The list becomes a type without values. It has one function for each pattern, which returns the selection and has the visibility of the list.
 /// `PATTERNS` contains all patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
 ///
 /// # Ceilings
@@ -137,7 +137,7 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // Also used for an invalid or missing ceiling, which `@ceiling` reports: everything is within a scan.
+    // Also used if the ceiling is invalid or missing, which `@ceiling` reports: every selection is within a scan.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 

@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as its type, or returns `None` for a row of another declared type. A row that can be read is of the type, because keys and kinds
-/// distinguish types (PAT-HET-1); so most rows are classified by reading them.
+/// Reads a row as its type, or returns `None` for a row of another declared type. A row that can be read as the type is of the type, because keys and
+/// kinds distinguish types (PAT-HET-1). Most rows are therefore classified by reading them.
 ///
 /// # Errors
 /// The errors of [`FromEntity::read_own`].

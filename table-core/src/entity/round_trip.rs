@@ -1,4 +1,4 @@
-//! The round-trip law of entities: the entity that is read equals the one that was written.
+//! The round-trip law of entities: an entity that is written and read back is unchanged.
 
 use std::fmt::Debug;
 
@@ -10,8 +10,8 @@ use crate::query::EntityRef;
 /// their fields' ranges; nothing is stored.
 ///
 /// The law holds for every type that this crate stores, with one exception: a `DateTime<Utc>` is truncated to 100 ns, the precision of an
-/// `Edm.DateTime` (TICK-6). Truncate it when the entity is made, with [`ticks::truncate`](crate::ticks::truncate) or
-/// [`ticks::now`](crate::ticks::now). A `Property` of the program, its JSON and its custom codecs may break the law as well.
+/// `Edm.DateTime` (TICK-6). Truncate it when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or
+/// [`ticks::now`](crate::ticks::now). A custom `Property`, JSON or codec may break the law as well.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -31,7 +31,7 @@ use crate::query::EntityRef;
 /// ```
 ///
 /// # Errors
-/// `EntityMismatch`, with both entities, if one is read back unequal, or is not read; the errors of [`Entity::key_of`] and [`Entity::to_row`].
+/// `EntityMismatch`, with both entities, if one is read back unequal or cannot be read; the errors of [`Entity::key_of`] and [`Entity::to_row`].
 pub fn check_round_trip<'e, E: Entity + PartialEq + Debug>(
     entities: impl IntoIterator<Item = &'e E>,
 ) -> Result<()> {

@@ -88,7 +88,7 @@ pub enum ErrorCode {
     PopReceiptMismatch,
     /// A time or count in a queue operation is out of range (QUE-8, QUE-9).
     OutOfRangeQueryParameterValue,
-    /// A message would be hidden at least as long as it lives (QUE-8).
+    /// A message would stay hidden for its whole time to live (QUE-8).
     InvalidQueryParameterValue,
     /// The blob at an address does not exist (BLB-2).
     BlobNotFound,
@@ -98,7 +98,7 @@ pub enum ErrorCode {
     EntityMismatch,
     /// The program's schema is incompatible with the stored one (EVO rules). Nothing was changed.
     LayoutMismatch,
-    /// Another entity has the value of a unique index. Nothing was written (PAT-INTRA-5).
+    /// Another entity has the same value in a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,
     /// An index list is full. Nothing was written, and entries are never dropped (PAT-IX-4).
     IndexListFull,

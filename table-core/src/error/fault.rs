@@ -6,8 +6,8 @@ use crate::error::code::ErrorCode;
 
 /// The errors of one area of the code, convertible to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
 ///
-/// An area lists its errors in one enum. `thiserror` derives the texts and the cause, and this trait adds code and rule. A text states the fact and
-/// the remedy, in lower case, without a full stop and without the text of the cause, which is printed after it.
+/// An area lists its errors in one enum. `thiserror` derives the messages and the cause, and this trait adds the code and the rule. A message states
+/// the fact and the remedy, in lower case, without a full stop and without the message of the cause, which is printed after it.
 ///
 /// ```
 /// use table_core::error::Fault;

@@ -9,7 +9,7 @@ use crate::row::{Row, RowWriter};
 use crate::ticks;
 use crate::value::Value;
 
-/// Only a few names, so that comparisons find properties; some of them are unusual.
+/// Only a few names, so comparisons often find a property; some of them are unusual.
 pub(crate) const NAMES: [&str; 6] = ["P", "Q", "straße_2", "_", "datetime", "X"];
 
 pub(crate) fn text() -> impl Strategy<Value = String> {

@@ -1,4 +1,4 @@
-//! Lexer of filters: splits the text into words, constants and parentheses, each with its position.
+//! Lexer for filters: splits the text into words, constants and parentheses, each with its position.
 
 use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;

@@ -9,7 +9,7 @@ use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Writes a constant. The parser reads it back as the same value, except a Double that is not finite: `NaN` and `inf` are not in the grammar, and the
+/// Writes a constant. The parser reads the same value back, except for a Double that is not finite: `NaN` and `inf` are not in the grammar, and the
 /// parser refuses them.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {

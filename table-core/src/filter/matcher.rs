@@ -12,7 +12,7 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// Jump targets for a decided filter.
+/// Jump target for a filter that is satisfied.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
@@ -75,7 +75,7 @@ impl Matcher {
             Term::Compare { name, operator, value } => {
                 Some(Test::new(name, *operator, value, if_true, if_false))
             }
-            // A flag is equivalent to `eq true`, which a missing property or another type is not (FIL-13).
+            // A flag is equivalent to `eq true`, which is false for a missing property and for another type (FIL-13).
             Term::Flag(name) => {
                 Some(Test::new(name, Comparison::Eq, &Value::Boolean(true), if_true, if_false))
             }
@@ -127,7 +127,7 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         }
     }
     let starts = starts(terms);
-    // The tests are the comparisons in order; the first test of a condition has as many tests before it.
+    // The tests are the comparisons in order; the first test of a condition is preceded by the tests of all earlier comparisons.
     let mut tests_before = Vec::with_capacity(terms.len());
     let mut tests = 0;
     for term in terms {
@@ -183,7 +183,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // Compared in place: copying a value that was just written, in pieces of other sizes, is slow.
+        // Compared in place, because copying a value that was just written, in pieces of other sizes, is slow.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Reads a Boolean constant, in any case: .NET prints `True`.
+/// Parses a Boolean constant, ignoring case, because .NET prints `True`.
 pub(super) fn truth(word: &str) -> Option<bool> {
     [("true", true), ("false", false)]
         .into_iter()
@@ -228,7 +228,7 @@ pub(super) fn truth(word: &str) -> Option<bool> {
         .map(|(_, flag)| flag)
 }
 
-/// Returns the condition that is `flag` for every entity: each has a `PartitionKey`, and none sorts before the empty text.
+/// Returns the condition that has the value `flag` for every entity. Each entity has a `PartitionKey`, and none sorts before the empty string.
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }

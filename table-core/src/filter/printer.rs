@@ -20,10 +20,10 @@ enum Step {
 
 /// Prints the filter in the service's grammar, not percent-encoded (LIT-4).
 ///
-/// Parentheses are printed where precedence requires them (FIL-2), around the right one of two equal operators if it is a group, and around the
+/// Parentheses are printed where precedence requires them (FIL-2), around the right operand if it is a group with the same operator, and around the
 /// comparison after `not`.
 ///
-/// A filter that passes [`Filter::check`] is parsed back unchanged. Others are printed for people only.
+/// A filter that passes [`Filter::check`] is parsed back unchanged. Others are printed for human readers only.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);

@@ -107,7 +107,7 @@ impl<T: Entity> GroupField for Option<One<T>> {
     }
 }
 
-/// All entities of a type in a group, in key order, with their versions.
+/// All entities of one type in a group, in key order, with their versions.
 ///
 /// ```
 /// use table_core::group::Many;

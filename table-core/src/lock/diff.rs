@@ -1,11 +1,11 @@
-//! Line differences of two texts.
+//! Line-by-line differences between two texts.
 
-/// Returns the lines that only one of the texts has, prefixed with `-` for the old and `+` for the new one.
+/// Returns the lines that occur in only one of the texts, prefixed with `-` for the old text and `+` for the new one.
 ///
-/// Common lines are those of a longest common subsequence.
+/// A line counts as common if it belongs to a longest common subsequence.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
-    // From the last row up: the longest common subsequence of the remaining lines.
+    // Filled from the last row up: the longest common subsequence of the remaining lines.
     let mut common = vec![vec![0_usize; new.len() + 1]];
     for line in old.iter().rev() {
         let below = common.last().cloned().unwrap_or_default();

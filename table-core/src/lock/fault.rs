@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::{ErrorCode, Fault};
 use crate::schema::Verdict;
 
-/// A request to the reader, at the top of each file and in the error for a difference.
+/// The request to read the differences, at the top of each file and in the error for a difference.
 pub(super) const HEAD: &str = "read what changed before you commit it";
 
 /// A layout file that cannot be read or written, or that differs from the program.

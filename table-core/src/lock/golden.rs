@@ -19,7 +19,7 @@ pub struct Layout {
     again: fn(EntityRef<'_>) -> Result<EntityKey>,
 }
 
-/// A sample as a store stores it.
+/// An encoded sample, as read from or written to a layout file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Golden {
     pub(super) partition_key: String,
@@ -28,7 +28,7 @@ pub(super) struct Golden {
 }
 
 impl Layout {
-    /// Creates the layout of `E` with these samples. Choose edge values: zero, the largest, a separator, non-ASCII text.
+    /// Creates the layout of `E` with these samples. Choose edge values, such as zero, the largest number, a separator, and non-ASCII text.
     ///
     /// # Errors
     /// The errors of [`Entity::key_of`] and [`Entity::to_row`], if a sample cannot be stored.
@@ -48,7 +48,7 @@ impl Layout {
         })
     }
 
-    /// Describes the fault of a golden row under the program's schema.
+    /// Returns a description of the mismatch if a golden row cannot be read under the program's schema.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));
@@ -70,7 +70,7 @@ impl Layout {
 }
 
 impl Golden {
-    /// Returns its OData JSON, with one line for each property.
+    /// Returns the OData JSON of the sample, with one line for each property.
     pub(super) fn json(&self) -> Result<String> {
         let row = Row::from_bytes(Arc::from(self.row.as_slice()));
         let read = TableEntity::from_entity(EntityRef::new(&self.partition_key, &self.row_key, row.view()))?;

@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorCode, Fault};
 
-/// A row of no declared type in the range of a read.
+/// A row that belongs to no declared type, found in the range of a read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum MixedFault {
     #[error(

@@ -10,12 +10,13 @@ use crate::value::{EdmType, ValueRef};
 /// Maximum number of chunks of a value: an entity has at most 1 MiB (SIZE-1).
 pub const MOST_CHUNKS: usize = 16;
 
-/// A type that can be stored in chunks: `Vec<u8>`, `String`, and `Option`s of them. Declared by `#[property(chunks)]`.
+/// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
 ///
-/// - The first chunk has the name of the property, the others this name with a number from 1. An empty value is one empty chunk. A chunk has 65,536
-///   bytes or 32,768 UTF-16 code units (TYPE-10), and all but the last are full; a text chunk has one code unit less if a character would be split.
-/// - At most 16 chunks, and at most 1 MiB for the whole entity (SIZE-1).
-/// - A gap, or a chunk of another size, is an error when the value is read, so an update never leaves part of it behind.
+/// - The first chunk has the name of the property; the others have the same name followed by a number, starting with 1. An empty value is one empty
+///   chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all but the last are full; a text chunk has one code unit less if a
+///   character would be split.
+/// - At most 16 chunks per value, and at most 1 MiB for the whole entity (SIZE-1).
+/// - A missing chunk, or a chunk of another size, is an error when the value is read, so remnants of an earlier value are always detected.
 /// - A merge is refused, because it cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are not affected.
 ///
 /// ```
@@ -101,7 +102,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Creates the error for a chunk that is not full, a sign of the remainder of a longer value.
+/// Creates the error for a chunk that is not full, which suggests remnants of a longer value.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }
@@ -165,7 +166,7 @@ impl Chunked for String {
     }
 }
 
-/// Splits a text into the part that fits a chunk and the rest.
+/// Splits a string into the part that fits into one chunk and the rest.
 fn cut(text: &str) -> (&str, &str) {
     let most = Limits::PORTABLE.string_units;
     // No character has more code units than bytes.
@@ -248,7 +249,7 @@ mod tests {
         assert!(code(&[]).unwrap_err().contains("absent"));
         assert!(code(&[("Data1", &[1])]).unwrap_err().contains("`Data1` exists but `Data` does not"));
         assert!(code(&[("Data", &full), ("Data2", &[1])]).unwrap_err().contains("`Data1` does not"));
-        // The remainder that another program's merge left of a longer value.
+        // The chunks of a longer value that another program's merge left behind.
         assert!(
             code(&[("Data", &[1]), ("Data1", &[2])])
                 .unwrap_err()

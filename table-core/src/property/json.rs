@@ -15,7 +15,7 @@ use crate::value::{EdmType, ValueRef};
 ///
 /// - At most 32,768 UTF-16 code units of JSON (TYPE-10); filters see only the text.
 /// - A value whose JSON is `null` is stored as absent, and an absent property is read as `null` (ENT-3): `Json<Option<T>>` and `Option<Json<T>>` are
-///   stored alike.
+///   stored in the same way.
 /// - JSON has no NaN and no infinities: serde writes them as `null`.
 ///
 /// ```
@@ -53,7 +53,7 @@ impl<T: Serialize> Json<T> {
     /// Appends a borrowed value to a row, like [`Property::write_to`] without the wrapper.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name, if the value cannot be JSON: a map whose keys are not texts, a failing `Serialize`.
+    /// `InvalidInput`, with the name, if the value cannot be converted to JSON, such as a map whose keys are not strings.
     ///
     /// ```
     /// use table_core::{Json, row::RowWriter};
@@ -77,7 +77,7 @@ impl<T: DeserializeOwned> Json<T> {
     /// Reads a stored value without the wrapper.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is not an `Edm.String`, or its text is not the JSON of a `T`.
+    /// `EntityMismatch` if the value is not an `Edm.String`, or does not contain the JSON of a `T`.
     ///
     /// ```
     /// use table_core::{Json, ValueRef};

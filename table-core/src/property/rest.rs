@@ -1,4 +1,4 @@
-//! The rest of an entity: properties that no field declares.
+//! The remaining properties of an entity: those that no field declares.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::value::{Value, edm_ticks};
 
 /// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
-/// Collected properties are written back, also by replace and update, which preserves the data of other programs. Names are compared with case, like
-/// in the store (PROP-1). Copies of an index without `include(…)` include them.
+/// Collected properties are written back, including by replace and update, which preserves the data of other programs. Names are case-sensitive, as
+/// in the store (PROP-1). Copies of an index without `include(…)` also contain these properties.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -57,8 +57,8 @@ pub trait Rest: Sized {
     /// Appends the collected properties to a row of the entity, or of its copy in an index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` for a name that the schema declares, for a property or for a key field that the copy stores; `OutOfRangeInput`
-    /// for an instant outside the years 1601 to 9999 (TYPE-6). Both with the name.
+    /// `DuplicatePropertiesSpecified` for a name that the schema already declares, either for a property or for a key field that the copy stores;
+    /// `OutOfRangeInput` for an instant outside the years 1601 to 9999 (TYPE-6). Both with the name.
     fn write_rest(
         &self,
         design: &EntitySchema,

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::row::{Reader, RowView};
 use crate::value::ValueRef;
 
-/// State for generated code. It keeps the first error, to be returned at the end, because a `?` at each property costs more compile time than a `let
-/// … else`.
+/// State of generated code that reads a row. It keeps the first error, to be returned at the end, because a `?` at each property costs more compile
+/// time than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: Reader<'a>,
@@ -20,7 +20,7 @@ impl<'a> Search<'a> {
         Self { row: Reader::new(row), error: None }
     }
 
-    /// Sets the shape of rows that the same program wrote.
+    /// Sets the expected shape: the shape of rows that this program writes.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);

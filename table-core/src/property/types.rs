@@ -110,7 +110,7 @@ fn day_of(text: &str) -> Option<NaiveDate> {
     (text.len() == "yyyy-MM-dd".len()).then_some(day)
 }
 
-/// Returns a time as `HH:mm:ss`, with the digits of a fraction. The error names the property.
+/// Returns a time as `HH:mm:ss`, followed by the fractional digits, if any. The error names the property.
 pub(crate) fn time(name: &str, time: NaiveTime) -> Result<String> {
     if time.nanosecond() >= 1_000_000_000 {
         return Err(Error::of(PropertyFault::LeapSecond(time)).with_property(name));
@@ -127,7 +127,7 @@ fn read_text<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, wanted: &'stat
     read(text).ok_or_else(|| Error::of(PropertyFault::Text { text: text.to_owned(), wanted }))
 }
 
-/// Reads a text into an existing `String`.
+/// Reads a string into an existing `String`.
 #[inline]
 fn text_over(value: &mut String, row: &mut Reader<'_>, name: &str) -> bool {
     let Some(text) = row.text(name) else { return false };

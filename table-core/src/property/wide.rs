@@ -9,8 +9,8 @@ use crate::value::{EdmType, ValueRef};
 #[derive(Debug)]
 pub enum Int64 {}
 
-/// A type that stores an integer `T` (TYPE-1). It is not implemented for 128-bit and pointer-sized integers. The bound exists for its message, in place
-/// of the message of [`Property`].
+/// A type that stores an integer `T` (TYPE-1). It is not implemented for 128-bit and pointer-sized integers. The bound exists for its error message,
+/// which replaces the message of [`Property`].
 #[diagnostic::on_unimplemented(
     message = "[T051] `{T}` cannot be a property: the largest integer of a property is Edm.Int64, with 64 bits and a sign",
     label = "expected `i64`, `u64` or a smaller integer",
@@ -18,7 +18,7 @@ pub enum Int64 {}
     note = "`u128` and `i128` can be used in keys, where they are text; `usize` and `isize` differ between machines"
 )]
 pub trait Holds<T> {
-    /// Converts a value to the stored one.
+    /// Converts a value to its stored form.
     fn store(value: &T) -> i64;
 
     /// Converts a stored value.
@@ -27,7 +27,7 @@ pub trait Holds<T> {
 
 macro_rules! refused {
     ($($type:ty)*) => {$(
-        // With a lifetime, because the bound must be checked where the type is used.
+        // Has a lifetime, because the bound must be checked where the type is used.
         impl Property for $type
         where
             for<'a> Int64: Holds<$type>,

@@ -37,7 +37,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
-/// Checks how long a message is hidden: whole seconds, from `least` to seven days.
+/// Checks the time for which a message is hidden: whole seconds, from `least` to seven days.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` (QUE-8).
@@ -48,7 +48,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
     Err(refused(queue, QueueFault::Hidden { time, least, most: HIDDEN }))
 }
 
-/// Checks the size of a text: at most 64 KiB of UTF-8.
+/// Checks the size of a message's text: at most 64 KiB of UTF-8.
 ///
 /// # Errors
 /// `RequestBodyTooLarge` (QUE-6).

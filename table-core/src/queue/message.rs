@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// The identifier of a message, assigned by the backend: the text of a GUID on the service (QUE-5).
+/// The identifier of a message, assigned by the backend: a GUID as a string on the service (QUE-5).
 ///
 /// ```
 /// use table_core::queue::MessageId;
@@ -23,7 +23,7 @@ impl MessageId {
         Self(id.into())
     }
 
-    /// Returns its text.
+    /// Returns the identifier as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -54,7 +54,7 @@ impl PopReceipt {
         Self(receipt.into())
     }
 
-    /// Returns its text, which may contain `+`, `/` and `=` (QUE-16).
+    /// Returns the receipt as a string, which may contain `+`, `/` and `=` (QUE-16).
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -89,11 +89,11 @@ impl Default for TimeToLive {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PutMessage {
-    /// At most 64 KiB of UTF-8 (QUE-6).
+    /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The time for which it is hidden at first: 0 to 7 days, in whole seconds, less than its time to live (QUE-8).
+    /// The time for which the message is hidden at first: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
     pub hidden: Duration,
-    /// Its time to live.
+    /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
 }
 
@@ -104,14 +104,14 @@ impl PutMessage {
         Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
     }
 
-    /// Hides it at first.
+    /// Sets the time for which the message is hidden at first.
     #[must_use]
     pub const fn hidden(mut self, time: Duration) -> Self {
         self.hidden = time;
         self
     }
 
-    /// Sets its time to live.
+    /// Sets the time after which the message is deleted.
     #[must_use]
     pub const fn time_to_live(mut self, time: TimeToLive) -> Self {
         self.time_to_live = time;
@@ -123,15 +123,15 @@ impl PutMessage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Its identity.
+    /// The identifier of the message.
     pub id: MessageId,
-    /// Its text.
+    /// The text of the message.
     pub text: String,
-    /// The time it was added.
+    /// The time at which the message was added.
     pub inserted: DateTime<Utc>,
-    /// The time it expires; `None` for never (QUE-7).
+    /// The time at which the message expires; `None` for never (QUE-7).
     pub expires: Option<DateTime<Utc>>,
-    /// The number of times it was received: one after the first receive (QUE-10).
+    /// The number of times the message was received: 1 after the first receive (QUE-10).
     pub dequeue_count: u32,
 }
 
@@ -149,7 +149,7 @@ impl Message {
     }
 }
 
-/// A message with the right to delete or update it, until it becomes visible and is received again (QUE-11).
+/// A message with the right to delete or update it, valid until the message becomes visible and is received again (QUE-11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
@@ -157,7 +157,7 @@ pub struct Lease {
     pub message: Message,
     /// The receipt.
     pub receipt: PopReceipt,
-    /// The time it becomes visible again.
+    /// The time at which the message becomes visible again.
     pub visible: DateTime<Utc>,
 }
 

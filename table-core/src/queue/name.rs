@@ -45,7 +45,7 @@ impl QueueName {
     /// Returns the name of the poison queue for messages that cannot be processed (QUE-20).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if this name is longer than 56 characters, so `-poison` does not fit.
+    /// `OutOfRangeInput` if this name is longer than 56 characters, which leaves no space for `-poison`.
     pub fn poison(&self) -> Result<Self> {
         Self::new(&format!("{}-poison", self.0))
     }

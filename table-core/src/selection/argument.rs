@@ -1,4 +1,4 @@
-//! Arguments of the selecting functions: values, ranges of values, prefixes.
+//! Arguments of functions that select rows: values, ranges of values, and prefixes.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -116,8 +116,8 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 
 /// A marker for key parts that support ranges. Only `Ordered<true>` is implemented, for all types.
 ///
-/// A range of values is a range of keys only if texts sort like values (law K3 of [`codec`](crate::key::codec)). For other parts a range does not
-/// compile.
+/// A range of values is a range of keys only if encodings sort like values (law K3 of [`codec`](crate::key::codec)). For other parts, a range does
+/// not compile.
 ///
 /// ```
 /// use table_core::selection::Ordered;
@@ -143,8 +143,8 @@ impl<R> Ordered<true> for R {}
 
 /// A marker for key parts that can be selected without the parts after them. Only `SelfDelimiting<true>` is implemented, for all types.
 ///
-/// A part whose end is only found by reading the key from its end shares prefixes with longer values, so no key range contains exactly the rows of
-/// one value or prefix.
+/// A value of a part that can only be delimited from the end of the key shares its prefix with longer values, so no key range contains exactly the
+/// rows of one value or prefix.
 ///
 /// ```
 /// use table_core::selection::SelfDelimiting;
@@ -168,7 +168,7 @@ pub trait SelfDelimiting<const ENDS: bool> {}
 
 impl<R> SelfDelimiting<true> for R {}
 
-/// A prefix of a text in a key: any `str`, for parts of type `String` whose codec `C` writes character by character.
+/// A prefix of a string in a key: any `str`, for parts of type `String` whose codec `C` encodes character by character.
 ///
 /// ```
 /// use table_core::key::codec::Text;

@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::query::KeyRange;
 use crate::selection::{Class, Selection};
 
-/// A selection under construction: `Employee::rows("Sales")`. Generated code implements it once for each of its types. With `From` impls for
-/// [`Selection`] instead, rustc would compare all of them.
+/// A selection under construction: `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. With `From` impls for
+/// [`Selection`] instead, rustc would have to consider all of them.
 #[doc(hidden)]
 pub trait Narrowed {
     /// The entity.
@@ -18,7 +18,7 @@ pub trait Narrowed {
     /// Returns the key ranges.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value has no text.
+    /// `KeyEncoding` if a given value cannot be encoded.
     fn ranges(self) -> Result<Vec<KeyRange>>;
 }
 

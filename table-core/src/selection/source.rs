@@ -40,7 +40,7 @@ use crate::schema::IndexSchema;
 pub trait Source: sealed::Sealed + 'static {
     /// The index; `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
-    /// The consistency of its rows with the entities.
+    /// The consistency of the source's rows with the entities.
     type Consistency: Consistency;
 }
 
@@ -165,7 +165,7 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`: entities as any of their types, copies as projections of their included fields.
+/// A source whose rows can be read as `T`: entities can be read as any of their types, and copies as projections of their included fields.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -217,7 +217,7 @@ pub trait ReadableAs<T>: Source {
     /// The errors of [`FromEntity::from_entity`].
     fn read(entity: EntityRef<'_>) -> Result<T>;
 
-    /// `true` if rows of other declared types may be among its rows.
+    /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
     /// Reads a row, or returns `None` for a row of another declared type.

@@ -6,10 +6,10 @@ use std::fmt;
 use crate::error::Error;
 use crate::transaction::Transaction;
 
-/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, and the last response (CON-11).
+/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, with the error of the last attempt (CON-11).
 ///
-/// A backend that can lose responses makes it the source of such errors. The caller can then read the entities and compare them with the request,
-/// or leave that to a background worker. A write that may have been applied is never reverted without reading.
+/// A backend that can lose responses sets it as the source of such errors. The caller can then read the entities and compare them with the request,
+/// or leave that to a background worker. A write that may have been applied must never be reverted without a read.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -44,13 +44,13 @@ impl AmbiguousWrite {
         error.source()?.downcast_ref()
     }
 
-    /// Returns the transaction as it was sent, with the properties that the backend added.
+    /// Returns the transaction as it was sent, including the properties that the backend added.
     #[must_use]
     pub const fn transaction(&self) -> &Transaction {
         &self.transaction
     }
 
-    /// Returns the error for a write that may have been applied, with the location of the last response.
+    /// Returns the error for a write that may have been applied, with the table, key and operation of the last response.
     #[must_use]
     pub fn into_error(self) -> Error {
         let last = &self.last;

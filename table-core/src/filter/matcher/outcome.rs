@@ -28,13 +28,13 @@ pub(super) const fn accepted(operator: Comparison) -> u8 {
     }
 }
 
-/// A constant, in each type that it can be compared as.
+/// A constant, converted to each type with which it can be compared.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     String(Box<str>),
-    /// Widens to the stored type (FIL-15).
+    /// Widened to the stored type (FIL-15).
     Int32(i32),
-    /// Widens to a stored Double (FIL-15).
+    /// Widened to a stored Double (FIL-15).
     Int64(i64),
     Double(f64),
     Boolean(bool),
