@@ -5,6 +5,8 @@
 //! pictures and tables.
 
 #[cfg(test)]
+mod compare;
+#[cfg(test)]
 mod costs;
 #[cfg(test)]
 mod crates;
@@ -35,6 +37,7 @@ mod chapters {
         azure "azure.md"
         capacity "capacity.md"
         combining "combining.md"
+        compare "../compare.md"
         evolution "evolution.md"
         first_steps "first-steps.md"
         from_azure_data_tables "from-azure-data-tables.md"

@@ -1,0 +1,92 @@
+//! Employees with a unique e-mail on `native_db`, for the page `docs/compare.md`.
+
+use std::ops::RangeInclusive;
+
+use native_db::db_type::{Error, Result};
+use native_db::{Builder, Database, Models, ToKey, native_db};
+use native_model::{Model, native_model};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[native_model(id = 1, version = 1)]
+#[native_db(
+    primary_key(place -> String),
+    secondary_key(company_email -> String, unique)
+)]
+struct Employee {
+    company: String,
+    department: String,
+    id: u32,
+    email: String,
+}
+
+impl Employee {
+    fn place(&self) -> String {
+        place(&self.company, &self.department, self.id)
+    }
+
+    fn company_email(&self) -> String {
+        company_email(&self.company, &self.email)
+    }
+}
+
+/// Returns a key that sorts by company, department and number.
+fn place(company: &str, department: &str, id: u32) -> String {
+    format!("{company}\0{department}\0{id:010}")
+}
+
+fn company_email(company: &str, email: &str) -> String {
+    format!("{company}\0{email}")
+}
+
+fn insert(db: &Database<'_>, ada: Employee) -> Result<()> {
+    let write = db.rw_transaction()?;
+    write.insert(ada)?;
+    write.commit()
+}
+
+fn by_email(db: &Database<'_>, company: &str, email: &str) -> Result<Option<Employee>> {
+    let read = db.r_transaction()?;
+    read.get().secondary(EmployeeKey::company_email, company_email(company, email))
+}
+
+fn of_department(
+    db: &Database<'_>,
+    company: &str,
+    department: &str,
+    ids: RangeInclusive<u32>,
+) -> Result<Vec<Employee>> {
+    let read = db.r_transaction()?;
+    let employees = read.scan().primary::<Employee>()?;
+    let at = |id| place(company, department, id);
+    let found = employees.range(at(*ids.start())..=at(*ids.end()))?;
+    found.collect()
+}
+
+fn change_email(db: &Database<'_>, ada: &Employee, email: &str) -> Result<()> {
+    let write = db.rw_transaction()?;
+    write.update(ada.clone(), Employee { email: email.to_owned(), ..ada.clone() })?;
+    write.commit()
+}
+
+fn main() -> Result<()> {
+    let mut models = Models::new();
+    models.define::<Employee>()?;
+    let db = Builder::new().create_in_memory(&models)?; // or `create(&models, "company.db")?`
+    let ada = Employee {
+        company: "contoso".into(),
+        department: "Sales".into(),
+        id: 223,
+        email: "ada@contoso.com".into(),
+    };
+    insert(&db, ada.clone())?;
+    assert_eq!(by_email(&db, "contoso", "ada@contoso.com")?.as_ref(), Some(&ada));
+    assert_eq!(of_department(&db, "contoso", "Sales", 100..=299)?, [ada.clone()]);
+
+    let second = insert(&db, Employee { id: 224, ..ada.clone() });
+    assert!(matches!(second, Err(Error::DuplicateKey { .. })));
+
+    change_email(&db, &ada, "lovelace@contoso.com")?;
+    assert_eq!(by_email(&db, "contoso", "ada@contoso.com")?, None);
+    Ok(())
+}

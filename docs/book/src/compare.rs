@@ -1,0 +1,25 @@
+//! The lines of other libraries on the page of the comparison are lines of programs that compile.
+
+use std::fs;
+
+use crate::pages::{read, root};
+
+/// The programs in `benches/examples`, in the order of the page.
+const PROGRAMS: [&str; 3] = ["compare_rusqlite.rs", "compare_native_db.rs", "compare_redb.rs"];
+
+/// A line of a block in place of lines that the page leaves out.
+const LEFT_OUT: &str = "\n// …\n";
+
+#[test]
+fn the_lines_of_other_libraries_are_lines_of_their_programs() {
+    let page = read("compare.md");
+    let shown = page.split("\n```rust,ignore\n").skip(1).filter_map(|rest| rest.split("\n```\n").next());
+    let shown: Vec<&str> = shown.collect();
+    assert_eq!(shown.len(), PROGRAMS.len(), "one block for each program");
+    for (name, block) in PROGRAMS.into_iter().zip(shown) {
+        let program = fs::read_to_string(root().join("benches/examples").join(name)).unwrap();
+        for part in block.split(LEFT_OUT) {
+            assert!(program.contains(part), "{name} does not have these lines of compare.md:\n{part}");
+        }
+    }
+}
