@@ -1,11 +1,14 @@
 //! Employees with a unique e-mail on `native_db`, for the page `docs/compare.md`.
 
 use std::ops::RangeInclusive;
+use std::slice;
 
-use native_db::db_type::{Error, Result};
+use native_db::db_type::Error;
 use native_db::{Builder, Database, Models, ToKey, native_db};
 use native_model::{Model, native_model};
 use serde::{Deserialize, Serialize};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[native_model(id = 1, version = 1)]
@@ -39,37 +42,37 @@ fn company_email(company: &str, email: &str) -> String {
     format!("{company}\0{email}")
 }
 
-fn insert(db: &Database<'_>, ada: Employee) -> Result<()> {
+fn insert(db: &Database<'_>, ada: Employee) -> Outcome<()> {
     let write = db.rw_transaction()?;
     write.insert(ada)?;
-    write.commit()
+    Ok(write.commit()?)
 }
 
-fn by_email(db: &Database<'_>, company: &str, email: &str) -> Result<Option<Employee>> {
+fn by_email(db: &Database<'_>, company: &str, email: &str) -> Outcome<Option<Employee>> {
     let read = db.r_transaction()?;
-    read.get().secondary(EmployeeKey::company_email, company_email(company, email))
+    Ok(read.get().secondary(EmployeeKey::company_email, company_email(company, email))?)
 }
 
 fn of_department(
     db: &Database<'_>,
     company: &str,
     department: &str,
-    ids: RangeInclusive<u32>,
-) -> Result<Vec<Employee>> {
+    ids: &RangeInclusive<u32>,
+) -> Outcome<Vec<Employee>> {
     let read = db.r_transaction()?;
     let employees = read.scan().primary::<Employee>()?;
     let at = |id| place(company, department, id);
-    let found = employees.range(at(*ids.start())..=at(*ids.end()))?;
-    found.collect()
+    let found = employees.range(at(*ids.start())..=at(*ids.end()))?.collect::<Result<_, Error>>();
+    Ok(found?)
 }
 
-fn change_email(db: &Database<'_>, ada: &Employee, email: &str) -> Result<()> {
+fn change_email(db: &Database<'_>, ada: &Employee, email: &str) -> Outcome<()> {
     let write = db.rw_transaction()?;
     write.update(ada.clone(), Employee { email: email.to_owned(), ..ada.clone() })?;
-    write.commit()
+    Ok(write.commit()?)
 }
 
-fn main() -> Result<()> {
+fn main() -> Outcome<()> {
     let mut models = Models::new();
     models.define::<Employee>()?;
     let db = Builder::new().create_in_memory(&models)?; // or `create(&models, "company.db")?`
@@ -81,10 +84,10 @@ fn main() -> Result<()> {
     };
     insert(&db, ada.clone())?;
     assert_eq!(by_email(&db, "contoso", "ada@contoso.com")?.as_ref(), Some(&ada));
-    assert_eq!(of_department(&db, "contoso", "Sales", 100..=299)?, [ada.clone()]);
+    assert_eq!(of_department(&db, "contoso", "Sales", &(100..=299))?, slice::from_ref(&ada));
 
     let second = insert(&db, Employee { id: 224, ..ada.clone() });
-    assert!(matches!(second, Err(Error::DuplicateKey { .. })));
+    assert!(second.is_err_and(|error| matches!(error.downcast_ref(), Some(Error::DuplicateKey { .. }))));
 
     change_email(&db, &ada, "lovelace@contoso.com")?;
     assert_eq!(by_email(&db, "contoso", "ada@contoso.com")?, None);

@@ -1,6 +1,7 @@
 //! Employees with a unique e-mail on `SQLite`, for the page `docs/compare.md`.
 
 use std::ops::RangeInclusive;
+use std::slice;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Result, Row, params};
 
@@ -48,7 +49,7 @@ fn of_department(
     db: &Connection,
     company: &str,
     department: &str,
-    ids: RangeInclusive<u32>,
+    ids: &RangeInclusive<u32>,
 ) -> Result<Vec<Employee>> {
     let sql = "SELECT * FROM employees
         WHERE company = ?1 AND department = ?2 AND id BETWEEN ?3 AND ?4 ORDER BY id";
@@ -75,7 +76,7 @@ fn main() -> Result<()> {
     };
     insert(&db, &ada)?;
     assert_eq!(by_email(&db, "contoso", "ada@contoso.com")?.as_ref(), Some(&ada));
-    assert_eq!(of_department(&db, "contoso", "Sales", 100..=299)?, [ada.clone()]);
+    assert_eq!(of_department(&db, "contoso", "Sales", &(100..=299))?, slice::from_ref(&ada));
 
     let second = insert(&db, &Employee { id: 224, ..ada.clone() });
     assert!(second.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)));
