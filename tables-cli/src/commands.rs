@@ -1,29 +1,40 @@
 //! The commands, one module each.
 
+mod audit;
+mod backup;
+mod check;
 mod complete;
 mod copy;
 mod count;
 mod delete;
 mod describe;
+mod doctor;
 mod explain;
 mod export;
 mod folder;
 mod get;
+mod heat;
 mod import;
 mod infer;
 mod list;
+mod patch;
+mod poison;
+mod properties;
 mod put;
 mod query;
+mod restore;
 mod serve;
 mod sync;
+mod tail;
 
 use std::io::Write;
 
 use clap::{Parser, Subcommand};
-use table_core::TableName;
+use table_core::{DynTableStore, TableName};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Format;
+use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
 /// Look at, change, move and keep any table: of Azure Table Storage, an emulator, a table-server, or a folder.
@@ -51,14 +62,28 @@ enum Command {
     Get(get::Get),
     /// Show entities by parts of their keys, by keys, or by a condition
     Query(query::Query),
+    /// Show the newest rows of a partition, and follow the rows that are added
+    Tail(tail::TailTable),
     /// Count entities, in sum or by partition, and compute their checksum
     Count(count::Count),
+    /// Show the partitions of a table by rows or bytes, as text or as a picture
+    Heat(heat::ShowHeat),
     /// Show the cost of a query without running it
     Explain(explain::Explain),
+    /// Report faults of design that the rows of a table reveal, each with rule, sample rows and fix
+    Audit(audit::AuditTables),
+    /// Check indexes and outboxes, as far as the stored schema describes them
+    Check(check::Check),
+    /// Repair indexes, as far as the stored schema describes them
+    Repair(check::Repair),
+    /// List, requeue or discard the intents that workers set aside
+    Poison(poison::Poison),
     /// Write the Rust declaration that explains the rows of a table
     Infer(infer::Infer),
     /// Write one entity
     Put(put::Put),
+    /// Change or remove some properties of an entity that exists
+    Patch(patch::Patch),
     /// Delete entities by key, range, partition or condition
     Delete(delete::Delete),
     /// Write the entities of a table to a file
@@ -69,21 +94,27 @@ enum Command {
     Copy(copy::Copy),
     /// Make a table equal to another: add, change and delete what differs
     Sync(sync::Sync),
-    /// Copy a folder, consistently and incrementally, while programs write to it
-    Backup(folder::Backup),
-    /// Restore a folder from a backup
-    Restore(folder::Restore),
+    /// Back up all tables of a store as a new generation: all rows first, then the changes, deletions included
+    Backup(backup::Backup),
+    /// Restore a generation, a table, a partition or a key of a backup to any store
+    Restore(restore::Restore),
     /// Read every checksum of a folder
+    #[command(after_help = "Example: tables verify --store data/company")]
     Verify,
     /// Merge the files of a folder, so that deleted rows give back their room
+    #[command(after_help = "Example: tables compact --store data/company")]
     Compact,
     /// Show what an engine holds and has done
+    #[command(after_help = "Example: tables stats --store data/company")]
     Stats,
+    /// Report why a store cannot be used: name, connection, clock, credential, lock
+    Doctor(doctor::Doctor),
     /// Serve a folder to programs in any language, over the protocol of Azure Table Storage
     Serve(serve::Serve),
     /// Write completions for a shell
     Completions(complete::Completions),
     /// Write the manual page
+    #[command(after_help = "Example: tables man > tables.1")]
     Man,
 }
 
@@ -99,17 +130,25 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
         Command::Describe(command) => command.run(&context, out).await,
         Command::Get(command) => command.run(&context, out).await,
         Command::Query(command) => command.run(&context, out).await,
+        Command::Tail(command) => command.run(&context, out).await,
+        Command::Doctor(command) => command.run(&context, out).await,
         Command::Count(command) => command.run(&context, out).await,
         Command::Explain(command) => command.run(&context, out).await,
+        Command::Audit(command) => command.run(&context, out).await,
+        Command::Check(command) => command.run(&context, out).await,
+        Command::Repair(command) => command.run(&context, out).await,
+        Command::Poison(command) => command.run(&context, out).await,
         Command::Infer(command) => command.run(&context, out).await,
         Command::Put(command) => command.run(&context, out).await,
+        Command::Patch(command) => command.run(&context, out).await,
+        Command::Heat(command) => command.run(&context, out).await,
         Command::Delete(command) => command.run(&context, out).await,
         Command::Export(command) => command.run(&context, out).await,
         Command::Import(command) => command.run(&context, out).await,
         Command::Copy(command) => command.run(&context, out).await,
         Command::Sync(command) => command.run(&context, out).await,
         Command::Backup(command) => command.run(&context, out).await,
-        Command::Restore(command) => command.run(out),
+        Command::Restore(command) => command.run(&context, out).await,
         Command::Verify => folder::verify(&context, out),
         Command::Compact => folder::compact(&context, out).await,
         Command::Stats => folder::stats(&context, out),
@@ -128,6 +167,15 @@ struct Context {
 /// Returns the name of a table.
 fn table(name: &str) -> Result<TableName> {
     Ok(TableName::new(name)?)
+}
+
+/// Returns the tables that a command names: one, or all that programs created.
+async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableName>> {
+    if let Some(name) = name {
+        return Ok(vec![table(name)?]);
+    }
+    let all = all_tables(store).await?;
+    Ok(all.into_iter().filter(|name| !list::is_own(name.as_str())).collect())
 }
 
 /// Writes a line of a report.

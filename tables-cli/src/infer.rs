@@ -14,6 +14,7 @@ mod source;
 use table_core::TableEntity;
 
 pub use key::Piece;
+pub use kinds::Group;
 pub use part::Codec;
 pub use properties::Property;
 
@@ -76,7 +77,19 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-fn of_group(group: &kinds::Group<'_>, names: &mut name::Names) -> Kind {
+/// Returns the rows by kind, the most frequent kind first, and the rows that are too few to make a kind.
+#[must_use]
+pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
+    kinds::group(rows)
+}
+
+/// Returns the pieces into which some keys of one kind are cut.
+#[must_use]
+pub fn pieces(keys: &[&str]) -> Vec<Piece> {
+    key::pieces(keys)
+}
+
+fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     let rows = &group.rows;
     let texts = |of: fn(&TableEntity) -> &str| rows.iter().map(|row| of(row)).collect::<Vec<_>>();
     let mut partition_key = key::pieces(&texts(|row| row.key().partition_key.as_str()));

@@ -1,6 +1,7 @@
 //! Keys by their parts: the stored schema of a table, read by people and turned into key ranges.
 
 mod codec;
+mod newest;
 mod request;
 mod split;
 
@@ -10,7 +11,9 @@ use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 
 use crate::failure::Result;
 use crate::rows;
-pub use request::{PartRequest, key_range};
+pub use codec::{can_encode, decode as decode_text, encode_value};
+pub use newest::is_newest_first;
+pub use request::{PartRequest, key_range, source_of};
 
 /// The table that holds the stored schemas of all tables of a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
@@ -67,6 +70,12 @@ pub fn name_of(source: &Source) -> &str {
     }
 }
 
+/// Returns `true` if a property has the name of a Rust field: `EmployeeId` for `employee_id`.
+#[must_use]
+pub fn is_field(field: &str, property: &str) -> bool {
+    field.replace('_', "").eq_ignore_ascii_case(property)
+}
+
 /// Returns the parts of an entity's key; `None` if the key is not one of this schema.
 #[must_use]
 pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
@@ -77,6 +86,20 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
         value: codec::decode(codec, text),
     });
     Some(decoded.collect())
+}
+
+/// Returns `true` if a text is one that the pieces of a key write.
+#[must_use]
+pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
+    split::split(pieces, text).is_some()
+}
+
+/// Returns the parts of a key as they are stored: source, codec and text; `None` if the pieces do not write this text.
+#[must_use]
+pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
+    let parts = split::split(pieces, text)?;
+    let owned = |(source, codec, text): split::Cut<'_>| (source.clone(), codec.to_owned(), text.to_owned());
+    Some(parts.into_iter().map(owned).collect())
 }
 
 /// Returns the pattern of a key for people: `empid_{id}`.

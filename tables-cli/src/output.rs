@@ -24,7 +24,12 @@ pub enum Format {
     Csv,
 }
 
-/// Writes entities in a format, as they arrive.
+/// The most rows of one grid: columns are aligned within it.
+const GRID_ROWS: usize = 1_000;
+/// The most rows as CSV whose columns are not named.
+const CSV_ROWS: usize = 10_000;
+
+/// Writes entities in a format, as they arrive. Memory holds at most 10,000 rows.
 #[expect(missing_debug_implementations, reason = "holds an output that has none")]
 pub struct Entities<'a> {
     format: Format,
@@ -54,8 +59,14 @@ impl<'a> Entities<'a> {
             }
             Format::Table => {
                 self.grid.push(&entity, if self.raw { &[] } else { self.schemas });
-                Ok(())
+                if self.grid.len() < GRID_ROWS {
+                    return Ok(());
+                }
+                write!(self.out, "{}", std::mem::take(&mut self.grid)).map_err(Failure::file("-"))
             }
+            Format::Csv if self.held.len() >= CSV_ROWS => Err(Failure::Refused(format!(
+                "the columns of more than {CSV_ROWS} rows are not known before the last one; use `tables export TABLE - --form csv`"
+            ))),
             Format::Csv => {
                 self.held.push(entity);
                 Ok(())

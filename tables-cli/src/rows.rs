@@ -1,4 +1,4 @@
-//! The rows a command works on: options that select them, and the pages that bring them.
+//! The rows that a command reads or writes: options that select them, and pages of a query.
 
 use std::ops::Bound;
 
@@ -9,27 +9,57 @@ use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore
 use crate::failure::{Failure, Result};
 use crate::keys::{self, PartRequest};
 
+/// Options that select rows by their keys.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct KeySelection {
+    /// Only this PartitionKey
+    #[arg(long, value_name = "KEY", conflicts_with = "partitions")]
+    pub partition: Option<String>,
+    /// Only partitions in a range (A..B, both included) or with a prefix (A*)
+    #[arg(long, value_name = "RANGE")]
+    pub partitions: Option<TextRangeArgument>,
+    /// Only this RowKey
+    #[arg(long, value_name = "KEY", conflicts_with = "rows")]
+    pub row: Option<String>,
+    /// Only rows in a range (A..B, both included) or with a prefix (A*)
+    #[arg(long, value_name = "RANGE")]
+    pub rows: Option<TextRangeArgument>,
+}
+
+impl KeySelection {
+    /// Returns `true` if every key is selected.
+    #[must_use]
+    pub const fn is_all(&self) -> bool {
+        self.partition.is_none() && self.partitions.is_none() && self.row.is_none() && self.rows.is_none()
+    }
+
+    /// Returns the range of keys.
+    #[must_use]
+    pub fn key_range(&self) -> KeyRange {
+        let range = |one: Option<&String>, many: Option<&TextRangeArgument>| match (one, many) {
+            (Some(text), _) => TextRange::exactly(text.as_str()),
+            (None, Some(range)) => range.0.clone(),
+            (None, None) => TextRange::ALL,
+        };
+        KeyRange {
+            partition_key: range(self.partition.as_ref(), self.partitions.as_ref()),
+            row_key: range(self.row.as_ref(), self.rows.as_ref()),
+        }
+    }
+}
+
 /// Options that select rows of a table.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Selection {
     /// Conditions on parts of the key, as the stored schema names them: department=Sales id=100..199 email=ada*
-    #[arg(value_name = "PART=VALUE")]
+    #[arg(value_name = "PART=VALUE", conflicts_with_all = ["partition", "partitions", "row", "rows"])]
     pub parts: Vec<PartRequest>,
-    /// The entity type whose parts are meant, where the table holds several
+    /// The entity type whose parts are meant, if the table contains several
     #[arg(long, value_name = "TYPE")]
     pub entity: Option<String>,
-    /// Only this PartitionKey
-    #[arg(long, value_name = "KEY", conflicts_with_all = ["partitions", "parts"])]
-    pub partition: Option<String>,
-    /// Only partitions in a range (A..B, both included) or with a prefix (A*)
-    #[arg(long, value_name = "RANGE", conflicts_with = "parts")]
-    pub partitions: Option<TextRangeArgument>,
-    /// Only this RowKey
-    #[arg(long, value_name = "KEY", conflicts_with_all = ["rows", "parts"])]
-    pub row: Option<String>,
-    /// Only rows in a range (A..B, both included) or with a prefix (A*)
-    #[arg(long, value_name = "RANGE", conflicts_with = "parts")]
-    pub rows: Option<TextRangeArgument>,
+    /// Rows by their keys.
+    #[command(flatten)]
+    pub keys: KeySelection,
     /// Only rows that satisfy an OData condition, such as "Age ge 30 and Active eq true"
     #[arg(long, value_name = "FILTER")]
     pub filter: Option<String>,
@@ -39,12 +69,7 @@ impl Selection {
     /// Returns `true` if every row of the table is selected.
     #[must_use]
     pub const fn is_all(&self) -> bool {
-        self.parts.is_empty()
-            && self.partition.is_none()
-            && self.partitions.is_none()
-            && self.row.is_none()
-            && self.rows.is_none()
-            && self.filter.is_none()
+        self.parts.is_empty() && self.keys.is_all() && self.filter.is_none()
     }
 
     /// Returns the query that selects the rows.
@@ -55,25 +80,13 @@ impl Selection {
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
         let mut query = self.filter.as_deref().map_or_else(|| Ok(Query::new(KeyRange::ALL)), Query::parse)?;
         let keys = if self.parts.is_empty() {
-            self.key_range()
+            self.keys.key_range()
         } else {
             keys::key_range(&self.schema(store, table).await?, &self.parts)?
         };
         query.keys.partition_key.intersect(&keys.partition_key);
         query.keys.row_key.intersect(&keys.row_key);
         Ok(query)
-    }
-
-    fn key_range(&self) -> KeyRange {
-        let range = |one: Option<&String>, many: Option<&TextRangeArgument>| match (one, many) {
-            (Some(text), _) => TextRange::exactly(text.as_str()),
-            (None, Some(range)) => range.0.clone(),
-            (None, None) => TextRange::ALL,
-        };
-        KeyRange {
-            partition_key: range(self.partition.as_ref(), self.partitions.as_ref()),
-            row_key: range(self.row.as_ref(), self.rows.as_ref()),
-        }
     }
 
     /// Returns the schema whose parts the conditions name.
@@ -155,6 +168,22 @@ impl<'a> Pages<'a> {
     #[must_use]
     pub const fn continuation(&self) -> Option<&Continuation> {
         self.from.as_ref()
+    }
+}
+
+/// Returns all tables of a store, the ones included in which the library keeps schemas, feeds and outboxes.
+///
+/// # Errors
+/// The errors of the store.
+pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
+    let (mut from, mut names) = (None, Vec::new());
+    loop {
+        let page = store.list_tables("", from.as_deref(), 1_000).await?;
+        names.extend(page.names);
+        from = page.next;
+        if from.is_none() {
+            return Ok(names);
+        }
     }
 }
 

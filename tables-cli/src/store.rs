@@ -107,11 +107,19 @@ impl StoreOptions {
     /// # Errors
     /// `Usage` if none is named, and the errors of [`Store::open`].
     pub fn open(&self, purpose: Purpose) -> Result<Store> {
+        Store::open(&self.location()?, purpose)
+    }
+
+    /// Returns the location of the store that the options name.
+    ///
+    /// # Errors
+    /// `Usage` if none is named, and the errors of [`locate`](Self::locate).
+    pub fn location(&self) -> Result<Location> {
         let text = self.store.as_deref().ok_or_else(|| {
             let help = "no store is named; give `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";
             Failure::Usage(help.to_owned())
         })?;
-        Store::open(&self.locate(text)?, purpose)
+        self.locate(text)
     }
 
     /// Returns the location that a text names, after a look at the profiles.

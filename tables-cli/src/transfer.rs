@@ -1,10 +1,12 @@
-//! Moving rows: forms of files, writing in groups, and states from which a killed command resumes.
+//! Moving rows: file formats, writing in groups, comparison in key order, and states from which a killed command resumes.
 
 pub mod checksum;
 pub mod compare;
 pub mod csv;
 pub mod lines;
+pub mod ordered;
 pub mod progress;
+pub mod rate;
 pub mod source;
 pub mod state;
 pub mod writer;

@@ -84,3 +84,32 @@ fn imports_copies_and_syncs_that_are_killed_lose_and_double_nothing() {
     run_with_kills(at, "delete Things --partitions p2* --yes --store mirror");
     assert_eq!(run(at, "count Things --partitions p2* --store mirror -o csv"), "rows\n0\n");
 }
+
+#[test]
+fn backups_and_restores_that_are_killed_lose_and_double_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write_rows(&at.join("in.jsonl"), 20_000);
+    run(at, "import Things in.jsonl --store data");
+    for form in ["rows", "files"] {
+        let backup = format!("backup {form} --as {form} --store data");
+        run_with_kills(at, &backup);
+        let before = run(at, "count Things --checksum --store data");
+        run(at, "delete Things --partitions p1* --yes --store data");
+        run(at, "put Things other 1 A=1 --store data");
+        run_with_kills(at, &backup);
+        let after = run(at, "count Things --checksum --store data");
+        run(at, &format!("backup verify {form}"));
+
+        let generations = run(at, &format!("backup ls {form} -o csv"));
+        let first = generations.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();
+        let restored = |to: &str, generation: &str, wanted: &str| {
+            let restore = format!("restore {form} {to} Things{generation} --replace");
+            run_with_kills(at, &restore);
+            assert_eq!(run(at, &format!("count Things --checksum --store {to}")), wanted);
+        };
+        restored(&format!("{form}-newest"), "", &after);
+        restored(&format!("{form}-first"), &format!(" --generation {first}"), &before);
+        run(at, "import Things in.jsonl --store data");
+    }
+}

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure, Result};
 
 /// Options of `completions`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example: tables completions bash > /etc/bash_completion.d/tables")]
+#[command(after_help = "Example: tables completions bash > tables.bash")]
 pub(super) struct Completions {
     /// The shell
     #[arg(value_enum)]

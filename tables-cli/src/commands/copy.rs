@@ -5,17 +5,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use table_core::query::KeyRange;
-use table_core::{
-    DynTableStore, EntityKey, FromEntity, Query, TableEntity, TableName, TableStore, TableStoreExt,
-};
+use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName, TableStoreExt};
 
 use crate::commands::{Context, count_of, say, table};
 use crate::derived;
 use crate::failure::{Exit, Failure, Result};
-use crate::rows::{Pages, Selection};
+use crate::rows::{Pages, Selection, all_tables};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
-use crate::transfer::compare::{self, Difference};
+use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
@@ -182,19 +181,6 @@ impl Copy {
     }
 }
 
-/// Returns all tables of a store, the ones that the library keeps for itself included: a copy of the store has them as well.
-pub(super) async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
-    let (mut from, mut names) = (None, Vec::new());
-    loop {
-        let page = store.list_tables("", from.as_deref(), 1_000).await?;
-        names.extend(page.names);
-        from = page.next;
-        if from.is_none() {
-            return Ok(names);
-        }
-    }
-}
-
 fn refuse_rejected(writer: &mut Writer) -> Result<()> {
     match writer.take_rejected().into_iter().next() {
         None => Ok(()),
@@ -222,16 +208,13 @@ async fn verify(
     let keys = query.keys.clone();
     let other = Pages::new(&target.tables, new, Query { filter: query.filter.clone(), ..Query::new(keys) });
     let mut first = None;
-    compare::compare(whole(), other, async |difference| {
-        let key = match &difference {
-            Difference::Missing(entity) | Difference::Changed(entity, _) => entity.key().clone(),
-            // Rows that the other table had before are not a fault of the copy.
-            Difference::Extra(_) => return Ok(()),
-        };
-        first.get_or_insert(key);
-        Ok(())
-    })
-    .await?;
+    let mut comparison = Comparison::new(Paged::new(whole()), Paged::new(other));
+    while let Some(compared) = comparison.next().await? {
+        // Rows that the other table had before are not a fault of the copy.
+        if matches!(compared, Compared::Missing(_) | Compared::Changed { .. }) {
+            first.get_or_insert_with(|| compared.key().clone());
+        }
+    }
     match first {
         None => Ok(checksum),
         Some(key) => {

@@ -113,7 +113,7 @@ impl Delete {
 }
 
 /// Asks on the terminal.
-fn confirm(yes: bool, question: &str) -> Result<()> {
+pub(super) fn confirm(yes: bool, question: &str) -> Result<()> {
     if yes {
         return Ok(());
     }
@@ -125,6 +125,6 @@ fn confirm(yes: bool, question: &str) -> Result<()> {
     std::io::stdin().lock().read_line(&mut answer).map_err(Failure::file("-"))?;
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::Refused("nothing was deleted".to_owned())),
+        _ => Err(Failure::Refused("nothing was changed".to_owned())),
     }
 }

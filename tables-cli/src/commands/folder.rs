@@ -1,60 +1,11 @@
-//! Commands of folders: backup, restore, verification, compaction, statistics.
+//! Commands of folders: verification, compaction, statistics.
 
 use std::io::Write;
-use std::path::PathBuf;
-
-use table_core::Engine;
 
 use crate::commands::{Context, count_of, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::Purpose;
-
-/// Options of `backup`.
-#[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Example: tables backup /backups/company --store data/company\n\nA second backup to the same folder copies only what is new."
-)]
-pub(super) struct Backup {
-    /// The folder that receives the backup: an empty one, or an earlier backup of the same store
-    to: PathBuf,
-}
-
-impl Backup {
-    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Write)?;
-        let report = store.engine("backup")?.backup(&self.to).await?;
-        let files = report.copied_files + report.kept_files;
-        let line = format!(
-            "{} in {}: {} copied ({} bytes), {} kept",
-            count_of(files, "file"),
-            self.to.display(),
-            report.copied_files,
-            report.copied_bytes,
-            report.kept_files
-        );
-        say(out, &line)?;
-        Ok(Exit::Done)
-    }
-}
-
-/// Options of `restore`.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Example: tables restore /backups/company data/restored")]
-pub(super) struct Restore {
-    /// The backup
-    from: PathBuf,
-    /// The folder that receives the store: a new or an empty one
-    to: PathBuf,
-}
-
-impl Restore {
-    pub(super) fn run(&self, out: &mut dyn Write) -> Result<Exit> {
-        let report = Engine::restore(&self.from, &self.to)?;
-        say(out, &format!("{} restored to {}", count_of(report.copied_files, "file"), self.to.display()))?;
-        Ok(Exit::Done)
-    }
-}
 
 /// Reads every checksum of a folder.
 pub(super) fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {

@@ -22,7 +22,7 @@ use crate::value;
 /// Options of `import`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  tables import Company company.jsonl --store data/company\n  tables import Company employees.csv --types Age=Int32,Badge=Int64 --errors wrong.txt\n  tables import Company large.jsonl --state import.state    # run it again after a kill"
+    after_help = "Examples:\n  tables import Company employees.jsonl --store data/company\n  tables import Company employees.csv --types Age=Int32,Badge=Int64 --errors wrong.txt\n  tables import Company large.jsonl --state import.state    # run it again after a kill"
 )]
 pub(super) struct Import {
     /// The table; it is created if the store does not have it

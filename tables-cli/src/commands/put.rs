@@ -6,11 +6,10 @@ use table_core::{
     ETag, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableStore, TableStoreExt, Transaction,
 };
 
-use crate::commands::{Context, say, table};
+use crate::commands::{Context, properties, say, table};
 use crate::derived;
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
-use crate::value;
 
 /// Options of `put`.
 #[derive(clap::Args, Debug)]
@@ -89,38 +88,15 @@ impl Put {
                 json.clone()
             };
             return serde_json::from_str(&text)
-                .map_err(|error| Failure::Usage(format!("the JSON is no entity: {error}")));
+                .map_err(|error| Failure::Usage(format!("the JSON is not an entity: {error}")));
         }
         let (partition_key, row_key) = (self.partition_key.as_deref(), self.row_key.as_deref());
         let key = EntityKey::new(partition_key.unwrap_or_default(), row_key.unwrap_or_default())?;
         let mut entity = TableEntity::from(key);
         for text in &self.properties {
-            let (name, found) = property(text)?;
+            let (name, found) = properties::read(text)?;
             entity.insert(name, found);
         }
         Ok(entity)
     }
-}
-
-/// Reads `NAME=VALUE` or `NAME:TYPE=VALUE`.
-fn property(text: &str) -> Result<(String, table_core::Value)> {
-    let form =
-        || Failure::Usage(format!("`{text}` is no property; the form is NAME=VALUE or NAME:TYPE=VALUE"));
-    let (name, found) = text.split_once('=').ok_or_else(form)?;
-    let (name, edm) = match name.split_once(':') {
-        Some((name, edm)) => {
-            let unknown = || Failure::Usage(format!("`{edm}` is no type; the types are {}", types()));
-            (name, value::type_of(edm).ok_or_else(unknown)?)
-        }
-        None => (name, value::guess(found)),
-    };
-    let read = value::read(edm, found)
-        .map_err(|expected| Failure::Usage(format!("`{found}` is not {edm}; expected {expected}")))?;
-    Ok((name.to_owned(), read))
-}
-
-fn types() -> String {
-    let names: Vec<_> =
-        table_core::EdmType::ALL.iter().map(|edm| edm.name().trim_start_matches("Edm.")).collect();
-    names.join(", ")
 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use table_core::query::QueryClass;
-use table_core::{FromEntity, TableEntity};
+use table_core::schema::StoredSchema;
+use table_core::{DynTableStore, FromEntity, TableEntity, TableName, TableStore};
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
@@ -31,6 +32,9 @@ pub(super) struct Query {
     /// All entities, however many
     #[arg(long, conflicts_with = "top")]
     all: bool,
+    /// The newest entities of one partition, at most this many; its row keys must count down
+    #[arg(long, value_name = "N", conflicts_with_all = ["top", "all"])]
+    newest: Option<usize>,
     /// Allow a query that reads the whole table
     #[arg(long)]
     scan: bool,
@@ -45,7 +49,7 @@ impl Query {
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         query.select = rows::select(&self.select);
-        let most = if self.all { usize::MAX } else { self.top };
+        let most = if self.all { usize::MAX } else { self.newest.unwrap_or(self.top) };
         query.top = Some(most.clamp(1, 1_000));
         // Reading the first rows is cheap; searching all of them is what needs a word.
         if query.keys.class() == QueryClass::TableScan && (query.filter.is_some() || self.all) && !self.scan {
@@ -53,6 +57,9 @@ impl Query {
             return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));
         }
         let schemas = keys::schemas(&store.tables, &name).await?;
+        if self.newest.is_some() {
+            refuse_oldest_first(&store.tables, &name, &query, &schemas).await?;
+        }
         let mut pages = Pages::new(&store.tables, &name, query);
         let mut entities = Entities::new(context.output, out, &schemas, self.raw);
         let mut found = 0;
@@ -66,4 +73,27 @@ impl Query {
         entities.finish()?;
         Ok(if found == 0 { Exit::Nothing } else { Exit::Done })
     }
+}
+
+/// Refuses `--newest` where the first rows of the query are not the newest.
+async fn refuse_oldest_first(
+    store: &DynTableStore,
+    name: &TableName,
+    query: &table_core::Query,
+    schemas: &[StoredSchema],
+) -> Result<()> {
+    if query.keys.partition_key.single().is_none() {
+        return Err(Failure::Usage("`--newest` needs one partition; give `--partition`".to_owned()));
+    }
+    // Literals and numbers are told apart by several keys.
+    let sample = table_core::Query { top: Some(100), ..table_core::Query::new(query.keys.clone()) };
+    let page = store.query(name, &sample, None).await?;
+    let rows: Vec<_> = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;
+    if rows.is_empty() || keys::is_newest_first(schemas, &rows) {
+        return Ok(());
+    }
+    let help = "`tables tail` reads the partition to its end";
+    Err(Failure::Refused(format!(
+        "the RowKeys of {name} do not count down, and the newest rows are not the first; {help}"
+    )))
 }

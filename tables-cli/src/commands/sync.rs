@@ -4,12 +4,13 @@ use std::io::Write;
 
 use table_core::{IfMatch, TableName, TableStore, TableStoreExt};
 
-use crate::commands::copy::{all_tables, everything};
+use crate::commands::copy::everything;
 use crate::commands::{Context, say, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::rows::Pages;
+use crate::rows::{Pages, all_tables};
 use crate::store::{Purpose, Store};
-use crate::transfer::compare::{self, Difference};
+use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
@@ -84,26 +85,29 @@ impl Sync {
         let (mut counts, bar) = (Counts::default(), progress::rows("changed"));
         let (left, right) =
             (Pages::new(&source.tables, name, everything()), Pages::new(&target.tables, name, everything()));
-        compare::compare(left, right, async |difference| {
-            let change = match difference {
-                Difference::Missing(entity) => {
+        let mut comparison = Comparison::new(Paged::new(left), Paged::new(right));
+        while let Some(compared) = comparison.next().await? {
+            let change = match compared {
+                Compared::Same(_) => continue,
+                Compared::Missing(entity) => {
                     counts.added += 1;
                     Change::Write(entity)
                 }
-                Difference::Changed(entity, _) => {
+                Compared::Changed { source, .. } => {
                     counts.changed += 1;
-                    Change::Write(entity)
+                    Change::Write(source)
                 }
-                Difference::Extra(_) if self.no_delete => return Ok(()),
-                Difference::Extra(entity) => {
+                Compared::Extra(_) if self.no_delete => continue,
+                Compared::Extra(entity) => {
                     counts.deleted += 1;
                     Change::Delete(entity.key().clone(), IfMatch::Any)
                 }
             };
             bar.inc(1);
-            if self.dry_run { Ok(()) } else { writer.push(0, change).await }
-        })
-        .await?;
+            if !self.dry_run {
+                writer.push(0, change).await?;
+            }
+        }
         writer.flush().await?;
         bar.finish_and_clear();
         match writer.take_rejected().into_iter().next() {

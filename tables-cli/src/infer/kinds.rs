@@ -9,11 +9,14 @@ use table_core::{TableEntity, Value};
 const KINDS: usize = 12;
 
 /// Rows of one kind.
-pub(super) struct Group<'a> {
-    pub(super) kind: Option<String>,
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// The value of `EntityType`, if all rows have it.
+    pub kind: Option<String>,
     /// The beginning of its row keys.
-    pub(super) prefix: String,
-    pub(super) rows: Vec<&'a TableEntity>,
+    pub prefix: String,
+    /// The rows, in the order in which they were given.
+    pub rows: Vec<&'a TableEntity>,
 }
 
 /// Returns the kinds, the most frequent one first, and the rows that are too few to make one.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::schema::{Source, StoredPiece};
-use table_core::ticks;
+use table_core::{Value, ticks};
 
 use crate::failure::{Failure, Result};
 use crate::keys::name_of;
@@ -35,7 +35,7 @@ impl Known {
 
 /// Returns the value of a part as people read it. A text that the codec did not write is returned unchanged.
 #[must_use]
-pub(super) fn decode(codec: &str, text: &str) -> String {
+pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
     let number = text.parse::<u64>().ok();
     let decoded = match (Known::of(codec), number) {
@@ -84,6 +84,45 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
         return Err(refuse(format!("codec `{codec}` never writes {character:?}")));
     }
     Ok(text)
+}
+
+/// Returns `true` if [`encode_value`] knows the codec.
+#[must_use]
+pub fn can_encode(codec: &str) -> bool {
+    matches!(codec, "text" | "ticks" | "desc(ticks)")
+        || codec.starts_with("without(")
+        || codec.starts_with("digits(")
+}
+
+/// Returns the text of a key part for a stored value.
+///
+/// # Errors
+/// The reason, if the codec is not known or does not write the value.
+pub fn encode_value(
+    codec: &str,
+    form: &table_core::key::codec::Form,
+    value: &Value,
+) -> Result<String, String> {
+    let unknown = || format!("codec `{codec}` does not write {}", value.edm_type());
+    let text = match (Known::of(codec), value) {
+        (Some(Known::Digits), Value::Int32(_) | Value::Int64(_)) => {
+            let text = crate::value::show(value);
+            format!("{text:0>0$}", form.min)
+        }
+        (Some(Known::Ticks), Value::DateTime(at)) => {
+            ticks::from_datetime(*at).map(|ticks| format!("{ticks:019}")).ok_or_else(unknown)?
+        }
+        (Some(Known::InvertedTicks(from)), Value::DateTime(at)) => {
+            let left = ticks::from_datetime(*at).and_then(|ticks| from.checked_sub(ticks));
+            left.map(|left| format!("{left:0>0$}", form.min)).ok_or_else(unknown)?
+        }
+        // Index rows store the parts of a key as they are written.
+        (_, Value::String(text)) if can_encode(codec) => text.clone(),
+        _ => return Err(unknown()),
+    };
+    let units = text.encode_utf16().count();
+    let is_text = (form.min..=form.max).contains(&units) && text.chars().all(|c| form.alphabet.contains(c));
+    if is_text { Ok(text) } else { Err(unknown()) }
 }
 
 /// Returns `true` if greater values have smaller texts, so that a range of values exchanges its ends.

@@ -67,7 +67,9 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
     Ok(KeyRange { partition_key, row_key })
 }
 
-fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
+/// Returns the source of a part; `None` for a literal.
+#[must_use]
+pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     match piece {
         StoredPiece::Literal(_) => None,
         StoredPiece::Part { source, .. } => Some(source),

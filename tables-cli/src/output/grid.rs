@@ -20,6 +20,18 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns `true` if there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Adds an entity. A key that a schema explains is shown by its parts, any other one as it is stored.
     pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
         let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));

@@ -24,7 +24,7 @@ use crate::value;
 /// assert_eq!(forth, back);
 /// # Ok::<(), table_core::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Checksum {
     /// The number of entities.
     pub count: u64,

@@ -1,104 +1,99 @@
-//! The differences of two tables, found by reading both in key order: memory holds one page of each.
+//! The differences of two ordered sources, found by reading both side by side.
 
 use std::cmp::Ordering;
 
-use table_core::key::order;
-use table_core::{FromEntity, TableEntity};
+use table_core::{EntityKey, TableEntity};
 
 use crate::failure::Result;
-use crate::rows::Pages;
+use crate::transfer::ordered::{OrderedEntities, key_order};
 
-/// One difference of two tables.
+/// The comparison of one key.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Difference {
-    /// The entity is in the source alone.
+pub enum Compared {
+    /// Both have the entity, with equal properties.
+    Same(TableEntity),
+    /// Only the source has the entity.
     Missing(TableEntity),
-    /// Both have the key, with other properties. The source's entity comes first, then the target's.
-    Changed(TableEntity, TableEntity),
-    /// The entity is in the target alone.
+    /// Both have the key, with different properties.
+    Changed {
+        /// The source's entity.
+        source: TableEntity,
+        /// The target's entity.
+        target: TableEntity,
+    },
+    /// Only the target has the entity.
     Extra(TableEntity),
 }
 
-/// The entities of a query in key order, one at a time.
-struct Ordered<'a> {
-    pages: Pages<'a>,
-    page: std::vec::IntoIter<TableEntity>,
-}
-
-impl<'a> Ordered<'a> {
-    fn new(pages: Pages<'a>) -> Self {
-        Self { pages, page: Vec::new().into_iter() }
-    }
-
-    async fn next(&mut self) -> Result<Option<TableEntity>> {
-        loop {
-            if let Some(entity) = self.page.next() {
-                return Ok(Some(entity));
-            }
-            let Some(page) = self.pages.next().await? else { return Ok(None) };
-            let entities: table_core::Result<Vec<_>> =
-                page.rows.iter().map(TableEntity::from_entity).collect();
-            self.page = entities?.into_iter();
+impl Compared {
+    /// Returns the compared key.
+    #[must_use]
+    pub const fn key(&self) -> &EntityKey {
+        match self {
+            Self::Same(entity) | Self::Missing(entity) | Self::Extra(entity) => entity.key(),
+            Self::Changed { source, .. } => source.key(),
         }
     }
+
+    /// Returns `true` if source and target agree on the key.
+    #[must_use]
+    pub const fn is_same(&self) -> bool {
+        matches!(self, Self::Same(_))
+    }
 }
 
-/// Compares two queries whose stores answer in key order, and calls `found` for each difference.
-///
-/// Returns the number of entities of the source.
-///
-/// # Errors
-/// The errors of both stores, and of `found`.
-pub async fn compare(
-    source: Pages<'_>,
-    target: Pages<'_>,
-    mut found: impl AsyncFnMut(Difference) -> Result<()>,
-) -> Result<u64> {
-    let (mut source, mut target) = (Ordered::new(source), Ordered::new(target));
-    let (mut left, mut right) = (source.next().await?, target.next().await?);
-    let mut count = 0;
-    loop {
-        let order = match (&left, &right) {
-            (None, None) => return Ok(count),
+/// A comparison of two sources in key order. Memory holds one page or block of each.
+#[derive(Debug)]
+pub struct Comparison<L, R> {
+    source: L,
+    target: R,
+    left: Option<TableEntity>,
+    right: Option<TableEntity>,
+}
+
+impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
+    /// Creates a comparison.
+    pub const fn new(source: L, target: R) -> Self {
+        Self { source, target, left: None, right: None }
+    }
+
+    /// Returns the source, if no entity has been read from it that has not been returned.
+    pub const fn settled_source(&self) -> Option<&L> {
+        if self.left.is_none() { Some(&self.source) } else { None }
+    }
+
+    /// Compares the next key; `None` at the end of both.
+    ///
+    /// # Errors
+    /// The errors of both sources.
+    pub async fn next(&mut self) -> Result<Option<Compared>> {
+        if self.left.is_none() {
+            self.left = self.source.next().await?;
+        }
+        if self.right.is_none() {
+            self.right = self.target.next().await?;
+        }
+        let order = match (&self.left, &self.right) {
+            (None, None) => return Ok(None),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
-            (Some(left), Some(right)) => order_of(left, right),
+            (Some(left), Some(right)) => key_order(left.key(), right.key()),
         };
-        if order.is_le() {
-            count += 1;
-        }
-        match order {
-            Ordering::Less => {
-                if let Some(entity) = left.take() {
-                    found(Difference::Missing(entity)).await?;
+        Ok(match order {
+            Ordering::Less => self.left.take().map(Compared::Missing),
+            Ordering::Greater => self.right.take().map(Compared::Extra),
+            Ordering::Equal => self.left.take().zip(self.right.take()).map(|(source, target)| {
+                if is_same(&source, &target) {
+                    Compared::Same(source)
+                } else {
+                    Compared::Changed { source, target }
                 }
-                left = source.next().await?;
-            }
-            Ordering::Greater => {
-                if let Some(entity) = right.take() {
-                    found(Difference::Extra(entity)).await?;
-                }
-                right = target.next().await?;
-            }
-            Ordering::Equal => {
-                if let (Some(left), Some(right)) = (left.take(), right.take())
-                    && !is_same(&left, &right)
-                {
-                    found(Difference::Changed(left, right)).await?;
-                }
-                (left, right) = (source.next().await?, target.next().await?);
-            }
-        }
+            }),
+        })
     }
 }
 
-fn order_of(left: &TableEntity, right: &TableEntity) -> Ordering {
-    let (left, right) = (left.key(), right.key());
-    order::compare(left.partition_key.as_str(), right.partition_key.as_str())
-        .then_with(|| order::compare(left.row_key.as_str(), right.row_key.as_str()))
-}
-
-/// Returns `true` if both have the same properties; Timestamp and `ETag` are each store's own.
+/// Returns `true` if both have the same properties. Timestamp and `ETag` are not compared: each store sets its own.
 #[must_use]
 pub fn is_same(left: &TableEntity, right: &TableEntity) -> bool {
     left.len() == right.len() && left.iter().all(|(name, value)| right.get(name) == Some(value))

@@ -1,0 +1,110 @@
+//! Audit: faults of design that the rows of a table reveal, with or without a stored schema.
+//!
+//! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Formats of keys are compared among the rows of
+//! one kind, in a sample that is spread evenly over the table.
+
+mod explained;
+mod finding;
+mod formats;
+mod growth;
+mod limits;
+mod partitions;
+mod sample;
+mod shape;
+mod types;
+
+use table_core::TableEntity;
+use table_core::schema::StoredSchema;
+
+use crate::infer;
+pub use finding::Finding;
+pub use limits::size;
+
+/// Checks the rows of one table, which are pushed in key order.
+///
+/// ```
+/// use table_core::TableEntity;
+/// use tables_cli::audit::Audit;
+///
+/// let mut audit = Audit::new(Vec::new(), 1_000);
+/// for id in [1, 10, 2, 9] {
+///     audit.push(TableEntity::new("Sales", id.to_string())?);
+/// }
+/// let findings = audit.finish();
+/// assert_eq!(findings[0].rule, "DQ-10");
+/// assert!(findings[0].fact.contains("numbers of different widths"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Audit {
+    rows: u64,
+    limits: limits::Limits,
+    partitions: partitions::Partitions,
+    types: types::Types,
+    explained: explained::Explained,
+    sample: sample::Sample,
+}
+
+impl Audit {
+    /// Creates an audit; `sample` is the most rows that are held in memory.
+    #[must_use]
+    pub fn new(schemas: Vec<StoredSchema>, sample: usize) -> Self {
+        Self {
+            rows: 0,
+            limits: limits::Limits::default(),
+            partitions: partitions::Partitions::default(),
+            types: types::Types::default(),
+            explained: explained::Explained::new(schemas),
+            sample: sample::Sample::new(sample),
+        }
+    }
+
+    /// Returns the number of rows so far.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Adds the next row.
+    pub fn push(&mut self, row: TableEntity) {
+        // Rows that patterns keep for themselves sort behind all others and have formats of their own.
+        if row.key().row_key.as_str().starts_with('\u{FFFC}') {
+            return;
+        }
+        self.rows += 1;
+        let bytes = self.limits.push(&row);
+        self.partitions.push(&row, bytes);
+        self.types.push(&row);
+        self.explained.push(&row);
+        self.sample.push(row);
+    }
+
+    /// Returns the findings.
+    #[must_use]
+    pub fn finish(self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let rows = self.sample.into_rows();
+        let (kinds, rare) = infer::groups(&rows);
+        formats::of_kinds(&kinds, &mut findings);
+        growth::of_kinds(&kinds, &mut findings);
+        self.partitions.finish(&mut findings);
+        self.limits.finish(&mut findings);
+        self.types.finish(&mut findings);
+        let is_declared = self.explained.finish(&mut findings);
+        if !is_declared && !kinds.is_empty() && !rare.is_empty() {
+            let mut finding = Finding::new(
+                "PAT-HET-6",
+                "rows whose keys are like those of no other rows",
+                "find the program that wrote them; rows of another kind need a prefix of their RowKey or `EntityType`",
+            );
+            for row in rare {
+                finding.push(row.key());
+            }
+            findings.push(finding);
+        }
+        findings
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! Findings: a rule, a fact, sample rows, and a fix.
+
+use std::fmt;
+
+use table_core::EntityKey;
+
+/// The number of sample rows of a finding.
+const SAMPLES: usize = 3;
+
+/// A fault of design.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule, as `docs/rules` explains it.
+    pub rule: &'static str,
+    /// The fact.
+    pub fact: String,
+    /// The number of rows that show it, of those that were compared.
+    pub rows: u64,
+    /// Keys of some of these rows.
+    pub samples: Vec<(String, String)>,
+    /// The fix.
+    pub fix: String,
+}
+
+impl Finding {
+    /// Creates a finding that no row shows yet.
+    pub(super) fn new(rule: &'static str, fact: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { rule, fact: fact.into(), rows: 0, samples: Vec::new(), fix: fix.into() }
+    }
+
+    /// Adds a row.
+    pub(super) fn push(&mut self, key: &EntityKey) {
+        self.rows += 1;
+        if self.samples.len() < SAMPLES {
+            self.samples.push((key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned()));
+        }
+    }
+
+    /// Returns the sample rows as text.
+    #[must_use]
+    pub fn sample_text(&self) -> String {
+        let keys = self.samples.iter().map(|(partition, row)| format!("('{partition}', '{row}')"));
+        keys.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
+        writeln!(f, "{}: {}, {rows}", self.rule, self.fact)?;
+        if !self.samples.is_empty() {
+            writeln!(f, "  sample  {}", self.sample_text())?;
+        }
+        writeln!(f, "  fix     {}", self.fix)
+    }
+}

@@ -1,0 +1,66 @@
+//! Keys that grow at one end: all inserts reach one partition.
+
+use table_core::TableEntity;
+
+use crate::audit::finding::Finding;
+use crate::audit::shape::Shape;
+use crate::infer::{Codec, Group, Piece};
+
+/// The fewest partitions that show a tendency.
+const PARTITIONS: usize = 8;
+
+const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; `tables-advice` measures the effect";
+
+/// Checks the partition keys of all kinds.
+pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
+    for kind in kinds {
+        let mut rows: Vec<&TableEntity> = Vec::new();
+        for row in &kind.rows {
+            if rows.last().is_none_or(|last| last.key().partition_key != row.key().partition_key) {
+                rows.push(row);
+            }
+        }
+        if rows.len() < PARTITIONS {
+            continue;
+        }
+        let texts: Vec<&str> = rows.iter().map(|row| row.key().partition_key.as_str()).collect();
+        let fact = if begins_with_time(&texts) {
+            "PartitionKeys begin with a time: all inserts reach the newest partition"
+        } else if is_counted(&texts) && follows_time(&rows) {
+            "PartitionKeys grow with each insert: all inserts reach the last partition"
+        } else {
+            continue;
+        };
+        let mut finding = Finding::new("PAT-ANTI-1", fact, FIX);
+        rows.iter().rev().for_each(|row| finding.push(row.key()));
+        finding.rows = kind.rows.len() as u64;
+        findings.push(finding);
+    }
+}
+
+/// Returns `true` if the first part of the keys is an instant.
+fn begins_with_time(texts: &[&str]) -> bool {
+    let pieces = crate::infer::pieces(texts);
+    let first = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));
+    // A leading zero in front of ticks is a literal.
+    let is_at_front = match pieces.first() {
+        Some(Piece::Literal(text)) => text.chars().all(|character| character == '0'),
+        _ => true,
+    };
+    let follows = |codec: &Codec| matches!(codec, Codec::Ticks | Codec::InvertedTicks | Codec::Pattern(_));
+    is_at_front && matches!(first, Some(Piece::Part { codec, .. }) if follows(codec))
+}
+
+/// Returns `true` if all keys are numbers behind the same letters.
+fn is_counted(texts: &[&str]) -> bool {
+    let shapes: Vec<Shape> = texts.iter().map(|text| Shape::of(text)).collect();
+    let first = shapes.first().map(|shape| shape.text.clone()).unwrap_or_default();
+    first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
+}
+
+/// Returns `true` if rows that are later in key order were written later, and not all at once.
+fn follows_time(rows: &[&TableEntity]) -> bool {
+    let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
+    let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();
+    times.len() == rows.len() && rising * 100 >= (rows.len() - 1) * 95
+}

@@ -1,0 +1,84 @@
+//! Hot and huge partitions.
+
+use table_core::{EntityKey, TableEntity};
+
+use crate::audit::finding::Finding;
+
+/// The fewest rows of a table whose partitions are compared.
+const ROWS: u64 = 1_000;
+/// The rows from which a partition is huge: reading it takes a thousand requests.
+const HUGE_ROWS: u64 = 1_000_000;
+/// The bytes from which a partition is huge.
+const HUGE_BYTES: u64 = 1 << 30;
+
+/// The sizes of partitions, in key order. Memory holds the current one and the largest ones.
+#[derive(Debug, Default)]
+pub(super) struct Partitions {
+    rows: u64,
+    count: u64,
+    current: Option<Partition>,
+    largest: Option<Partition>,
+    huge: Vec<Partition>,
+}
+
+#[derive(Clone, Debug)]
+struct Partition {
+    first: EntityKey,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Partitions {
+    pub(super) fn push(&mut self, row: &TableEntity, bytes: u64) {
+        self.rows += 1;
+        match &mut self.current {
+            Some(current) if current.first.partition_key == row.key().partition_key => {
+                current.rows += 1;
+                current.bytes += bytes;
+            }
+            _ => {
+                self.end();
+                self.count += 1;
+                self.current = Some(Partition { first: row.key().clone(), rows: 1, bytes });
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        let Some(ended) = self.current.take() else { return };
+        let is_huge = ended.rows >= HUGE_ROWS || ended.bytes >= HUGE_BYTES;
+        if is_huge && self.huge.len() < 10 {
+            self.huge.push(ended.clone());
+        }
+        if self.largest.as_ref().is_none_or(|largest| largest.rows < ended.rows) {
+            self.largest = Some(ended);
+        }
+    }
+
+    pub(super) fn finish(mut self, findings: &mut Vec<Finding>) {
+        self.end();
+        let fix = "put another part of the key into the PartitionKey, so that rows spread; one partition takes 2,000 entities a second";
+        let mut add = |fact: String, partition: &Partition| {
+            let mut finding = Finding::new("SCL-1", fact, fix);
+            finding.push(&partition.first);
+            finding.rows = partition.rows;
+            findings.push(finding);
+        };
+        for huge in &self.huge {
+            let fact =
+                format!("huge partition '{}' of {} bytes", huge.first.partition_key.as_str(), huge.bytes);
+            add(fact, huge);
+        }
+        let Some(largest) = self.largest.filter(|_| self.rows >= ROWS) else { return };
+        let name = largest.first.partition_key.as_str();
+        if self.count == 1 {
+            add(format!("all rows are in the one partition '{name}'"), &largest);
+        } else if largest.rows * 2 >= self.rows && self.count > 2 {
+            let percent = largest.rows * 100 / self.rows;
+            add(
+                format!("partition '{name}' has {percent} % of the rows, of {} partitions", self.count),
+                &largest,
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Backups of any store: generations in one folder, each restorable as a whole or in part.
+//!
+//! # Layout of a backup folder
+//! | file | content |
+//! |---|---|
+//! | `BACKUPS` | format version and the name of the store; marks the folder |
+//! | `generations/20261125T210509.123Z.json` | one [generation](generation::Generation): its tables, layers, checksums |
+//! | `rows/Company-20261125T210509.123Z-1.rows` | a [layer](layer): all rows of a table, or the changes since the previous generation |
+//! | `files/0000000042.rows` | a file of an embedded engine, shared by the generations that contain it |
+//! | `working.json` | the progress of an unfinished generation |
+//!
+//! A folder of the embedded engine is backed up by its files, at one moment. Every other store is backed up by its rows: the ordered rows of
+//! the store are compared with those of the previous generation, and only the differences are written, deletions included.
+//!
+//! # Guarantee
+//! - A generation is listed only after all its files are on disk. A killed backup leaves the earlier generations unchanged; the next
+//!   backup continues where it was, or starts again if another generation has been completed since.
+//! - Every byte is covered by a checksum. Damaged rows are reported with file and position, and never restored.
+//! - Removing a generation never changes another one: a layer is deleted when no generation contains it.
+
+pub mod capture;
+pub mod files;
+pub mod generation;
+mod instant;
+pub mod layer;
+pub mod merged;
+pub mod opened;
+pub mod repository;
+pub mod restore;
+pub mod retention;
+mod sealed;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+mod work;
+
+pub use generation::{Contents, Generation};
+pub use repository::Repository;

@@ -1,0 +1,230 @@
+//! Backing up the rows of any store: the differences from the previous generation, found by comparing both in key order.
+
+use std::time::{Duration, Instant};
+
+use chrono::Utc;
+use table_core::query::KeyRange;
+use table_core::{DynTableStore, Query, TableName, TableStore};
+
+use crate::backup::generation::{Changes, Consistency, Generation, Layer, TableRows};
+use crate::backup::layer::{LayerWriter, Record};
+use crate::backup::merged::Merged;
+use crate::backup::repository::Repository;
+use crate::backup::work::{Work, remove};
+use crate::failure::{Failure, Result};
+use crate::rows::{self, Pages};
+use crate::transfer::checksum::Checksum;
+use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::ordered::Paged;
+use crate::transfer::progress;
+use crate::transfer::rate::Rate;
+
+/// The most passes over a table that `--settle` makes after the first one.
+const PASSES: u32 = 4;
+
+/// The options of a backup.
+#[derive(Clone, Debug)]
+pub struct CaptureOptions {
+    /// Read each table again until a pass finds no difference.
+    pub settle: bool,
+    /// The store shows one moment, whatever is written meanwhile.
+    pub is_snapshot: bool,
+    /// The most rows per second that are read.
+    pub rate: Option<u32>,
+    /// The shortest time between two records of the progress.
+    pub pause: Duration,
+    /// The most rows of a page.
+    pub page: usize,
+    /// The number of layers after which all rows of a table are written again.
+    pub layers: usize,
+}
+
+impl Default for CaptureOptions {
+    fn default() -> Self {
+        let pause = Duration::from_millis(500);
+        Self { settle: false, is_snapshot: false, rate: None, pause, page: 1_000, layers: 8 }
+    }
+}
+
+/// The outcome of a backup.
+#[derive(Debug)]
+pub struct Captured {
+    /// The new generation.
+    pub generation: Generation,
+    /// `true` if the backup continued an unfinished one.
+    pub is_resumed: bool,
+}
+
+/// Backs up all tables of a store as a new generation.
+///
+/// # Errors
+/// `Refused` if the store does not answer in key order; the errors of the store and of the folder. The same call continues afterwards.
+pub async fn capture(
+    repository: &Repository,
+    store: &DynTableStore,
+    options: &CaptureOptions,
+) -> Result<Captured> {
+    if !store.capabilities().ordered {
+        let message = "the store does not answer in key order, which a backup needs; use `tables export`";
+        return Err(Failure::Refused(message.to_owned()));
+    }
+    let base = repository.newest()?;
+    let mut work = Work::open(repository, base.as_ref(), Utc::now())?;
+    let is_resumed = work.is_resumed;
+    let mut capture = Capture { repository, store, options, rate: options.rate.map(Rate::new) };
+    let mut names = Vec::new();
+    for name in rows::all_tables(store).await? {
+        if !work.has(name.as_str()) {
+            let base = base.as_ref().and_then(|base| base.table(name.as_str()));
+            match capture.table(&name, base, &mut work).await {
+                // The table was deleted since the tables were listed.
+                Err(Failure::Store(error)) if error.is_table_not_found() => continue,
+                table => work.complete(table?)?,
+            }
+        }
+        names.push(name.as_str().to_owned());
+    }
+    let mut from = 0;
+    while let Some((at, table)) = work.unsettled(from).filter(|_| options.settle) {
+        from = at + 1;
+        match capture.settle(table, &work.id()).await {
+            Err(Failure::Store(error)) if error.is_table_not_found() => {}
+            table => work.replace(at, table?)?,
+        }
+    }
+    let generation = work.commit(repository, &names, Utc::now())?;
+    repository.collect()?;
+    Ok(Captured { generation, is_resumed })
+}
+
+/// The parts that every pass over a table needs.
+struct Capture<'a> {
+    repository: &'a Repository,
+    store: &'a DynTableStore,
+    options: &'a CaptureOptions,
+    rate: Option<Rate>,
+}
+
+impl Capture<'_> {
+    fn query(&self) -> Query {
+        Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
+    }
+
+    /// Returns `true` if all rows of a table are written again: its layers are many or long.
+    fn is_full(&self, base: Option<&TableRows>) -> bool {
+        let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
+        let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();
+        later.len() + 1 >= self.options.layers || changed > first.end.bytes
+    }
+
+    /// Backs up one table, from the last recorded progress on.
+    async fn table(
+        &mut self,
+        name: &TableName,
+        base: Option<&TableRows>,
+        work: &mut Work,
+    ) -> Result<TableRows> {
+        let is_full = self.is_full(base);
+        let mut current = work.current(name.as_str());
+        let file = format!("{name}-{}-1.rows", work.id());
+        let path = self.repository.layer(&file);
+        let mut layer = match current.last {
+            Some(_) => LayerWriter::resume(&path, current.mark.clone())?,
+            None => LayerWriter::create(&path)?,
+        };
+        let from = current.continuation.as_deref().map(str::parse).transpose()?;
+        let source = Paged::new(Pages::new(self.store, name, self.query()).behind(from));
+        let target = Merged::open(self.repository, base)?.behind(current.last_key()?);
+        let mut comparison = Comparison::new(source, target);
+        let (mut saved, mut unpaced, bar) = (Instant::now(), 0, progress::rows("backed up"));
+        while let Some(compared) = comparison.next().await? {
+            let key = compared.key();
+            current.last = Some((key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned()));
+            add(compared, is_full, &mut layer, &mut current.changes, &mut current.checksum)?;
+            unpaced += 1;
+            let Some(token) = comparison.settled_source().and_then(Paged::continuation) else { continue };
+            if let Some(rate) = &mut self.rate {
+                rate.wait(std::mem::take(&mut unpaced)).await;
+            }
+            bar.set_position(current.checksum.count);
+            if saved.elapsed() >= self.options.pause {
+                current.continuation = Some(token.to_string());
+                current.mark = layer.sync()?;
+                work.advance(current.clone())?;
+                saved = Instant::now();
+            }
+        }
+        bar.finish_and_clear();
+        let end = layer.sync()?;
+        let mut layers =
+            if is_full { Vec::new() } else { base.map_or_else(Vec::new, |base| base.layers.clone()) };
+        if is_full || end.rows > 0 {
+            layers.push(Layer { file, end });
+        }
+        let consistency = if self.options.is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
+        Ok(TableRows {
+            name: name.as_str().to_owned(),
+            layers,
+            rows: current.checksum.count,
+            checksum: current.checksum.to_string(),
+            changes: current.changes,
+            consistency,
+        })
+    }
+
+    /// Compares a table with its backup until both are equal, and adds what was written meanwhile.
+    ///
+    /// A pass without differences has read every row as the pass before had: between both, the table had exactly these rows.
+    async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
+        let name = TableName::new(table.name.as_str())?;
+        for pass in 2..2 + PASSES {
+            let file = format!("{name}-{id}-{pass}.rows");
+            let path = self.repository.layer(&file);
+            let mut layer = LayerWriter::create(&path)?;
+            let source = Paged::new(Pages::new(self.store, &name, self.query()));
+            let mut comparison = Comparison::new(source, Merged::open(self.repository, Some(&table))?);
+            let (mut changes, mut checksum) = (Changes::default(), Checksum::default());
+            while let Some(compared) = comparison.next().await? {
+                add(compared, false, &mut layer, &mut changes, &mut checksum)?;
+            }
+            let end = layer.sync()?;
+            if end.rows == 0 {
+                remove(&path)?;
+                table.consistency = Consistency::OneMoment;
+                break;
+            }
+            table.changes.settled += end.rows;
+            table.layers.push(Layer { file, end });
+            (table.rows, table.checksum) = (checksum.count, checksum.to_string());
+        }
+        Ok(table)
+    }
+}
+
+/// Writes one compared row to the layer: always if the layer is full, otherwise if it differs.
+fn add(
+    compared: Compared,
+    is_full: bool,
+    layer: &mut LayerWriter,
+    changes: &mut Changes,
+    checksum: &mut Checksum,
+) -> Result<()> {
+    let is_same = compared.is_same();
+    let entity = match compared {
+        Compared::Extra(entity) => {
+            changes.deleted += 1;
+            return if is_full { Ok(()) } else { layer.push(&Record::Delete(entity.key().clone())) };
+        }
+        Compared::Same(entity) => entity,
+        Compared::Missing(entity) => {
+            changes.added += 1;
+            entity
+        }
+        Compared::Changed { source, .. } => {
+            changes.changed += 1;
+            source
+        }
+    };
+    checksum.add(&entity);
+    if is_full || !is_same { layer.push(&Record::Put(entity)) } else { Ok(()) }
+}

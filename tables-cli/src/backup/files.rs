@@ -1,0 +1,195 @@
+//! Backing up a folder of the embedded engine: its files at one moment, of which new ones are copied.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::Utc;
+use table_core::Engine;
+use table_core::embedded::{BackupFile, BackupImage, CopyReport, EngineOptions};
+
+use crate::backup::generation::{Contents, EngineFile, Generation};
+use crate::backup::repository::Repository;
+use crate::failure::{Failure, Result};
+
+/// The number of bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// The outcome of a backup of a folder.
+#[derive(Debug)]
+pub struct CapturedFiles {
+    /// The new generation.
+    pub generation: Generation,
+    /// The number of files that were copied.
+    pub copied: u64,
+    /// Their bytes.
+    pub copied_bytes: u64,
+    /// The number of files that the backup folder already had.
+    pub kept: u64,
+}
+
+/// Backs up everything that was acknowledged before the call as a new generation.
+///
+/// # Errors
+/// `Store` with the errors of `Engine::backup_image`, for example `Corrupted` for a damaged file of the engine; the errors of the folder.
+pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
+    let began = repository.next_time(Utc::now())?;
+    let image = engine.backup_image().await?;
+    let earlier = match repository.newest()?.map(|newest| newest.contents) {
+        Some(Contents::Files { base, .. }) => Some(decode(&base)?),
+        _ => None,
+    };
+    let place = repository.path().display().to_string();
+    let (mut copied, mut copied_bytes, mut kept, mut files) = (0, 0, 0, Vec::new());
+    for file in image.files(earlier.as_deref(), &place)? {
+        let path = repository.engine_file(&file.name);
+        let length = std::fs::metadata(&path).ok().map(|found| found.len());
+        // A killed backup may have copied the file: reading both again costs less than writing.
+        if length == Some(file.bytes) && (file.kept || is_equal(&image, &file, &path)?) {
+            kept += 1;
+        } else {
+            copy(&image, &file, &path)?;
+            copied += 1;
+            copied_bytes += file.bytes;
+        }
+        files.push(EngineFile { name: file.name.clone(), bytes: file.bytes });
+    }
+    let contents = Contents::Files {
+        manifest: STANDARD.encode(image.manifest()),
+        base: STANDARD.encode(image.base()),
+        files,
+    };
+    let generation =
+        Generation { id: Generation::name(began), began, ended: Utc::now().max(began), contents };
+    repository.commit(&generation)?;
+    repository.collect()?;
+    Ok(CapturedFiles { generation, copied, copied_bytes, kept })
+}
+
+/// Calls a function for each piece of a file, with its offset and length.
+fn pieces(bytes: u64, mut piece: impl FnMut(u64, usize) -> Result<bool>) -> Result<bool> {
+    let mut offset = 0;
+    while offset < bytes {
+        let length = usize::try_from(bytes - offset).map_or(PIECE, |rest| rest.min(PIECE));
+        if !piece(offset, length)? {
+            return Ok(false);
+        }
+        offset += length as u64;
+    }
+    Ok(true)
+}
+
+fn copy(image: &BackupImage, file: &BackupFile, path: &Path) -> Result<()> {
+    image.check(file)?;
+    let part = path.with_extension("part");
+    let failed = || Failure::file(part.display());
+    let mut to = File::create(&part).map_err(failed())?;
+    let mut buffer = vec![0; PIECE];
+    pieces(file.bytes, |offset, length| {
+        let buffer = buffer.get_mut(..length).unwrap_or_default();
+        image.read(file, offset, buffer)?;
+        to.write_all(buffer).map_err(failed())?;
+        Ok(true)
+    })?;
+    to.sync_all().map_err(failed())?;
+    std::fs::rename(&part, path).map_err(Failure::file(path.display()))
+}
+
+fn is_equal(image: &BackupImage, file: &BackupFile, path: &Path) -> Result<bool> {
+    let mut copy = File::open(path).map_err(Failure::file(path.display()))?;
+    let (mut ours, mut theirs) = (vec![0; PIECE], vec![0; PIECE]);
+    pieces(file.bytes, |offset, length| {
+        let (ours, theirs) =
+            (ours.get_mut(..length).unwrap_or_default(), theirs.get_mut(..length).unwrap_or_default());
+        image.read(file, offset, theirs)?;
+        copy.read_exact(ours).map_err(Failure::file(path.display()))?;
+        Ok(ours == theirs)
+    })
+}
+
+/// Restores all files of a generation to a folder that is empty or missing. Every block is checked.
+///
+/// # Errors
+/// `Store` with `Corrupted` for a damaged file, with its name and offset, and with `FolderNotOurs` if the folder is not empty.
+pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &Path) -> Result<CopyReport> {
+    let restoration = EngineOptions::new().restoration(&decode(manifest)?, &decode(base)?, to)?;
+    let mut buffer = vec![0; PIECE];
+    for file in restoration.files() {
+        let path = repository.engine_file(&file.name);
+        let mut from = File::open(&path).map_err(Failure::file(path.display()))?;
+        let mut offset = 0;
+        loop {
+            let length = from.read(&mut buffer).map_err(Failure::file(path.display()))?;
+            if length == 0 {
+                break;
+            }
+            restoration.write(&file, offset, buffer.get(..length).unwrap_or_default())?;
+            offset += length as u64;
+        }
+    }
+    Ok(restoration.finish()?)
+}
+
+/// A generation of files as a folder of the engine's own backup format, opened for reading.
+#[derive(Debug)]
+pub struct View {
+    /// The engine on the folder.
+    pub engine: Engine,
+    _folder: Option<Temporary>,
+}
+
+/// A folder that is removed at the end.
+#[derive(Debug)]
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // A folder that remains costs no space where links are supported, and a later backup does not read it.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl View {
+    /// Opens a folder that `Engine::backup` wrote.
+    ///
+    /// # Errors
+    /// `Store` with the errors of `Engine::open_read_only`.
+    pub fn of_folder(path: &Path) -> Result<Self> {
+        Ok(Self { engine: Engine::open_read_only(path)?, _folder: None })
+    }
+
+    /// Opens a generation. Its files are linked into a temporary folder, or copied where links are not supported.
+    ///
+    /// # Errors
+    /// `Store` with the errors of `Engine::open_read_only`, for example `Corrupted`; `File` if a file is missing.
+    pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
+        let Contents::Files { manifest, base, files } = &generation.contents else {
+            return Err(Failure::Refused(format!("generation {} has no files of an engine", generation.id)));
+        };
+        let name = format!("view-{}-{}", generation.id, std::process::id());
+        let within = repository.path().join(&name);
+        let folder = match std::fs::create_dir(&within) {
+            Ok(()) => within,
+            // The backups may be on a medium that cannot be written.
+            Err(_) => std::env::temp_dir().join(&name),
+        };
+        let temporary = Temporary(folder.clone());
+        std::fs::create_dir_all(&folder).map_err(Failure::file(folder.display()))?;
+        for (name, bytes) in [("BACKUP", decode(manifest)?), ("BASE", decode(base)?)] {
+            std::fs::write(folder.join(name), bytes).map_err(Failure::file(folder.display()))?;
+        }
+        for file in files {
+            let (from, to) = (repository.engine_file(&file.name), folder.join(&file.name));
+            if std::fs::hard_link(&from, &to).is_err() {
+                std::fs::copy(&from, &to).map_err(Failure::file(from.display()))?;
+            }
+        }
+        Ok(Self { engine: Engine::open_read_only(&folder)?, _folder: Some(temporary) })
+    }
+}
+
+fn decode(text: &str) -> Result<Vec<u8>> {
+    STANDARD.decode(text).map_err(|_| Failure::Refused("a generation has text that is not Base64".to_owned()))
+}

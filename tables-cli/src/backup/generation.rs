@@ -1,0 +1,125 @@
+//! Generations: one backup of a store, as its manifest describes it.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::backup::layer::Mark;
+
+/// One complete backup of a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Generation {
+    /// The name, which sorts by time.
+    pub id: String,
+    /// The time at which the backup began.
+    #[serde(with = "super::instant")]
+    pub began: DateTime<Utc>,
+    /// The time at which the backup was complete.
+    #[serde(with = "super::instant")]
+    pub ended: DateTime<Utc>,
+    /// The content.
+    pub contents: Contents,
+}
+
+impl Generation {
+    /// Returns the name of a generation that began at a time.
+    #[must_use]
+    pub fn name(began: DateTime<Utc>) -> String {
+        began.to_rfc3339_opts(SecondsFormat::Millis, true).replace(['-', ':'], "")
+    }
+
+    /// Returns a table that was backed up by its rows.
+    #[must_use]
+    pub fn table(&self, name: &str) -> Option<&TableRows> {
+        match &self.contents {
+            Contents::Rows { tables } => tables.iter().find(|table| table.name.eq_ignore_ascii_case(name)),
+            Contents::Files { .. } => None,
+        }
+    }
+}
+
+/// The content of a generation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contents {
+    /// The rows of each table, of any store.
+    Rows {
+        /// The tables, by name.
+        tables: Vec<TableRows>,
+    },
+    /// The files of an embedded engine.
+    Files {
+        /// The engine's file `BACKUP`, in Base64.
+        manifest: String,
+        /// The engine's file `BASE`, in Base64.
+        base: String,
+        /// The files with rows.
+        files: Vec<EngineFile>,
+    },
+}
+
+/// A file of an embedded engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineFile {
+    /// The name.
+    pub name: String,
+    /// The length in bytes.
+    pub bytes: u64,
+}
+
+/// The rows of one table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableRows {
+    /// The table.
+    pub name: String,
+    /// The layers, oldest first. The first one has all rows, each later one the changes since.
+    pub layers: Vec<Layer>,
+    /// The number of rows.
+    pub rows: u64,
+    /// The checksum of all rows, as `tables count --checksum` prints it.
+    pub checksum: String,
+    /// The differences from the previous generation.
+    pub changes: Changes,
+    /// The moments that the rows show.
+    pub consistency: Consistency,
+}
+
+/// A layer of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    /// The name of the file.
+    pub file: String,
+    /// The mark at which it ends.
+    pub end: Mark,
+}
+
+/// Numbers of differences from the previous generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// Rows that the previous generation does not have.
+    pub added: u64,
+    /// Rows with other properties.
+    pub changed: u64,
+    /// Rows that only the previous generation has.
+    pub deleted: u64,
+    /// Differences that later passes found.
+    pub settled: u64,
+}
+
+/// The moments that the rows of a table show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Consistency {
+    /// All rows are those of one moment.
+    OneMoment,
+    /// Each page of at most 1,000 rows is of its own moment between the beginning and the end of the backup.
+    Pages,
+}
+
+impl std::fmt::Display for Consistency {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::OneMoment => "one moment",
+            Self::Pages => "each page",
+        })
+    }
+}

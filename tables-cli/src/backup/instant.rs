@@ -1,0 +1,13 @@
+//! Instants in JSON, as RFC 3339 texts: for serde's `with`.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serializer};
+
+pub(super) fn serialize<S: Serializer>(instant: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&instant.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DateTime<Utc>, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+}

@@ -1,0 +1,71 @@
+//! Layers: files of written and deleted rows in key order, cut into blocks with checksums.
+//!
+//! A block is a line `block ROWS BYTES SHA256`, followed by that many bytes. Each of its lines is `+` and an entity as JSON, or `-` and the two keys
+//! of a deleted row. The SHA-256 of a block covers the one of the block before it, so that a missing, repeated or exchanged block is noticed.
+
+mod reader;
+mod writer;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use table_core::{EntityKey, TableEntity};
+
+use crate::backup::sealed;
+pub use reader::LayerReader;
+pub use writer::LayerWriter;
+
+/// The number of bytes at which a block is complete.
+const BLOCK: usize = 256 << 10;
+/// The beginning of a block's first line.
+const HEAD: &str = "block";
+
+/// One line of a layer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// The table has this entity.
+    Put(TableEntity),
+    /// The table no longer has this key.
+    Delete(EntityKey),
+}
+
+impl Record {
+    /// Returns the key.
+    #[must_use]
+    pub const fn key(&self) -> &EntityKey {
+        match self {
+            Self::Put(entity) => entity.key(),
+            Self::Delete(key) => key,
+        }
+    }
+}
+
+/// A position between two blocks of a layer, and the content in front of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The number of bytes.
+    pub bytes: u64,
+    /// The number of lines in blocks.
+    pub rows: u64,
+    /// The SHA-256 of the last block; empty without blocks.
+    pub digest: String,
+}
+
+impl Mark {
+    /// Returns the digest of the next block.
+    fn chain(&self, block: &[u8]) -> String {
+        let mut digest = Sha256::new();
+        digest.update(self.digest.as_bytes());
+        digest.update(block);
+        sealed::hex(&digest.finalize())
+    }
+
+    /// Moves the mark behind a block.
+    fn advance(&mut self, head: usize, block: usize, rows: u64, digest: String) {
+        self.bytes += (head + block) as u64;
+        self.rows += rows;
+        self.digest = digest;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Reading a layer, with every checksum.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use table_core::EntityKey;
+
+use crate::backup::layer::{HEAD, Mark, Record};
+use crate::failure::{Failure, Result};
+
+/// The most bytes of a block's first line.
+const HEAD_BYTES: u64 = 128;
+/// The most bytes of a block: far more than one of the largest entities.
+const MOST: usize = 64 << 20;
+
+/// Reads a layer up to the mark at which it ends. Memory holds one block.
+#[derive(Debug)]
+pub struct LayerReader {
+    path: PathBuf,
+    file: BufReader<File>,
+    end: Mark,
+    mark: Mark,
+    block: Vec<u8>,
+    /// The position of the next line in the block.
+    at: usize,
+}
+
+impl LayerReader {
+    /// Opens a layer.
+    ///
+    /// # Errors
+    /// `File` if it cannot be read.
+    pub fn open(path: &Path, end: Mark) -> Result<Self> {
+        let file = BufReader::new(File::open(path).map_err(Failure::file(path.display()))?);
+        let path = path.to_owned();
+        Ok(Self { path, file, end, mark: Mark::default(), block: Vec::new(), at: 0 })
+    }
+
+    /// Returns the next row; `None` at the end.
+    ///
+    /// # Errors
+    /// `Refused` for a damaged block, with file and position; `File` if it cannot be read.
+    pub fn next_record(&mut self) -> Result<Option<Record>> {
+        if self.at == self.block.len() && !self.next_block()? {
+            return Ok(None);
+        }
+        let rest = self.block.get(self.at..).unwrap_or_default();
+        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        self.at += line.len() + 1;
+        let record = record(line).ok_or_else(|| self.damage("a line is not a row"))?;
+        Ok(Some(record))
+    }
+
+    /// Reads and checks the next block; `false` at the end.
+    fn next_block(&mut self) -> Result<bool> {
+        if self.mark.bytes >= self.end.bytes {
+            return if self.mark == self.end {
+                Ok(false)
+            } else {
+                Err(self.damage("its end is not the recorded one"))
+            };
+        }
+        let mut head = Vec::new();
+        let read = self.file.by_ref().take(HEAD_BYTES).read_until(b'\n', &mut head);
+        read.map_err(Failure::file(self.path.display()))?;
+        let (rows, bytes, digest) =
+            head_of(&head).ok_or_else(|| self.damage("the first line of the block cannot be read"))?;
+        if bytes > MOST {
+            return Err(self.damage("the block is too long"));
+        }
+        self.block.resize(bytes, 0);
+        self.at = 0;
+        match self.file.read_exact(&mut self.block) {
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                return Err(self.damage("the file ends within the block"));
+            }
+            read => read.map_err(Failure::file(self.path.display()))?,
+        }
+        let lines = self.block.split(|byte| *byte == b'\n').count() as u64 - 1;
+        if lines != rows || self.block.last() != Some(&b'\n') || self.mark.chain(&self.block) != digest {
+            return Err(self.damage("its checksum does not match its content"));
+        }
+        self.mark.advance(head.len(), bytes, rows, digest);
+        Ok(true)
+    }
+
+    fn damage(&self, fact: &str) -> Failure {
+        let (path, at) = (self.path.display(), self.mark.bytes);
+        Failure::Refused(format!("{path} is damaged in the block at byte {at}: {fact}"))
+    }
+}
+
+fn head_of(line: &[u8]) -> Option<(u64, usize, String)> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let mut words = line.split(' ');
+    let mut next = || words.next();
+    let (head, rows, bytes, digest) = (next()?, next()?, next()?, next()?);
+    let is_whole = head == HEAD && next().is_none();
+    is_whole.then_some((rows.parse().ok()?, bytes.parse().ok()?, digest.to_owned()))
+}
+
+fn record(line: &[u8]) -> Option<Record> {
+    let (kind, text) = line.split_first()?;
+    match kind {
+        b'+' => serde_json::from_slice(text).ok().map(Record::Put),
+        b'-' => {
+            let [partition_key, row_key]: [String; 2] = serde_json::from_slice(text).ok()?;
+            EntityKey::new(partition_key, row_key).ok().map(Record::Delete)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,85 @@
+//! The rows of one table in one generation: its layers merged in key order, of which the newest counts.
+
+use table_core::query::KeyRange;
+use table_core::{EntityKey, TableEntity};
+
+use crate::backup::generation::TableRows;
+use crate::backup::layer::{LayerReader, Record};
+use crate::backup::repository::Repository;
+use crate::failure::Result;
+use crate::transfer::ordered::{OrderedEntities, key_order};
+
+/// The merged rows of some layers.
+#[derive(Debug)]
+pub struct Merged {
+    /// The oldest layer first.
+    layers: Vec<Head>,
+    range: KeyRange,
+    after: Option<EntityKey>,
+}
+
+/// A layer and its next row.
+#[derive(Debug)]
+struct Head {
+    reader: LayerReader,
+    next: Option<Record>,
+}
+
+impl Merged {
+    /// Opens the rows of a table; none for a table that the generation does not contain.
+    ///
+    /// # Errors
+    /// The errors of [`LayerReader`].
+    pub fn open(repository: &Repository, table: Option<&TableRows>) -> Result<Self> {
+        let layers = table.map_or(&[][..], |table| &table.layers);
+        let open = |layer: &crate::backup::generation::Layer| {
+            let mut reader = LayerReader::open(&repository.layer(&layer.file), layer.end.clone())?;
+            let next = reader.next_record()?;
+            Ok(Head { reader, next })
+        };
+        let layers = layers.iter().map(open).collect::<Result<_>>()?;
+        Ok(Self { layers, range: KeyRange::ALL, after: None })
+    }
+
+    /// Returns only the rows in a range of keys.
+    #[must_use]
+    pub fn within(self, range: KeyRange) -> Self {
+        Self { range, ..self }
+    }
+
+    /// Returns only the rows behind a key.
+    #[must_use]
+    pub fn behind(self, after: Option<EntityKey>) -> Self {
+        Self { after, ..self }
+    }
+
+    /// Returns the next row, deletions included; `None` at the end.
+    fn next_record(&mut self) -> Result<Option<Record>> {
+        let keys = self.layers.iter().filter_map(|head| head.next.as_ref().map(Record::key));
+        let Some(first) = keys.min_by(|left, right| key_order(left, right)).cloned() else { return Ok(None) };
+        let mut newest = None;
+        for head in &mut self.layers {
+            if head.next.as_ref().is_some_and(|record| *record.key() == first) {
+                newest = std::mem::replace(&mut head.next, head.reader.next_record()?);
+            }
+        }
+        Ok(newest)
+    }
+
+    fn is_selected(&self, key: &EntityKey) -> bool {
+        self.after.as_ref().is_none_or(|after| key_order(key, after).is_gt())
+            && self.range.contains(key.partition_key.as_str(), key.row_key.as_str())
+    }
+}
+
+impl OrderedEntities for Merged {
+    async fn next(&mut self) -> Result<Option<TableEntity>> {
+        loop {
+            match self.next_record()? {
+                None => return Ok(None),
+                Some(Record::Put(entity)) if self.is_selected(entity.key()) => return Ok(Some(entity)),
+                Some(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! One generation, opened for reading: its tables and their rows, whatever form they are stored in.
+
+use std::path::Path;
+
+use table_core::query::KeyRange;
+use table_core::{DynTableStore, Query, TableEntity, TableName};
+
+use crate::backup::files::View;
+use crate::backup::generation::{Contents, Generation, TableRows};
+use crate::backup::merged::Merged;
+use crate::backup::repository::Repository;
+use crate::failure::Result;
+use crate::rows::{self, Pages};
+use crate::transfer::ordered::{OrderedEntities, Paged};
+
+/// A generation that is opened for reading.
+#[derive(Debug)]
+pub struct Opened {
+    rows: Rows,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Layers(Repository, Vec<TableRows>),
+    // IMPORTANT: the store is dropped before the view, whose folder is then removed.
+    Files(DynTableStore, #[expect(dead_code, reason = "keeps the folder")] View),
+}
+
+impl Opened {
+    /// Opens a generation of a repository.
+    ///
+    /// # Errors
+    /// The errors of [`View::of_generation`].
+    pub fn generation(repository: Repository, generation: Generation) -> Result<Self> {
+        let rows = match generation.contents {
+            Contents::Rows { tables } => Rows::Layers(repository, tables),
+            Contents::Files { .. } => {
+                let view = View::of_generation(&repository, &generation)?;
+                Rows::Files(DynTableStore::new(view.engine.clone()), view)
+            }
+        };
+        Ok(Self { rows })
+    }
+
+    /// Opens a folder that `Engine::backup` wrote.
+    ///
+    /// # Errors
+    /// The errors of [`View::of_folder`].
+    pub fn folder(path: &Path) -> Result<Self> {
+        let view = View::of_folder(path)?;
+        Ok(Self { rows: Rows::Files(DynTableStore::new(view.engine.clone()), view) })
+    }
+
+    /// Returns the names of the tables.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub async fn tables(&self) -> Result<Vec<TableName>> {
+        match &self.rows {
+            Rows::Layers(_, tables) => {
+                tables.iter().map(|table| Ok(TableName::new(table.name.as_str())?)).collect()
+            }
+            Rows::Files(store, _) => rows::all_tables(store).await,
+        }
+    }
+
+    /// Returns the rows of a table in a range of keys.
+    ///
+    /// # Errors
+    /// `Refused` for a damaged layer.
+    pub fn rows<'a>(&'a self, table: &'a TableName, range: &KeyRange) -> Result<BackupRows<'a>> {
+        Ok(match &self.rows {
+            Rows::Layers(repository, tables) => {
+                let found = tables.iter().find(|found| found.name.eq_ignore_ascii_case(table.as_str()));
+                BackupRows::Merged(Merged::open(repository, found)?.within(range.clone()))
+            }
+            Rows::Files(store, _) => {
+                BackupRows::Paged(Paged::new(Pages::new(store, table, Query::new(range.clone()))))
+            }
+        })
+    }
+}
+
+/// The rows of a table of a generation.
+#[derive(Debug)]
+pub enum BackupRows<'a> {
+    /// From layers.
+    Merged(Merged),
+    /// From the files of an engine.
+    Paged(Paged<'a>),
+}
+
+impl OrderedEntities for BackupRows<'_> {
+    async fn next(&mut self) -> Result<Option<TableEntity>> {
+        match self {
+            Self::Merged(rows) => rows.next().await,
+            Self::Paged(rows) => rows.next().await,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Restoring rows of a generation to any store.
+
+use table_core::query::{KeyRange, Select};
+use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
+
+use crate::backup::opened::Opened;
+use crate::failure::{Failure, Result};
+use crate::rows::Pages;
+use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::ordered::Paged;
+use crate::transfer::progress;
+use crate::transfer::writer::{Change, Mode, Writer};
+
+/// The treatment of rows that the target already has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// The restore is refused if the target has any selected row.
+    Refuse,
+    /// Rows of the backup replace those of the target; other rows of the target remain.
+    Keep,
+    /// The selected rows of the target become equal to those of the backup.
+    Replace,
+}
+
+/// The rows to restore, and their target.
+#[derive(Clone, Copy, Debug)]
+pub struct Restoring<'a> {
+    /// The generation.
+    pub backup: &'a Opened,
+    /// The store that receives the rows.
+    pub target: &'a DynTableStore,
+    /// The range of keys.
+    pub range: &'a KeyRange,
+    /// The treatment of rows that the target already has.
+    pub existing: Existing,
+    /// The most rows per second that are written.
+    pub rate: Option<u32>,
+}
+
+/// Numbers of rows of a restored table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// The number of selected rows of the backup.
+    pub rows: u64,
+    /// The number of rows that were written.
+    pub written: u64,
+    /// The number of rows that were deleted.
+    pub deleted: u64,
+}
+
+impl Restoring<'_> {
+    /// Restores the selected rows of a table under a name, and compares them afterwards.
+    ///
+    /// # Errors
+    /// `Refused` for existing rows with [`Existing::Refuse`], for damaged rows of the backup, and for rows that differ after the restore;
+    /// the errors of the store. With another treatment, the same call continues a restore that was interrupted.
+    pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
+        self.target.create_table_if_missing(new).await?;
+        if self.existing == Existing::Refuse {
+            self.refuse_existing(new).await?;
+        }
+        let mut writer = Writer::new(self.target.clone(), new.clone(), Mode::Replace, self.rate);
+        let (mut restored, bar) = (Restored::default(), progress::rows("restored"));
+        let mut comparison = self.comparison(name, new)?;
+        while let Some(compared) = comparison.next().await? {
+            match compared {
+                Compared::Same(_) => restored.rows += 1,
+                Compared::Missing(entity) | Compared::Changed { source: entity, .. } => {
+                    restored.rows += 1;
+                    restored.written += 1;
+                    writer.push(restored.rows, Change::Write(entity)).await?;
+                }
+                Compared::Extra(entity) if self.existing == Existing::Replace => {
+                    restored.deleted += 1;
+                    writer.push(0, Change::Delete(entity.key().clone(), IfMatch::Any)).await?;
+                }
+                Compared::Extra(_) => {}
+            }
+            bar.set_position(restored.rows);
+        }
+        writer.flush().await?;
+        bar.finish_and_clear();
+        if let Some(rejected) = writer.take_rejected().into_iter().next() {
+            return Err(Failure::Refused(format!("the store refuses a row of {new}: {}", rejected.reason)));
+        }
+        self.verify(name, new).await?;
+        Ok(restored)
+    }
+
+    fn comparison<'a>(
+        &'a self,
+        name: &'a TableName,
+        new: &'a TableName,
+    ) -> Result<Comparison<crate::backup::opened::BackupRows<'a>, Paged<'a>>> {
+        let target = Paged::new(Pages::new(self.target, new, Query::new(self.range.clone())));
+        Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
+    }
+
+    async fn refuse_existing(&self, new: &TableName) -> Result<()> {
+        let keys = Select::names(["PartitionKey", "RowKey"]);
+        let query = Query { top: Some(1), select: keys, ..Query::new(self.range.clone()) };
+        let mut pages = Pages::new(self.target, new, query);
+        while let Some(page) = pages.next().await? {
+            if !page.rows.is_empty() {
+                let help = "give `--replace` to make them equal to the backup, or `--keep` to keep rows that the backup lacks";
+                return Err(Failure::Refused(format!("table {new} already has such rows; {help}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the restored rows with the backup.
+    async fn verify(&self, name: &TableName, new: &TableName) -> Result<()> {
+        let mut comparison = self.comparison(name, new)?;
+        while let Some(compared) = comparison.next().await? {
+            let differs = match &compared {
+                Compared::Same(_) => false,
+                Compared::Extra(_) => self.existing == Existing::Replace,
+                Compared::Missing(_) | Compared::Changed { .. } => true,
+            };
+            if differs {
+                let (partition, row) =
+                    (compared.key().partition_key.as_str(), compared.key().row_key.as_str());
+                let help = "a program writes to the table; restore it again with `--replace`";
+                return Err(Failure::Refused(format!(
+                    "{new} differs from the backup after the restore, first at ('{partition}', '{row}'): {help}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}

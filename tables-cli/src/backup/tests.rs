@@ -1,0 +1,321 @@
+//! Random programs of writes, deletions, interrupted backups and removed generations, compared with a plain model.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_core::query::{Continuation, KeyRange, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{
+    DynTableStore, Engine, EntityKey, IfMatch, TableEntity, TableName, TableStore, TableStoreExt, Transaction,
+};
+
+use super::capture::{CaptureOptions, capture};
+use super::generation::{Consistency, TableRows};
+use super::opened::Opened;
+use super::restore::{Existing, Restoring};
+use super::verify::verify;
+use super::*;
+use crate::failure::Result;
+
+/// The tables of a store: rows by key, each with one number.
+type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
+
+const TABLES: [&str; 2] = ["Company", "Logs"];
+
+/// One write of a program.
+#[derive(Clone, Debug)]
+enum Write {
+    Put(&'static str, (String, String), i32),
+    Delete(&'static str, (String, String)),
+    Drop(&'static str),
+}
+
+/// A store that fails at a query, or is written to between two queries.
+#[derive(Debug)]
+struct Live {
+    engine: Engine,
+    model: Mutex<Model>,
+    /// Queries until one fails; `usize::MAX` for none.
+    left: AtomicUsize,
+    /// The writes of another program, one before each query.
+    writes: Mutex<Vec<Write>>,
+    /// The states since the beginning of the backup.
+    history: Mutex<Vec<Model>>,
+}
+
+impl Live {
+    async fn apply(&self, write: &Write) {
+        self.write(write).await;
+        self.history.lock().unwrap().push(self.model.lock().unwrap().clone());
+    }
+
+    async fn write(&self, write: &Write) {
+        match write {
+            Write::Put(table, (partition, row), value) => {
+                let entity = TableEntity::new(partition.as_str(), row.as_str()).unwrap();
+                let handle = self.engine.untyped(table).unwrap().create_if_missing().await.unwrap();
+                handle.insert_or_replace(&entity.with("V", *value)).await.unwrap();
+                let mut model = self.model.lock().unwrap();
+                model
+                    .entry((*table).to_owned())
+                    .or_default()
+                    .insert((partition.clone(), row.clone()), *value);
+            }
+            Write::Delete(table, key) => {
+                let found =
+                    self.model.lock().unwrap().get_mut(*table).is_some_and(|rows| rows.remove(key).is_some());
+                if found {
+                    let key = EntityKey::new(key.0.as_str(), key.1.as_str()).unwrap();
+                    self.engine.untyped(table).unwrap().delete(&key, IfMatch::Any).await.unwrap();
+                }
+            }
+            Write::Drop(table) => {
+                if self.model.lock().unwrap().remove(*table).is_some() {
+                    self.engine.delete_table(&TableName::new(table).unwrap()).await.unwrap();
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a live store")
+    }
+}
+
+impl TableStore for Live {
+    fn capabilities(&self) -> &Capabilities {
+        self.engine.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> table_core::Result<()> {
+        self.engine.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> table_core::Result<()> {
+        self.engine.delete_table(table).await
+    }
+
+    async fn list_tables(
+        &self,
+        prefix: &str,
+        from: Option<&str>,
+        top: usize,
+    ) -> table_core::Result<TablePage> {
+        self.engine.list_tables(prefix, from, top).await
+    }
+
+    async fn get(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        select: &Select,
+    ) -> table_core::Result<Option<StoredRow>> {
+        self.engine.get(table, key, select).await
+    }
+
+    async fn query(
+        &self,
+        table: &TableName,
+        query: &Query,
+        from: Option<&Continuation>,
+    ) -> table_core::Result<Page> {
+        let left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            return Err(Query::parse("V gt").unwrap_err());
+        }
+        self.left.store(if left == usize::MAX { left } else { left - 1 }, Ordering::Relaxed);
+        let write = self.writes.lock().unwrap().pop();
+        if let Some(write) = write {
+            self.apply(&write).await;
+        }
+        self.engine.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> table_core::Result<Committed> {
+        self.engine.submit(table, transaction).await
+    }
+}
+
+fn write(random: &mut StdRng) -> Write {
+    let table = TABLES[random.random_range(0..2)];
+    let key = (format!("p{}", random.random_range(0..3)), format!("r{:02}", random.random_range(0..12)));
+    match random.random_range(0..20) {
+        0 => Write::Drop(table),
+        1..6 => Write::Delete(table, key),
+        _ => Write::Put(table, key, random.random_range(0..5)),
+    }
+}
+
+async fn rows(store: &DynTableStore) -> Model {
+    let mut model = Model::new();
+    for table in crate::rows::all_tables(store).await.unwrap() {
+        let mut rows = BTreeMap::new();
+        let scan = store.untyped(table.as_str()).unwrap().scan("all are compared").max_rows(1_000);
+        for entity in scan.collect().await.unwrap() {
+            let key = entity.key();
+            let key = (key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned());
+            let Some(table_core::Value::Int32(value)) = entity.get("V") else {
+                panic!("no value in {entity:?}")
+            };
+            rows.insert(key, *value);
+        }
+        model.insert(table.as_str().to_owned(), rows);
+    }
+    model
+}
+
+/// Restores a generation to an empty store.
+async fn restored(path: &std::path::Path, id: &str) -> Result<Model> {
+    let repository = Repository::open(path)?;
+    let generation = repository.read(id)?;
+    let backup = Opened::generation(repository, generation)?;
+    let target = DynTableStore::new(Engine::in_memory());
+    for table in backup.tables().await? {
+        let (range, existing) = (&KeyRange::ALL, Existing::Refuse);
+        Restoring { backup: &backup, target: &target, range, existing, rate: None }
+            .table(&table, &table)
+            .await?;
+    }
+    Ok(rows(&target).await)
+}
+
+/// Counts of the situations that programs met.
+#[derive(Debug, Default)]
+struct Met {
+    resumed: usize,
+    settled: usize,
+    removed: usize,
+    deleted: u64,
+}
+
+/// Returns a folder in memory where the system has one: programs wait for the disk at every step.
+fn folder() -> tempfile::TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
+async fn program(seed: u64, met: &mut Met) {
+    let mut random = StdRng::seed_from_u64(seed);
+    let folder = folder();
+    let live = std::sync::Arc::new(Live {
+        engine: Engine::in_memory(),
+        model: Mutex::default(),
+        left: AtomicUsize::new(usize::MAX),
+        writes: Mutex::default(),
+        history: Mutex::default(),
+    });
+    let store = DynTableStore::new(live.clone());
+    // The states that each generation may show, and the tables of which it shows one.
+    let mut wanted: BTreeMap<String, (Vec<Model>, Vec<String>)> = BTreeMap::new();
+    for _ in 0..random.random_range(2..7) {
+        for _ in 0..random.random_range(0..30) {
+            live.apply(&write(&mut random)).await;
+        }
+        *live.history.lock().unwrap() = vec![live.model.lock().unwrap().clone()];
+        let is_live = random.random_bool(0.3);
+        if is_live {
+            *live.writes.lock().unwrap() = (0..6).map(|_| write(&mut random)).collect();
+        }
+        let options = CaptureOptions {
+            settle: is_live,
+            // Each record of the progress waits for the disk.
+            pause: if random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
+            page: random.random_range(2..8),
+            layers: random.random_range(1..5),
+            ..CaptureOptions::default()
+        };
+        let mut attempts = 0;
+        // The backup fails some times, and each time the next one continues it.
+        let captured = loop {
+            let left = if attempts < 4 { random.random_range(0..40) } else { usize::MAX };
+            live.left.store(left, Ordering::Relaxed);
+            let repository = Repository::create(folder.path(), "live").unwrap();
+            if let Ok(captured) = capture(&repository, &store, &options).await {
+                break captured;
+            }
+            attempts += 1;
+        };
+        live.left.store(usize::MAX, Ordering::Relaxed);
+        live.writes.lock().unwrap().clear();
+        met.resumed += usize::from(captured.is_resumed);
+        let Contents::Rows { tables } = &captured.generation.contents else { panic!("rows") };
+        met.deleted += tables.iter().map(|table| table.changes.deleted).sum::<u64>();
+        met.settled += tables.iter().filter(|table| table.changes.settled > 0).count();
+        let of_one_moment = |table: &&TableRows| !is_live || table.consistency == Consistency::OneMoment;
+        let names = tables.iter().filter(of_one_moment).map(|table| table.name.clone()).collect();
+        wanted.insert(captured.generation.id, (live.history.lock().unwrap().clone(), names));
+        if random.random_bool(0.3) {
+            let repository = Repository::create(folder.path(), "live").unwrap();
+            let ids = repository.ids().unwrap();
+            let id = &ids[random.random_range(0..ids.len())];
+            repository.remove(id).unwrap();
+            repository.collect().unwrap();
+            wanted.remove(id);
+            met.removed += 1;
+        }
+    }
+    for (id, (states, names)) in &wanted {
+        let found = restored(folder.path(), id).await.unwrap();
+        if let [state] = states.as_slice() {
+            assert_eq!(found, *state, "program {seed}, generation {id}");
+        }
+        for name in names {
+            let is_state = states.iter().any(|state| state.get(name) == found.get(name));
+            assert!(is_state, "program {seed}, generation {id}, {name}: {found:?} is none of {states:?}");
+        }
+    }
+    let found = verify(&Repository::open(folder.path()).unwrap()).await.unwrap();
+    assert!(found.damage.is_empty(), "program {seed}: {found:?}");
+}
+
+#[tokio::test]
+async fn two_hundred_programs_are_restored_at_every_generation() {
+    let mut met = Met::default();
+    for seed in 0..200 {
+        program(seed, &mut met).await;
+    }
+    assert!(met.resumed > 50 && met.settled > 10 && met.removed > 50 && met.deleted > 100, "{met:?}");
+}
+
+#[tokio::test]
+async fn a_flipped_bit_anywhere_is_reported_and_nothing_damaged_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = DynTableStore::new(Engine::in_memory());
+    let table = store.untyped("Company").unwrap().create_if_missing().await.unwrap();
+    for round in 0..3 {
+        for row in 0..4 {
+            let entity = TableEntity::new("Sales", format!("{row}")).unwrap().with("V", round * row);
+            table.insert_or_replace(&entity).await.unwrap();
+        }
+        let repository = Repository::create(folder.path(), "memory").unwrap();
+        capture(&repository, &store, &CaptureOptions::default()).await.unwrap();
+    }
+    let repository = Repository::open(folder.path()).unwrap();
+    let newest = repository.ids().unwrap().pop().unwrap();
+    for sub in ["rows", "generations"] {
+        for entry in std::fs::read_dir(folder.path().join(sub)).unwrap() {
+            let path = entry.unwrap().path();
+            let whole = std::fs::read(&path).unwrap();
+            for at in (0..whole.len()).step_by(7) {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << (at % 8);
+                std::fs::write(&path, damaged).unwrap();
+                let found = verify(&repository).await.unwrap();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                assert!(found.damage.iter().any(|damage| damage.contains(&name)), "{name}, byte {at}");
+                if sub == "rows" {
+                    assert!(restored(folder.path(), &newest).await.is_err(), "{name}, byte {at}");
+                }
+            }
+            std::fs::write(&path, &whole).unwrap();
+        }
+    }
+    assert!(verify(&repository).await.unwrap().damage.is_empty());
+}

@@ -1,0 +1,164 @@
+//! The progress of an unfinished generation, from which a killed backup continues.
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use table_core::EntityKey;
+
+use crate::backup::generation::{Changes, Consistency, Contents, Generation, TableRows};
+use crate::backup::layer::Mark;
+use crate::backup::repository::{Repository, WORKING};
+use crate::backup::sealed;
+use crate::failure::{Failure, Result};
+use crate::transfer::checksum::Checksum;
+
+/// The state of an unfinished generation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    #[serde(with = "super::instant")]
+    began: DateTime<Utc>,
+    /// The generation whose differences are written.
+    base: Option<String>,
+    tables: Vec<TableRows>,
+    current: Option<Current>,
+}
+
+/// The state of the table that is being read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Current {
+    /// The table.
+    pub(super) name: String,
+    /// The end of the layer.
+    pub(super) mark: Mark,
+    /// The differences so far.
+    pub(super) changes: Changes,
+    /// The checksum of the rows so far.
+    pub(super) checksum: Checksum,
+    /// The PartitionKey and the RowKey of the last compared row.
+    pub(super) last: Option<(String, String)>,
+    /// The continuation token behind it.
+    pub(super) continuation: Option<String>,
+}
+
+impl Current {
+    /// Returns the state in front of the first row of a table.
+    pub(super) fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            mark: Mark::default(),
+            changes: Changes::default(),
+            checksum: Checksum::default(),
+            last: None,
+            continuation: None,
+        }
+    }
+
+    /// Returns the key of the last compared row.
+    pub(super) fn last_key(&self) -> Result<Option<EntityKey>> {
+        let key = |(partition, row): &(String, String)| EntityKey::new(partition.as_str(), row.as_str());
+        Ok(self.last.as_ref().map(key).transpose()?)
+    }
+}
+
+/// A generation that is being written.
+#[derive(Debug)]
+pub(super) struct Work {
+    path: PathBuf,
+    state: State,
+    /// `true` if an earlier command began it.
+    pub(super) is_resumed: bool,
+}
+
+impl Work {
+    /// Continues the unfinished generation if it is based on the newest one; otherwise begins a new one.
+    pub(super) fn open(
+        repository: &Repository,
+        base: Option<&Generation>,
+        now: DateTime<Utc>,
+    ) -> Result<Self> {
+        let path = repository.path().join(WORKING);
+        let base = base.map(|base| base.id.clone());
+        let found = sealed::read::<State>(&path)?.filter(|state| state.base == base);
+        let is_resumed = found.is_some();
+        let state = match found {
+            Some(state) => state,
+            None => State { began: repository.next_time(now)?, base, tables: Vec::new(), current: None },
+        };
+        Ok(Self { path, state, is_resumed })
+    }
+
+    /// Returns the name of the generation.
+    pub(super) fn id(&self) -> String {
+        Generation::name(self.state.began)
+    }
+
+    /// Returns `true` if a table is complete.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.state.tables.iter().any(|table| table.name == name)
+    }
+
+    /// Returns the state from which a table is continued.
+    pub(super) fn current(&self, name: &str) -> Current {
+        let found = self.state.current.clone().filter(|current| current.name == name);
+        found.unwrap_or_else(|| Current::new(name))
+    }
+
+    /// Records the progress of a table. The layer must be durable up to the mark.
+    pub(super) fn advance(&mut self, current: Current) -> Result<()> {
+        self.state.current = Some(current);
+        self.save()
+    }
+
+    /// Records that a table is complete.
+    pub(super) fn complete(&mut self, table: TableRows) -> Result<()> {
+        self.state.current = None;
+        self.state.tables.push(table);
+        self.save()
+    }
+
+    /// Returns the first table whose rows are not known to be of one moment, from a position on.
+    pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
+        let tables = self.state.tables.iter().cloned().enumerate().skip(from);
+        tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)
+    }
+
+    /// Replaces a complete table.
+    pub(super) fn replace(&mut self, at: usize, table: TableRows) -> Result<()> {
+        if let Some(old) = self.state.tables.get_mut(at) {
+            *old = table;
+        }
+        self.save()
+    }
+
+    fn save(&self) -> Result<()> {
+        sealed::write(&self.path, &self.state)
+    }
+
+    /// Adds the generation to the repository, with the tables that still exist.
+    pub(super) fn commit(
+        self,
+        repository: &Repository,
+        names: &[String],
+        now: DateTime<Utc>,
+    ) -> Result<Generation> {
+        let (id, began) = (self.id(), self.state.began);
+        let mut tables = self.state.tables;
+        tables.retain(|table| names.contains(&table.name));
+        tables.sort_by(|left, right| left.name.cmp(&right.name));
+        let generation = Generation { id, began, ended: now.max(began), contents: Contents::Rows { tables } };
+        repository.commit(&generation)?;
+        remove(&self.path)?;
+        Ok(generation)
+    }
+}
+
+/// Removes a file if it exists.
+pub(super) fn remove(path: &std::path::Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::file(path.display())(error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,128 @@
+//! Intents of outboxes: those that wait, and those that were set aside as poison.
+
+use table_core::query::{KeyRange, TextRange};
+use table_core::{
+    DynTableStore, Engine, FromEntity, IfMatch, Operation, OperationKind, Query, QueueName, RowKey,
+    TableEntity, TableName, TableStore, Transaction, Value, ticks,
+};
+use table_patterns::outbox::{OUTBOX_PREFIX, Outbox, POISON_PREFIX};
+
+use crate::failure::Result;
+use crate::rows::Pages;
+
+/// An intent that is not done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intent {
+    /// The row.
+    pub row: TableEntity,
+    /// `true` if it was set aside.
+    pub is_poison: bool,
+}
+
+impl Intent {
+    /// Returns the number of started attempts.
+    #[must_use]
+    pub fn attempts(&self) -> i64 {
+        match self.row.get("Attempts") {
+            Some(Value::Int64(attempts)) => *attempts,
+            _ => 0,
+        }
+    }
+
+    /// Returns the last error.
+    #[must_use]
+    pub fn error(&self) -> &str {
+        match self.row.get("Error") {
+            Some(Value::String(error)) => error,
+            _ => "",
+        }
+    }
+}
+
+/// Numbers of intents of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Intents that wait for a worker.
+    pub waiting: u64,
+    /// Of these, intents whose last attempt failed.
+    pub failed: u64,
+    /// Intents that were set aside.
+    pub poison: u64,
+}
+
+/// Calls `found` for each intent in some partitions of a table, and counts them.
+///
+/// # Errors
+/// The errors of the store, and of `found`.
+pub async fn intents(
+    store: &DynTableStore,
+    table: &TableName,
+    partitions: &TextRange,
+    mut found: impl AsyncFnMut(Intent) -> Result<()>,
+) -> Result<Backlog> {
+    let mut backlog = Backlog::default();
+    for (prefix, is_poison) in [(OUTBOX_PREFIX, false), (POISON_PREFIX, true)] {
+        let range = KeyRange { partition_key: partitions.clone(), row_key: TextRange::prefix(prefix) };
+        let mut pages = Pages::new(store, table, Query::new(range));
+        while let Some(page) = pages.next().await? {
+            for row in page.rows.iter() {
+                let intent = Intent { row: TableEntity::from_entity(row)?, is_poison };
+                if is_poison {
+                    backlog.poison += 1;
+                } else {
+                    backlog.waiting += 1;
+                    backlog.failed += u64::from(intent.attempts() > 0);
+                }
+                found(intent).await?;
+            }
+        }
+    }
+    Ok(backlog)
+}
+
+/// Returns an intent that was set aside to the workers, with its attempts reset. A sweep finds it.
+///
+/// # Errors
+/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; the errors of the store.
+pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
+    let key = intent.row.key();
+    // The partition must be listed, so that a sweep looks for the row. No queue is used.
+    let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("unused")?);
+    outbox.register(table, &key.partition_key).await?;
+    let name = key.row_key.as_str().strip_prefix(POISON_PREFIX).unwrap_or_default();
+    let row_key = RowKey::new(format!("{OUTBOX_PREFIX}{name}"))?;
+    let mut back =
+        TableEntity::from(table_core::EntityKey::new(key.partition_key.as_str(), row_key.as_str())?);
+    for (name, value) in intent.row.iter() {
+        if !["Attempts", "NotBefore", "Claim", "Prompted", "Poisoned"].contains(&name) {
+            back.insert(name, value.clone());
+        }
+    }
+    // IMPORTANT: another row has another Timestamp, which is the version of the change if none is recorded.
+    if let (None, Some(at)) =
+        (intent.row.get("Version"), intent.row.timestamp().and_then(ticks::from_datetime))
+    {
+        back.insert("Version", i64::try_from(at).unwrap_or(i64::MAX));
+    }
+    let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+    transaction.push(Operation { row_key: key.row_key.clone(), kind: delete(intent) })?;
+    transaction.push(Operation { row_key, kind: OperationKind::InsertOrReplace(back.to_row()?) })?;
+    store.submit(table, transaction).await?;
+    Ok(())
+}
+
+/// Deletes an intent that was set aside: its work is never done.
+///
+/// # Errors
+/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; the errors of the store.
+pub async fn discard(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
+    let key = intent.row.key();
+    let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+    transaction.push(Operation { row_key: key.row_key.clone(), kind: delete(intent) })?;
+    store.submit(table, transaction).await?;
+    Ok(())
+}
+
+fn delete(intent: &Intent) -> OperationKind {
+    OperationKind::Delete(intent.row.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag))
+}

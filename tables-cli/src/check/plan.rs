@@ -1,0 +1,94 @@
+//! The derived rows of a schema, each checkable or with the reason why it is not.
+
+use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
+
+use crate::keys;
+
+/// The check of one pattern of an entity type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan<'a> {
+    /// The pattern: `index ByEmail`, `copies`.
+    pub pattern: String,
+    /// The index whose copies can be checked, or the reason why the pattern cannot.
+    pub check: Result<&'a StoredIndex, String>,
+}
+
+/// Returns the checks of all patterns that a schema declares.
+///
+/// ```
+/// use tables_cli::check::plan::plans;
+///
+/// let schema = "schema 1\nentity E\ntable T\nkeeps feed\nPartitionKey p text 0..512 ordered legal\nRowKey \"r\"\n".parse()?;
+/// let plans = plans(&schema);
+/// assert_eq!(plans[0].pattern, "feed");
+/// assert!(plans[0].check.is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[must_use]
+pub fn plans(schema: &StoredSchema) -> Vec<Plan<'_>> {
+    let indexes = schema.indexes.iter().map(|index| Plan {
+        pattern: format!("index {}", index.name),
+        check: reason(schema, index).map_or(Ok(index), Err),
+    });
+    let keeps = schema.keeps.iter().map(|word| Plan { pattern: word.clone(), check: Err(reason_of(word)) });
+    indexes.chain(keeps).collect()
+}
+
+/// Returns the reason why the rows of an index cannot be checked from the stored schema.
+fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
+    if index.kind == IndexKind::List {
+        return Some("the members of a list are written by the program's type".to_owned());
+    }
+    if index.table.is_some() || index.partition_key.is_some() {
+        return Some("its rows in other partitions follow later, through the program's outbox".to_owned());
+    }
+    if let Some(when) = &index.when {
+        return Some(format!("the function `{when}` of the program selects its entities"));
+    }
+    if schema.kind.is_some() {
+        return Some("the program writes `EntityType` into its rows".to_owned());
+    }
+    let key_parts = || schema.partition_key.iter().chain(&schema.row_key);
+    for piece in &index.row_key {
+        let StoredPiece::Part { source, codec, .. } = piece else { continue };
+        let is_copied = key_parts().any(|part| is_part(part, source, codec));
+        if !is_copied && !keys::can_encode(codec) {
+            return Some(format!("only the program knows the codec `{codec}`"));
+        }
+    }
+    for piece in &schema.row_key {
+        let StoredPiece::Part { source, codec, .. } = piece else { continue };
+        let is_in_index = index.row_key.iter().any(|part| is_part(part, source, codec));
+        if !is_in_index && !keys::can_encode(codec) {
+            return Some(format!(
+                "only the program knows the codec `{codec}` of the key `{}`",
+                keys::name_of(source)
+            ));
+        }
+        let name = keys::name_of(source);
+        let is_stored = || index.properties.iter().any(|property| keys::is_field(name, &property.name));
+        if !is_in_index && !is_stored() {
+            return Some(format!("only the program knows the property in which its rows store `{name}`"));
+        }
+    }
+    let is_known = |name: &str| {
+        let parts = key_parts().filter_map(keys::source_of);
+        schema.properties.iter().any(|property| property.name == name)
+            || parts.into_iter().any(|source| keys::is_field(keys::name_of(source), name))
+    };
+    let unknown = index.properties.iter().find(|property| !is_known(&property.name));
+    unknown.map(|property| format!("only the program knows the source of `{}`", property.name))
+}
+
+fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str) -> bool {
+    matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
+}
+
+/// Returns the reason for a word of `keeps`.
+fn reason_of(word: &str) -> String {
+    match word {
+        "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),
+        "copies" => "the relations of copies are types of the program".to_owned(),
+        other => format!("`{other}` is maintained by the program's types"),
+    }
+}

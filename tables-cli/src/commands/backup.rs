@@ -1,0 +1,227 @@
+//! `tables backup`: generations of any store in one folder.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::backup::capture::{CaptureOptions, Captured, capture};
+use crate::backup::files::{CapturedFiles, capture_files};
+use crate::backup::generation::{Consistency, Contents, Generation, TableRows};
+use crate::backup::retention::Retention;
+use crate::backup::{Repository, verify};
+use crate::commands::{Context, count_of, say};
+use crate::failure::{Exit, Failure, Result};
+use crate::output;
+use crate::store::{Location, Purpose, Store};
+
+/// The form in which a backup stores a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// The rows of each table, and the changes between generations: for any store.
+    Rows,
+    /// The files of a folder at one moment: for the embedded engine.
+    Files,
+}
+
+/// Options of `backup`.
+#[derive(clap::Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Examples:\n  tables backup backups --store data/company --keep 7d,4w,12m\n  tables backup account --store @production --settle\n  tables backup ls backups\n  tables backup verify backups\n\nA folder is backed up at one moment. The rows of an account are read page by page: each page shows its own moment, unless `--settle` finds a pass without differences. An interrupted backup is continued by the same command."
+)]
+pub(super) struct Backup {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// The folder that receives the backup: an empty one, or one with earlier backups of the same store
+    #[arg(required = true)]
+    to: Option<PathBuf>,
+    /// The form of the backup [default: files for a folder, rows for any other store]
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    form: Option<Form>,
+    /// Read each table again, until a pass finds no difference: then its backup shows one moment
+    #[arg(long)]
+    settle: bool,
+    /// The generations to keep, such as 7d,4w,12m: the newest one of each of 7 days, 4 weeks and 12 months [default: all]
+    #[arg(long, value_name = "TIMES")]
+    keep: Option<Retention>,
+    /// Read at most this many rows a second
+    #[arg(long, value_name = "ROWS")]
+    rate: Option<u32>,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// List the generations of a folder of backups
+    Ls {
+        /// The folder of backups
+        folder: PathBuf,
+    },
+    /// Read every checksum of a folder of backups
+    Verify {
+        /// The folder of backups
+        folder: PathBuf,
+    },
+}
+
+impl Backup {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        match (&self.action, &self.to) {
+            (Some(Action::Ls { folder }), _) => list(context, folder, out),
+            (Some(Action::Verify { folder }), _) => verify_all(folder, out).await,
+            (None, Some(to)) => self.back_up(context, to, out).await,
+            (None, None) => Err(Failure::Usage("name the folder that receives the backup".to_owned())),
+        }
+    }
+
+    async fn back_up(&self, context: &Context, to: &Path, out: &mut dyn Write) -> Result<Exit> {
+        let location = context.store.location()?;
+        let is_folder = matches!(location, Location::Folder(_));
+        let form = self.form.unwrap_or(if is_folder { Form::Files } else { Form::Rows });
+        if form == Form::Files && (self.settle || self.rate.is_some()) {
+            let help =
+                "a backup of files is of one moment; leave out `--settle` and `--rate`, or give `--as rows`";
+            return Err(Failure::Usage(help.to_owned()));
+        }
+        let purpose = if form == Form::Files { Purpose::Write } else { Purpose::Read };
+        let store = Store::open(&location, purpose)?;
+        let engine = store.engine("backup --as files");
+        let repository = Repository::create(to, &source_of(&location))?;
+        match form {
+            Form::Files => say_files(&capture_files(&repository, engine?).await?, out)?,
+            Form::Rows => {
+                let (settle, rate) = (self.settle, self.rate);
+                let options =
+                    CaptureOptions { settle, rate, is_snapshot: is_folder, ..CaptureOptions::default() };
+                say_rows(&capture(&repository, &store.tables, &options).await?, out)?;
+            }
+        }
+        if let Some(keep) = &self.keep {
+            prune(&repository, keep, out)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Returns the name under which a folder of backups knows a store.
+fn source_of(location: &Location) -> String {
+    match location {
+        Location::Folder(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn say_files(captured: &CapturedFiles, out: &mut dyn Write) -> Result<()> {
+    let CapturedFiles { generation, copied, copied_bytes, kept } = captured;
+    let files = count_of(copied + kept, "file");
+    let line = format!("{}: {files}, {copied} copied ({copied_bytes} bytes), {kept} kept", generation.id);
+    say(out, &line)?;
+    say(out, "consistency: one moment, when the backup began")
+}
+
+fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
+    let Generation { id, began, ended, contents } = &captured.generation;
+    let Contents::Rows { tables } = contents else { return Ok(()) };
+    let resumed = if captured.is_resumed { ", continued an unfinished backup" } else { "" };
+    let (counted, rows) = (count_of(tables.len() as u64, "table"), count_of(rows_of(tables), "row"));
+    say(out, &format!("{id}: {counted}, {rows}, {}{resumed}", changes_of(tables)))?;
+    let open: Vec<_> = tables.iter().filter(|table| table.consistency == Consistency::Pages).collect();
+    if open.is_empty() {
+        return say(out, "consistency: one moment for each table");
+    }
+    let names: Vec<_> = open.iter().map(|table| table.name.as_str()).collect();
+    let (from, to) = (began.format("%H:%M:%S"), ended.format("%H:%M:%S"));
+    let line = format!(
+        "consistency of {}: each page of at most 1000 rows is of its own moment between {from} and {to} UTC; `--settle` reads again until nothing differs",
+        names.join(", ")
+    );
+    say(out, &line)
+}
+
+fn rows_of(tables: &[TableRows]) -> u64 {
+    tables.iter().map(|table| table.rows).sum()
+}
+
+fn changes_of(tables: &[TableRows]) -> String {
+    let sum = |number: fn(&TableRows) -> u64| tables.iter().map(number).sum::<u64>();
+    let (added, changed) = (sum(|table| table.changes.added), sum(|table| table.changes.changed));
+    let (deleted, settled) = (sum(|table| table.changes.deleted), sum(|table| table.changes.settled));
+    let settled = if settled > 0 { format!(", {settled} settled") } else { String::new() };
+    format!("{added} added, {changed} changed, {deleted} deleted{settled}")
+}
+
+/// Removes the generations that a retention does not keep.
+fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Result<()> {
+    let generations: Vec<_> =
+        repository.ids()?.iter().map(|id| repository.read(id)).collect::<Result<Vec<_>>>()?;
+    let times: Vec<_> = generations.iter().map(|generation| generation.began).collect();
+    let mut removed = 0;
+    for (generation, kept) in generations.iter().zip(keep.kept(&times)) {
+        if !kept {
+            repository.remove(&generation.id)?;
+            removed += 1;
+        }
+    }
+    repository.collect()?;
+    if removed > 0 {
+        say(out, &format!("removed {}", count_of(removed, "generation")))?;
+    }
+    Ok(())
+}
+
+/// Lists the generations of a folder of backups.
+fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
+    let repository = Repository::open(folder)?;
+    let row = |id: &String| {
+        let generation = repository.read(id)?;
+        let began = generation.began.format("%Y-%m-%d %H:%M:%S").to_string();
+        Ok(match &generation.contents {
+            Contents::Rows { tables } => {
+                let is_open = tables.iter().any(|table| table.consistency == Consistency::Pages);
+                let consistency = if is_open { Consistency::Pages } else { Consistency::OneMoment };
+                let bytes: u64 = tables.iter().filter_map(|table| Some(table.layers.last()?.end.bytes)).sum();
+                let (tables, rows, changes) =
+                    (tables.len().to_string(), rows_of(tables).to_string(), changes_of(tables));
+                let bytes = bytes.to_string();
+                vec![
+                    id.clone(),
+                    began,
+                    "rows".to_owned(),
+                    tables,
+                    rows,
+                    bytes,
+                    changes,
+                    consistency.to_string(),
+                ]
+            }
+            Contents::Files { files, .. } => {
+                let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+                let (none, bytes) = (String::new(), bytes.to_string());
+                let one = Consistency::OneMoment.to_string();
+                vec![id.clone(), began, "files".to_owned(), none.clone(), none.clone(), bytes, none, one]
+            }
+        })
+    };
+    let rows = repository.ids()?.iter().map(row).collect::<Result<Vec<_>>>()?;
+    let names = ["generation", "began", "form", "tables", "rows", "bytes", "changes", "consistency"];
+    output::rows(context.output, out, &names, &rows)?;
+    Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
+}
+
+/// Reads every checksum of a folder of backups.
+async fn verify_all(folder: &Path, out: &mut dyn Write) -> Result<Exit> {
+    let repository = Repository::open(folder)?;
+    let found = verify::verify(&repository).await?;
+    for damage in &found.damage {
+        say(out, damage)?;
+    }
+    let (generations, files) = (count_of(found.generations, "generation"), count_of(found.files, "file"));
+    say(out, &format!("{generations}, {files}, {}", count_of(found.rows, "row")))?;
+    match found.damage.len() as u64 {
+        0 if found.generations == 0 => Ok(Exit::Nothing),
+        0 => Ok(Exit::Done),
+        damaged => Err(Failure::Refused(format!(
+            "{}; generations that contain none of them can be restored",
+            count_of(damaged, "damaged part")
+        ))),
+    }
+}

@@ -1,0 +1,208 @@
+//! `tables check` and `tables repair`: derived rows, as far as the stored schema describes them.
+
+use std::io::Write;
+
+use table_core::TableName;
+use table_core::query::TextRange;
+use table_core::schema::{StoredIndex, StoredSchema};
+
+use crate::check::plan::plans;
+use crate::check::{CopyFinding, Fault, check_copies, intents, repair_copy};
+use crate::commands::{Context, count_of, table, tables};
+use crate::failure::{Exit, Failure, Result};
+use crate::keys;
+use crate::output;
+use crate::store::{Purpose, Store};
+
+/// The most findings of one index that are shown.
+const SHOWN: usize = 5;
+
+/// Options of `check`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables check --store data/company\n  tables check Company --store data/company\n\nA pattern that the stored schema does not describe is listed with the reason; the program checks it with `entities().check()`."
+)]
+pub(super) struct Check {
+    /// The table [default: every table of the store]
+    table: Option<String>,
+}
+
+/// Options of `repair`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Example: tables repair Company --store data/company\n\nIndex rows are written and deleted under the versions of their entities. Patterns that the stored schema does not describe are refused with the reason."
+)]
+pub(super) struct Repair {
+    /// The table
+    table: String,
+    /// The index to repair [default: all]
+    #[arg(long, value_name = "INDEX")]
+    index: Option<String>,
+    /// Show the faults without repairing them
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// The report of one pattern.
+struct Line {
+    table: String,
+    entity: String,
+    pattern: String,
+    state: String,
+    detail: String,
+}
+
+impl Check {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let store = context.store.open(Purpose::Read)?;
+        let names = tables(&store.tables, self.table.as_deref()).await?;
+        let (mut lines, mut faults) = (Vec::new(), 0);
+        for name in &names {
+            for schema in keys::schemas(&store.tables, name).await? {
+                for plan in plans(&schema) {
+                    let (state, detail) = match plan.check {
+                        Err(reason) => ("not checked".to_owned(), reason),
+                        Ok(index) => {
+                            let (found, state, detail) = of_index(&store, name, &schema, index).await?;
+                            faults += found;
+                            (state, detail)
+                        }
+                    };
+                    let (table, entity) = (name.to_string(), schema.entity.clone());
+                    lines.push(Line { table, entity, pattern: plan.pattern, state, detail });
+                }
+            }
+            faults += outbox(&store, name, &mut lines).await?;
+        }
+        report(context, &lines, out)?;
+        match faults {
+            0 if lines.is_empty() => Ok(Exit::Nothing),
+            0 => Ok(Exit::Done),
+            faults => Err(Failure::Refused(format!(
+                "{}; `tables repair` and `tables poison` repair what the stored schema describes",
+                count_of(faults, "fault")
+            ))),
+        }
+    }
+}
+
+/// Checks one index; returns the number of faults, the state and the detail.
+async fn of_index(
+    store: &Store,
+    name: &TableName,
+    schema: &StoredSchema,
+    index: &StoredIndex,
+) -> Result<(u64, String, String)> {
+    let (mut faults, mut shown) = (0, Vec::new());
+    let (entities, copies) = check_copies(&store.tables, name, (schema, index), async |finding| {
+        faults += 1;
+        if shown.len() < SHOWN {
+            shown.push(text_of(&finding));
+        }
+        Ok(())
+    })
+    .await?;
+    let (counted, rows) = (format!("{entities} entities"), count_of(copies, "index row"));
+    Ok(match faults {
+        0 => (0, "ok".to_owned(), format!("{counted}, {rows}")),
+        faults => (faults, count_of(faults, "fault"), format!("{counted}, {rows}: {}", shown.join(", "))),
+    })
+}
+
+fn text_of(finding: &CopyFinding) -> String {
+    let (partition, row) = (finding.key.partition_key.as_str(), finding.key.row_key.as_str());
+    let fault = match &finding.fault {
+        Fault::Missing => "missing",
+        Fault::Different => "different",
+        Fault::Orphaned => "orphaned",
+        Fault::Taken => "taken by another entity",
+        Fault::Unclear(reason) => reason,
+    };
+    format!("('{partition}', '{row}') {fault}")
+}
+
+/// Reports the backlog of a table; returns the number of intents that were set aside.
+async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
+    let backlog = intents(&store.tables, name, &TextRange::ALL, async |_| Ok(())).await?;
+    if backlog.waiting + backlog.poison > 0 {
+        let state =
+            if backlog.poison > 0 { format!("{} poison", backlog.poison) } else { "waiting".to_owned() };
+        let detail = format!("{} waiting, of which {} failed before", backlog.waiting, backlog.failed);
+        let (table, pattern) = (name.to_string(), "outbox".to_owned());
+        lines.push(Line { table, entity: String::new(), pattern, state, detail });
+    }
+    Ok(backlog.poison)
+}
+
+fn report(context: &Context, lines: &[Line], out: &mut dyn Write) -> Result<()> {
+    let row = |line: &Line| {
+        let Line { table, entity, pattern, state, detail } = line;
+        [table, entity, pattern, state, detail].map(Clone::clone).to_vec()
+    };
+    let rows: Vec<_> = lines.iter().map(row).collect();
+    output::rows(context.output, out, &["table", "entity", "pattern", "state", "detail"], &rows)
+}
+
+impl Repair {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let store = context.store.open(if self.dry_run { Purpose::Read } else { Purpose::Write })?;
+        let name = table(&self.table)?;
+        let (mut lines, mut refused, mut repaired) = (Vec::new(), 0, 0);
+        for schema in keys::schemas(&store.tables, &name).await? {
+            for plan in plans(&schema) {
+                let wanted = |index: &String| plan.pattern == format!("index {index}");
+                if !self.index.as_ref().is_none_or(wanted) {
+                    continue;
+                }
+                let (state, detail) = match plan.check {
+                    Err(reason) => {
+                        refused += 1;
+                        ("refused".to_owned(), reason)
+                    }
+                    Ok(index) => {
+                        let (done, left) = self.repair(&store, &name, &schema, index).await?;
+                        repaired += done;
+                        refused += left.len() as u64;
+                        let state = if self.dry_run { "would repair" } else { "repaired" };
+                        (
+                            format!("{state} {done}"),
+                            left.into_iter().take(SHOWN).collect::<Vec<_>>().join(", "),
+                        )
+                    }
+                };
+                let (table, entity) = (name.to_string(), schema.entity.clone());
+                lines.push(Line { table, entity, pattern: plan.pattern, state, detail });
+            }
+        }
+        report(context, &lines, out)?;
+        if refused > 0 {
+            let help = "the program with the declaration repairs them with `entities().check().repair()`";
+            return Err(Failure::Refused(format!("{} not repaired; {help}", count_of(refused, "item"))));
+        }
+        Ok(if repaired == 0 { Exit::Nothing } else { Exit::Done })
+    }
+
+    /// Repairs one index; returns the number of repaired rows, and the faults that remain.
+    async fn repair(
+        &self,
+        store: &Store,
+        name: &TableName,
+        schema: &StoredSchema,
+        index: &StoredIndex,
+    ) -> Result<(u64, Vec<String>)> {
+        let (mut done, mut left) = (0, Vec::new());
+        check_copies(&store.tables, name, (schema, index), async |finding| {
+            let is_ours = matches!(finding.fault, Fault::Missing | Fault::Different | Fault::Orphaned);
+            let is_done =
+                if self.dry_run { is_ours } else { repair_copy(&store.tables, name, &finding).await? };
+            if is_done {
+                done += 1;
+            } else {
+                left.push(text_of(&finding));
+            }
+            Ok(())
+        })
+        .await?;
+        Ok((done, left))
+    }
+}

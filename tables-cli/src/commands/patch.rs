@@ -1,0 +1,118 @@
+//! `tables patch`: changes some properties of an entity that exists, under the version that was read.
+
+use std::io::Write;
+
+use table_core::{
+    EdmType, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction,
+};
+
+use crate::commands::{Context, properties, say, table};
+use crate::derived;
+use crate::failure::{Exit, Failure, Result};
+use crate::keys;
+use crate::store::Purpose;
+
+/// Options of `patch`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables patch Company Sales empid_000223 Age=37 --store data/company\n  tables patch Company Sales empid_000223 --remove Photo --store data/company\n  echo '{\"Age\": 38}' | tables patch Company Sales empid_000223 --json - --store data/company\n\nA value has the type of the stored property, unless NAME:TYPE=VALUE gives another one."
+)]
+pub(super) struct Patch {
+    /// The table
+    table: String,
+    /// The PartitionKey
+    partition_key: String,
+    /// The RowKey
+    row_key: String,
+    /// Properties to set: NAME=VALUE or NAME:TYPE=VALUE
+    #[arg(value_name = "NAME[:TYPE]=VALUE")]
+    properties: Vec<String>,
+    /// Properties to set, as a JSON object in the service's form; `-` reads standard input
+    #[arg(long, value_name = "JSON")]
+    json: Option<String>,
+    /// Properties to remove, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    remove: Vec<String>,
+    /// Write in any version, rather than the version that was read
+    #[arg(long)]
+    any: bool,
+    /// Write although indexes, copies or feeds follow from the entity, which then are wrong
+    #[arg(long)]
+    raw_rows: bool,
+    /// Show the changed entity without writing it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Patch {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        if self.properties.is_empty() && self.json.is_none() && self.remove.is_empty() {
+            let help = "give NAME=VALUE, `--json` or `--remove`";
+            return Err(Failure::Usage(format!("nothing is to change; {help}")));
+        }
+        let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
+        let store = context.store.open(purpose)?.tables;
+        let name = table(&self.table)?;
+        let key = EntityKey::new(self.partition_key.as_str(), self.row_key.as_str())?;
+        let Some(found) = keys::read(&store, &name, &key).await? else { return Ok(Exit::Nothing) };
+        let entity = self.changed(&found)?;
+        if self.dry_run {
+            say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
+            return Ok(Exit::Done);
+        }
+        derived::refuse_plain_writes(&store, &name, self.raw_rows).await?;
+        let etag = found.etag().cloned().filter(|_| !self.any);
+        let condition = etag.map_or(IfMatch::Any, IfMatch::ETag);
+        let kind = OperationKind::Replace(entity.to_row()?, condition);
+        let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+        transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+        let etag = store.submit(&name, transaction).await?.into_iter().next().flatten();
+        say(out, &etag.map(|etag| etag.to_string()).unwrap_or_default())?;
+        Ok(Exit::Done)
+    }
+
+    fn changed(&self, found: &TableEntity) -> Result<TableEntity> {
+        let mut entity = TableEntity::from(found.key().clone());
+        for (name, value) in found.iter() {
+            entity.insert(name, value.clone());
+        }
+        for name in &self.remove {
+            if entity.remove(name).is_none() {
+                return Err(Failure::Refused(format!("the entity has no property `{name}` to remove")));
+            }
+        }
+        let stored = |name: &str| -> Option<EdmType> { found.get(name).map(table_core::Value::edm_type) };
+        for text in &self.properties {
+            let (name, value) = properties::read_like(text, stored)?;
+            entity.insert(name, value);
+        }
+        if let Some(json) = &self.json {
+            for (name, value) in patch_of(json, found)?.iter() {
+                entity.insert(name, value.clone());
+            }
+        }
+        Ok(entity)
+    }
+}
+
+/// Reads a JSON object of properties. Its keys may be left out.
+fn patch_of(json: &str, found: &TableEntity) -> Result<TableEntity> {
+    let text = if json == "-" {
+        std::io::read_to_string(std::io::stdin()).map_err(Failure::file("-"))?
+    } else {
+        json.to_owned()
+    };
+    let wrong = |error: serde_json::Error| {
+        Failure::Usage(format!("the JSON is not an object of properties: {error}"))
+    };
+    let mut object: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&text).map_err(wrong)?;
+    let key = found.key();
+    for (name, text) in [("PartitionKey", key.partition_key.as_str()), ("RowKey", key.row_key.as_str())] {
+        if object.get(name).is_some_and(|given| given.as_str() != Some(text)) {
+            return Err(Failure::Usage(format!("the JSON has another {name}; a key cannot change")));
+        }
+        object.insert(name.to_owned(), text.into());
+    }
+    serde_json::from_value(serde_json::Value::Object(object)).map_err(wrong)
+}

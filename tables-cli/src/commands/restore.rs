@@ -1,0 +1,135 @@
+//! `tables restore`: a generation, a table, a partition or a key of a backup, to any store.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use table_core::{Engine, TableName};
+
+use crate::backup::files::restore_files;
+use crate::backup::generation::Contents;
+use crate::backup::opened::Opened;
+use crate::backup::restore::{Existing, Restoring};
+use crate::backup::{Generation, Repository};
+use crate::commands::{Context, count_of, say, table};
+use crate::derived;
+use crate::failure::{Exit, Failure, Result};
+use crate::rows::KeySelection;
+use crate::store::{Location, Purpose, Store};
+
+/// Options of `restore`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables restore backups data/restored\n  tables restore backups UseDevelopmentStorage=true Company --generation 20261124\n  tables restore backups data/company Company --partition Sales --row empid_000223 --replace\n\nA restore that was interrupted is completed by the same command with `--replace`."
+)]
+pub(super) struct Restore {
+    /// The folder of backups, or a folder that `Engine::backup` wrote
+    from: PathBuf,
+    /// The store that receives the rows; a folder that does not exist is created
+    to: String,
+    /// The table [default: all tables]
+    table: Option<String>,
+    #[command(flatten)]
+    keys: KeySelection,
+    /// The beginning of the generation's name [default: the newest generation]
+    #[arg(long, value_name = "NAME")]
+    generation: Option<String>,
+    /// The name of the restored table [default: the same]
+    #[arg(long, value_name = "TABLE", requires = "table")]
+    rename: Option<String>,
+    /// Make the selected rows equal to the backup: overwrite and delete rows of the store
+    #[arg(long, conflicts_with = "keep")]
+    replace: bool,
+    /// Overwrite rows of the store, and keep those that the backup does not have
+    #[arg(long)]
+    keep: bool,
+    /// Restore a part of the tables although indexes, copies or feeds follow from their entities
+    #[arg(long)]
+    raw_rows: bool,
+    /// Write at most this many rows a second
+    #[arg(long, value_name = "ROWS")]
+    rate: Option<u32>,
+}
+
+impl Restore {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        if self.table.is_none() && !self.keys.is_all() {
+            return Err(Failure::Usage("keys are selected in one table; name the table".to_owned()));
+        }
+        let to = context.store.locate(&self.to)?;
+        let is_all = self.table.is_none() && !self.replace && !self.keep;
+        let backup = if self.from.join("BACKUPS").exists() {
+            let repository = Repository::open(&self.from)?;
+            let generation = repository.find(self.generation.as_deref())?;
+            if let (true, Some(folder)) = (is_all, new_folder(&to))
+                && let Some(files) = whole(&repository, &generation, folder)?
+            {
+                say(out, &format!("{} of {} restored to {to}", count_of(files, "file"), generation.id))?;
+                return Ok(Exit::Done);
+            }
+            Opened::generation(repository, generation)?
+        } else if let (true, Some(folder)) = (is_all, new_folder(&to)) {
+            let files = Engine::restore(&self.from, folder)?.copied_files;
+            say(out, &format!("{} restored to {to}", count_of(files, "file")))?;
+            return Ok(Exit::Done);
+        } else {
+            Opened::folder(&self.from)?
+        };
+        let target = Store::open(&to, Purpose::Create)?;
+        let all = backup.tables().await?;
+        let names = match &self.table {
+            None => all,
+            Some(name) => vec![self.named(&all, name)?],
+        };
+        let existing = match (self.replace, self.keep) {
+            (true, _) => Existing::Replace,
+            (_, true) => Existing::Keep,
+            (false, false) => Existing::Refuse,
+        };
+        let range = self.keys.key_range();
+        let restoring =
+            Restoring { backup: &backup, target: &target.tables, range: &range, existing, rate: self.rate };
+        let mut rows = 0;
+        for name in &names {
+            let new = self.rename.as_deref().map_or_else(|| Ok(name.clone()), table)?;
+            derived::refuse_plain_writes(&target.tables, &new, self.raw_rows || self.table.is_none()).await?;
+            let restored = restoring.table(name, &new).await?;
+            rows += restored.rows;
+            let (counted, written, deleted) =
+                (count_of(restored.rows, "row"), restored.written, restored.deleted);
+            say(
+                out,
+                &format!(
+                    "restored {name} to {new}: {counted}, {written} written, {deleted} deleted, verified"
+                ),
+            )?;
+        }
+        Ok(if rows == 0 && self.table.is_some() { Exit::Nothing } else { Exit::Done })
+    }
+
+    fn named(&self, all: &[TableName], name: &str) -> Result<TableName> {
+        let wanted = table(name)?;
+        let found = all.iter().find(|found| found.as_str().eq_ignore_ascii_case(wanted.as_str()));
+        found.cloned().ok_or_else(|| {
+            let known: Vec<_> = all.iter().map(TableName::as_str).collect();
+            let (from, known) = (self.from.display(), known.join(", "));
+            Failure::Refused(format!("{from} has no table {wanted}; the generation has: {known}"))
+        })
+    }
+}
+
+/// Returns the folder of a location, if it is empty or does not exist.
+fn new_folder(to: &Location) -> Option<&PathBuf> {
+    let Location::Folder(path) = to else { return None };
+    let is_empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+    is_empty.then_some(path)
+}
+
+/// Restores all files of a generation; `None` if it has none.
+fn whole(repository: &Repository, generation: &Generation, to: &std::path::Path) -> Result<Option<u64>> {
+    match &generation.contents {
+        Contents::Rows { .. } => Ok(None),
+        Contents::Files { manifest, base, .. } => {
+            Ok(Some(restore_files(repository, manifest, base, to)?.copied_files))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `tables tail`: the newest rows of a partition, and the rows that are added.
+
+use std::io::Write;
+use std::time::Duration;
+
+use table_core::TableEntity;
+use table_core::schema::StoredSchema;
+
+use crate::commands::{Context, table};
+use crate::failure::{Exit, Failure, Result};
+use crate::keys;
+use crate::output::{Entities, Format};
+use crate::rows::Selection;
+use crate::store::Purpose;
+use crate::tail::{Tail, feed_range};
+
+/// Options of `tail`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables tail Logs --partition web --lines 20 --store data/company\n  tables tail Orders --partition Sales --feed --follow --store @production\n\nIf RowKeys count down, the newest rows are read at once; otherwise the partition is read to its end first."
+)]
+pub(super) struct TailTable {
+    /// The table
+    table: String,
+    #[command(flatten)]
+    selection: Selection,
+    /// The number of rows to begin with
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    lines: usize,
+    /// Show rows as they are added, until Ctrl-C
+    #[arg(long, short)]
+    follow: bool,
+    /// The seconds between two reads
+    #[arg(long, default_value_t = 2, value_name = "SECONDS", requires = "follow")]
+    interval: u64,
+    /// The entries of the partition's feed rather than its rows
+    #[arg(long)]
+    feed: bool,
+}
+
+impl TailTable {
+    pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
+        let name = table(&self.table)?;
+        let open = || context.store.open(Purpose::Read);
+        let store = open()?;
+        let query = self.selection.query(&store.tables, &name).await?;
+        if query.filter.is_some() || query.keys.partition_key.single().is_none() {
+            let help = "give `--partition KEY`, or all parts of its PartitionKey, and no `--filter`";
+            return Err(Failure::Usage(format!("`tail` follows one partition; {help}")));
+        }
+        if self.follow && store.engine.is_some() {
+            let help = "serve the folder with `tables serve`, and follow the server";
+            return Err(Failure::Refused(format!("a folder is read as it was when it was opened; {help}")));
+        }
+        let mut range = query.keys;
+        if self.feed {
+            range.row_key.intersect(&feed_range());
+        }
+        let schemas = keys::schemas(&store.tables, &name).await?;
+        let (mut tail, rows) = Tail::begin(store.tables, name, range, self.lines, &schemas).await?;
+        let is_empty = rows.is_empty();
+        show(context.output, out, &schemas, rows)?;
+        if !self.follow {
+            return Ok(if is_empty { Exit::Nothing } else { Exit::Done });
+        }
+        loop {
+            let pause = Duration::from_secs(self.interval.max(1));
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                // Without a signal to wait for, the process is ended from outside.
+                Ok(()) = tokio::signal::ctrl_c() => return Ok(Exit::Done),
+            }
+            show(context.output, out, &schemas, tail.poll().await?)?;
+        }
+    }
+}
+
+fn show(
+    format: Format,
+    out: &mut (dyn Write + Send),
+    schemas: &[StoredSchema],
+    rows: Vec<TableEntity>,
+) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut entities = Entities::new(format, out, schemas, false);
+    rows.into_iter().try_for_each(|row| entities.push(row))?;
+    entities.finish()?;
+    out.flush().map_err(Failure::file("-"))
+}

@@ -1,0 +1,56 @@
+//! Diagnosis of a store that cannot be used: one step after the other, up to the first that fails.
+
+mod account;
+mod folder;
+mod signature;
+
+use std::fmt;
+
+use crate::store::Location;
+
+/// The outcome of one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The name of the step.
+    pub name: &'static str,
+    /// The fact that was found.
+    pub fact: String,
+    /// The help, if the step failed.
+    pub help: Option<String>,
+}
+
+impl Step {
+    fn passed(name: &'static str, fact: impl Into<String>) -> Self {
+        Self { name, fact: fact.into(), help: None }
+    }
+
+    fn failed(name: &'static str, fact: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { name, fact: fact.into(), help: Some(help.into()) }
+    }
+
+    /// Returns `true` if the step succeeded.
+    #[must_use]
+    pub const fn is_passed(&self) -> bool {
+        self.help.is_none()
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (outcome, fact) = (if self.is_passed() { "ok  " } else { "FAIL" }, &self.fact);
+        write!(f, "{outcome}  {:9}  {fact}", self.name)?;
+        match &self.help {
+            Some(help) => write!(f, "\n      help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Examines a store, and the table of this name if one is given. The last step is the one that failed, if any did.
+pub async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
+    match location {
+        Location::Memory => vec![Step::passed("memory", "a store in memory is always empty and usable")],
+        Location::Folder(path) => folder::examine(path, table).await,
+        Location::ConnectionString(_) | Location::Signed { .. } => account::examine(location, table).await,
+    }
+}

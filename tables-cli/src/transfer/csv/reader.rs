@@ -1,0 +1,162 @@
+//! Reading CSV.
+
+use std::io::Read;
+
+use table_core::{EdmType, TableEntity};
+
+use crate::failure::{Failure, Result};
+use crate::transfer::csv::TYPE;
+use crate::transfer::source::{Record, Rejected};
+use crate::value;
+
+/// The types of columns that have no `@type` column beside them.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    /// Types by the name of the property.
+    pub named: Vec<(String, EdmType)>,
+    /// All other columns are guessed from each value, rather than strings.
+    pub guess: bool,
+}
+
+/// The records of a CSV file.
+#[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
+pub struct CsvReader<R: Read> {
+    reader: csv::Reader<R>,
+    header: Vec<Column>,
+    types: Types,
+}
+
+/// One column: the role of its cells.
+enum Column {
+    PartitionKey,
+    RowKey,
+    /// A value that the store sets itself.
+    Ignored,
+    /// A property, and the column of its type.
+    Property {
+        name: String,
+        types: Option<usize>,
+    },
+}
+
+impl<R: Read> CsvReader<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// `Refused` without columns for both keys, or with a column twice; `File` if the input cannot be read.
+    pub fn new(input: R, types: Types) -> Result<Self> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+        let names = reader.byte_headers().map_err(|error| Failure::file("CSV")(error.into()))?.clone();
+        let names: Vec<String> = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| {
+                let name = if at == 0 { name.strip_prefix(b"\xef\xbb\xbf").unwrap_or(name) } else { name };
+                String::from_utf8_lossy(name).into_owned()
+            })
+            .collect();
+        for key in ["PartitionKey", "RowKey"] {
+            if !names.iter().any(|name| name == key) {
+                let message = format!(
+                    "the CSV has no column `{key}`; its first line must name the columns, and both keys"
+                );
+                return Err(Failure::Refused(message));
+            }
+        }
+        if let Some((at, name)) =
+            names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
+        {
+            return Err(Failure::Refused(format!(
+                "column {} of the CSV is a second `{name}`; rename one",
+                at + 1
+            )));
+        }
+        let column = |name: &String| match name.as_str() {
+            "PartitionKey" => Column::PartitionKey,
+            "RowKey" => Column::RowKey,
+            "Timestamp" | "" | "odata.etag" | "ETag" => Column::Ignored,
+            name if name
+                .strip_suffix(TYPE)
+                .is_some_and(|property| names.iter().any(|other| other == property)) =>
+            {
+                Column::Ignored
+            }
+            name => {
+                let wanted = format!("{name}{TYPE}");
+                Column::Property {
+                    name: name.to_owned(),
+                    types: names.iter().position(|other| *other == wanted),
+                }
+            }
+        };
+        let header = names.iter().map(column).collect();
+        Ok(Self { reader, header, types })
+    }
+
+    /// Returns the type of a cell: the `@type` column's, the one that the caller named, a guess, or a string.
+    fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
+        if !declared.is_empty() {
+            return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));
+        }
+        if let Some((_, edm)) = self.types.named.iter().find(|(known, _)| known == name) {
+            return Ok(*edm);
+        }
+        Ok(if self.types.guess { value::guess(text) } else { EdmType::String })
+    }
+
+    fn entity(&self, cells: &csv::ByteRecord) -> Result<TableEntity, (usize, String)> {
+        let cell = |at: usize| cells.get(at).unwrap_or_default();
+        let text = |at: usize| {
+            std::str::from_utf8(cell(at))
+                .map_err(|_| (at, "the text is not UTF-8; convert the file first".to_owned()))
+        };
+        if cells.len() > self.header.len() {
+            let message =
+                format!("the line has {} cells, and the header {} columns", cells.len(), self.header.len());
+            return Err((self.header.len(), message));
+        }
+        let (mut partition_key, mut row_key) = ("", "");
+        for (at, column) in self.header.iter().enumerate() {
+            match column {
+                Column::PartitionKey => partition_key = text(at)?,
+                Column::RowKey => row_key = text(at)?,
+                Column::Ignored | Column::Property { .. } => {}
+            }
+        }
+        let mut entity = TableEntity::new(partition_key, row_key).map_err(|error| (0, error.to_string()))?;
+        for (at, column) in self.header.iter().enumerate() {
+            let Column::Property { name, types } = column else { continue };
+            let (text, declared) = (text(at)?, types.map_or(Ok(""), text)?);
+            // An empty cell without a type is an absent property.
+            if text.is_empty() && declared.is_empty() {
+                continue;
+            }
+            let edm = self.type_of(name, declared, text).map_err(|reason| (types.unwrap_or(at), reason))?;
+            let found = value::read(edm, text).map_err(|expected| {
+                (at, format!("property `{name}`: `{text}` is not {edm}; expected {expected}"))
+            })?;
+            entity.insert(name.as_str(), found);
+        }
+        Ok(entity)
+    }
+}
+
+impl<R: Read> Iterator for CsvReader<R> {
+    type Item = Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut cells = csv::ByteRecord::new();
+        match self.reader.read_byte_record(&mut cells) {
+            Ok(false) => None,
+            Ok(true) => {
+                let line = cells.position().map_or(0, csv::Position::line);
+                Some(Ok(self.entity(&cells).map_err(|(column, reason)| Rejected {
+                    line,
+                    column: column + 1,
+                    reason,
+                })))
+            }
+            Err(error) => Some(Err(Failure::file("CSV")(error.into()))),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! CSV that is written and read back, and cells that are rejected.
+
+use table_core::{EdmType, TableEntity, Value};
+
+use super::*;
+use crate::failure::Result;
+use crate::transfer::source::Record;
+
+fn read(text: &str, types: Types) -> Vec<Record> {
+    CsvReader::new(text.as_bytes(), types).unwrap().collect::<Result<_>>().unwrap()
+}
+
+#[test]
+fn entities_are_written_with_types_and_read_back() {
+    let one = TableEntity::new("p", "1").unwrap().with("Age", 36).with("Name", "a,\"b\"\nc");
+    let two = TableEntity::new("p", "2").unwrap().with("Name", "").with("Badge", 7_i64);
+    let entities = [one, two];
+    let mut csv = CsvWriter::new(Vec::new(), columns(&entities));
+    for entity in &entities {
+        csv.write(entity).unwrap();
+    }
+    let text = String::from_utf8(csv.finish().unwrap()).unwrap();
+    assert!(
+        text.starts_with("PartitionKey,RowKey,Timestamp,Age,Age@type,Name,Name@type,Badge,Badge@type\n"),
+        "{text}"
+    );
+    assert_eq!(read(&text, Types::default()), entities.map(Ok));
+}
+
+#[test]
+fn untyped_columns_are_strings_unless_named_or_guessed() {
+    let text = "\u{feff}PartitionKey,RowKey,Age,Zip\r\np,1,36,08001\r\n";
+    let value = |types: Types| {
+        let entity = read(text, types).remove(0).unwrap();
+        (entity.get("Age").cloned(), entity.get("Zip").cloned())
+    };
+    let string = |text: &str| Some(Value::from(text));
+    assert_eq!(value(Types::default()), (string("36"), string("08001")));
+    let named = vec![("Age".to_owned(), EdmType::Int64)];
+    assert_eq!(value(Types { named, guess: false }), (Some(Value::Int64(36)), string("08001")));
+    assert_eq!(value(Types { named: Vec::new(), guess: true }), (Some(Value::Int32(36)), string("08001")));
+}
+
+#[test]
+fn a_wrong_cell_is_rejected_with_line_column_and_expectation() {
+    let text = "PartitionKey,RowKey,Age,Age@type\np,1,36,Edm.Int32\np,2,x,Edm.Int32\np,3,1,Edm.Int33\np,4,1,Edm.Int32,9\n";
+    let rejected: Vec<String> = read(text, Types::default())
+        .into_iter()
+        .filter_map(Result::err)
+        .map(|rejected| rejected.to_string())
+        .collect();
+    assert_eq!(
+        rejected,
+        [
+            "line 3, column 3: property `Age`: `x` is not Edm.Int32; expected a whole number from -2147483648 to 2147483647",
+            "line 4, column 4: `Edm.Int33` is not an Edm type",
+            "line 5, column 5: the line has 5 cells, and the header 4 columns",
+        ]
+    );
+}
+
+#[test]
+fn a_file_without_keys_or_with_a_column_twice_is_refused() {
+    let refused = |text: &str| CsvReader::new(text.as_bytes(), Types::default()).err().unwrap().to_string();
+    assert!(refused("RowKey,Age\n").contains("no column `PartitionKey`"));
+    assert!(refused("PartitionKey,RowKey,A,A\n").contains("column 4 of the CSV is a second `A`"));
+}

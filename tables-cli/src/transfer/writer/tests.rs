@@ -1,0 +1,52 @@
+//! Order, rejection and settlement of changes.
+
+use table_core::{Engine, TableEntity, TableStoreExt};
+
+use super::*;
+
+async fn table() -> (DynTableStore, TableName) {
+    let (store, table) = (DynTableStore::new(Engine::in_memory()), TableName::new("Things").unwrap());
+    store.create_table(&table).await.unwrap();
+    (store, table)
+}
+
+async fn stored(store: &DynTableStore) -> Vec<TableEntity> {
+    store.untyped("Things").unwrap().scan("test").max_rows(10_000).collect().await.unwrap()
+}
+
+fn entity(partition: &str, row: u32, value: i32) -> Change {
+    Change::Write(TableEntity::new(partition, row.to_string()).unwrap().with("V", value))
+}
+
+#[tokio::test]
+async fn changes_of_one_key_keep_their_order_and_all_are_settled() {
+    let (store, table) = table().await;
+    let mut writer = Writer::new(store.clone(), table, Mode::Replace, None);
+    for value in 0..1_000_i32 {
+        writer.push(0, entity("p", value.unsigned_abs() % 7, value)).await.unwrap();
+    }
+    writer.flush().await.unwrap();
+    assert_eq!((writer.settled(), writer.take_rejected()), (1_000, Vec::new()));
+    let last: Vec<_> = stored(&store).await.iter().map(|entity| entity.get("V").cloned()).collect();
+    let wanted: Vec<_> =
+        (0..7).map(|row| Some(((993..1_000).find(|v| v % 7 == row).unwrap()).into())).collect();
+    assert_eq!(last, wanted);
+}
+
+#[tokio::test]
+async fn a_row_that_the_store_refuses_is_rejected_and_its_neighbours_are_written() {
+    let (store, table) = table().await;
+    let mut writer = Writer::new(store.clone(), table, Mode::Insert, None).tolerant();
+    for (line, row) in [(2, 1), (3, 2)] {
+        writer.push(line, entity("p", row, 0)).await.unwrap();
+    }
+    writer.flush().await.unwrap();
+    for (line, row) in [(4, 2), (5, 3)] {
+        writer.push(line, entity("p", row, 1)).await.unwrap();
+    }
+    let huge = TableEntity::new("p", "4").unwrap().with("V", "x".repeat(40_000));
+    writer.push(6, Change::Write(huge)).await.unwrap();
+    writer.flush().await.unwrap();
+    let rejected: Vec<_> = writer.take_rejected().iter().map(|rejected| rejected.line).collect();
+    assert_eq!((rejected, writer.settled(), stored(&store).await.len()), (vec![4, 6], 5, 3));
+}

@@ -1,0 +1,138 @@
+//! `backup` and `restore` on the command line, on folders and on a `table-server`.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod common;
+
+use common::{Account, refused, shown, tables};
+use tables_cli::Exit;
+
+/// Writes three rows in two partitions.
+fn fill(at: &std::path::Path) {
+    for (partition, row) in [("Sales", 1), ("Sales", 2), ("Marketing", 3)] {
+        shown(at, &format!("put Company {partition} {row} Age=3{row} --store DB"));
+    }
+}
+
+const CHECKSUM: &str = "count Company --checksum --store";
+
+#[test]
+fn every_form_is_listed_verified_and_restored_at_any_generation() {
+    for form in ["rows", "files"] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        fill(at);
+        let before = shown(at, &format!("{CHECKSUM} DB"));
+        let backup = format!("backup DIR/backups --store DB --as {form}");
+        assert!(shown(at, &backup).contains("consistency: one moment"));
+        shown(at, "delete Company --partition Sales --row 1 --store DB --yes");
+        shown(at, "put Company Sales 4 Age=34 --store DB");
+        let text = shown(at, &backup);
+        let report = if form == "rows" { "1 table, 3 rows, 1 added, 0 changed, 1 deleted" } else { "kept" };
+        assert!(text.contains(report), "{text}");
+        let list = shown(at, "backup ls DIR/backups -o csv");
+        let ids: Vec<_> = list.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+        assert_eq!(ids.len(), 2, "{list}");
+        assert!(shown(at, "backup verify DIR/backups").starts_with("2 generations, "));
+
+        // Everything, to a new folder.
+        shown(at, "restore DIR/backups DIR/newest");
+        assert_eq!(shown(at, &format!("{CHECKSUM} DIR/newest")), shown(at, &format!("{CHECKSUM} DB")));
+        shown(at, &format!("restore DIR/backups DIR/first --generation {}", ids[0]));
+        assert_eq!(shown(at, &format!("{CHECKSUM} DIR/first")), before);
+
+        // A key, a partition, and a table under another name, to the store that is in use.
+        let key = format!("restore DIR/backups DB Company --partition Sales --row 1 --generation {}", ids[0]);
+        assert_eq!(shown(at, &key), "restored Company to Company: 1 row, 1 written, 0 deleted, verified\n");
+        assert!(refused(at, &key).1.contains("already has such rows; give `--replace`"));
+        let partition = format!("restore DIR/backups DB Company --partition Sales --generation {}", ids[0]);
+        assert!(shown(at, &format!("{partition} --keep")).contains("2 rows, 0 written, 0 deleted"));
+        assert!(shown(at, &format!("{partition} --replace")).contains("2 rows, 0 written, 1 deleted"));
+        assert_eq!(shown(at, &format!("{CHECKSUM} DB")), before);
+        shown(at, "restore DIR/backups DB Company --rename Company2");
+        assert_eq!(shown(at, "count Company2 --store DB -o csv"), "rows\n3\n");
+        let none = "restore DIR/backups DB Company --partition Nowhere";
+        assert!(matches!(tables(at, none).0, Ok(Exit::Nothing)));
+    }
+}
+
+#[test]
+fn an_account_is_backed_up_by_its_changes_and_restored_to_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fill(at);
+    let (one, two) = (Account::start(), Account::start());
+    shown(at, &format!("copy --store DB --to {}", one.string));
+    let text = shown(at, &format!("backup DIR/backups --store {}", one.string));
+    assert!(text.contains("each page of at most 1000 rows is of its own moment"), "{text}");
+    shown(at, &format!("delete Company --partition Marketing --yes --store {}", one.string));
+    let text = shown(at, &format!("backup DIR/backups --settle --store {}", one.string));
+    assert!(text.contains("2 rows, 0 added, 0 changed, 1 deleted"), "{text}");
+    assert!(text.contains("consistency: one moment for each table"), "{text}");
+    shown(at, &format!("restore DIR/backups {}", two.string));
+    let checksum = |store: &str| shown(at, &format!("{CHECKSUM} {store}"));
+    assert_eq!(checksum(&one.string), checksum(&two.string));
+    let (_, text) = refused(at, &format!("backup DIR/backups --store {}", two.string));
+    assert!(text.contains("contains backups of"), "{text}");
+}
+
+#[test]
+fn generations_are_kept_by_age() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fill(at);
+    for _ in 0..3 {
+        shown(at, "backup DIR/backups --store DB --as rows");
+    }
+    let text = shown(at, "backup DIR/backups --store DB --as rows --keep 2");
+    assert!(text.ends_with("removed 2 generations\n"), "{text}");
+    assert_eq!(shown(at, "backup ls DIR/backups -o csv").lines().count(), 3);
+    shown(at, "restore DIR/backups DIR/restored");
+}
+
+#[test]
+fn a_flipped_bit_is_reported_and_not_restored() {
+    for (form, sub) in [("rows", "rows"), ("files", "files")] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        fill(at);
+        shown(at, &format!("backup DIR/backups --store DB --as {form}"));
+        let file = std::fs::read_dir(at.join("backups").join(sub)).unwrap().next().unwrap().unwrap().path();
+        let mut bytes = std::fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        let (exit, text) = tables(at, "backup verify DIR/backups");
+        assert!(exit.is_err_and(|failure| failure.exit() == Exit::Refused), "{form}");
+        assert!(text.contains(&file.file_name().unwrap().to_string_lossy().into_owned()), "{form}: {text}");
+        assert!(tables(at, "restore DIR/backups DIR/restored").0.is_err(), "{form}");
+    }
+}
+
+#[test]
+fn backups_and_restores_that_cannot_be_meant_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fill(at);
+    shown(at, "backup DIR/backups --store DB");
+    for (line, exit, message) in [
+        ("backup DIR/db --store DB", Exit::Refused, "contains other files"),
+        ("backup DIR/other --store DB --settle", Exit::Usage, "a backup of files is of one moment"),
+        ("backup DIR/other --store memory: --as files", Exit::Store, ""),
+        ("backup DIR/other --store DB --keep 7x", Exit::Usage, "such as 7d,4w,12m"),
+        ("backup ls DIR/db", Exit::Refused, "contains no backups"),
+        ("backup verify DIR/nowhere", Exit::Refused, "contains no backups"),
+        ("restore DIR/nowhere DIR/to", Exit::Store, "FolderNotOurs"),
+        (
+            "restore DIR/backups DIR/to Nowhere",
+            Exit::Refused,
+            "has no table Nowhere; the generation has: Company",
+        ),
+        ("restore DIR/backups DIR/to --generation 1999", Exit::Refused, "has no generation 1999"),
+        ("restore DIR/backups DIR/to --partition Sales", Exit::Usage, "name the table"),
+        ("restore DIR/backups DB", Exit::Refused, "already has such rows"),
+    ] {
+        let (found, text) = refused(at, line);
+        assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Running command lines as the program does, on folders and on accounts of a `table-server`.
+
+#![allow(dead_code, reason = "each test uses some of the functions")]
+
+use std::path::Path;
+
+use clap::Parser;
+use table_core::Engine;
+use table_server::{Account as ServerAccount, Config, Server};
+use tables_cli::{Exit, Failure, Tables};
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Runtime::new().unwrap().block_on(future)
+}
+
+/// Runs a command line on a folder, whose path is written as `DIR`, and its subfolder `db` as `DB`.
+pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, String) {
+    let (db, dir) = (folder.join("db").display().to_string(), folder.display().to_string());
+    let line = line.replace("DB", &db).replace("DIR", &dir);
+    let words = std::iter::once("tables".to_owned()).chain(words(&line));
+    let parsed = match Tables::try_parse_from(words) {
+        Ok(parsed) => parsed,
+        Err(error) => return (Err(Failure::Usage(error.to_string())), String::new()),
+    };
+    let mut out = Vec::new();
+    let exit = block_on(tables_cli::run(parsed, &mut out));
+    (exit, String::from_utf8(out).unwrap().replace(&dir, "DIR"))
+}
+
+/// Splits a line at blanks outside of single quotes.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut is_quoted) = (vec![String::new()], false);
+    for character in line.chars() {
+        match character {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().unwrap().push(other),
+        }
+    }
+    words
+}
+
+/// Runs a command line that must succeed and find something.
+pub(crate) fn shown(folder: &Path, line: &str) -> String {
+    let (exit, text) = tables(folder, line);
+    assert!(matches!(exit, Ok(Exit::Done)), "{line}: {exit:?}");
+    text
+}
+
+/// Runs a command line that must fail.
+pub(crate) fn refused(folder: &Path, line: &str) -> (Exit, String) {
+    let failure = tables(folder, line).0.unwrap_err();
+    (failure.exit(), failure.to_string().replace(&folder.display().to_string(), "DIR"))
+}
+
+/// An account of a `table-server` that runs until the value is dropped.
+pub(crate) struct Account {
+    /// The connection string.
+    pub(crate) string: String,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Account {
+    /// Starts a server with an empty account.
+    pub(crate) fn start() -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let account = ServerAccount::emulator(Engine::in_memory()).unwrap();
+        let name = account.name().to_owned();
+        let server = runtime.block_on(Server::bind(Config::on_loopback(account).ephemeral())).unwrap();
+        let string = server.connection_string(&name).unwrap();
+        runtime.spawn(server.serve_until(std::future::pending()));
+        Self { string, _runtime: runtime }
+    }
+}

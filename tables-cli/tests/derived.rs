@@ -1,0 +1,171 @@
+//! `check`, `repair` and `poison`: what the stored schema describes is repaired as a program would, and the rest is refused with the reason.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{block_on, refused, shown, tables};
+use table_core::{Engine, TableEntity, TableStoreExt};
+use table_patterns::{Entity, EntityStore as _};
+use tables_cli::Exit;
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Company", crate = table_patterns)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", email))]
+#[index(ByAge, row_key("age_", age, "_", id), include(email))]
+struct Employee {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+    #[digits(3)]
+    age: u8,
+}
+
+fn employee(id: u32) -> Employee {
+    Employee { department: "Sales".to_owned(), id, email: format!("n{id}@contoso.com"), age: 30 }
+}
+
+fn write(at: &Path) {
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let employees = engine.entities::<Employee>().create_if_missing().await.unwrap();
+        for id in 0..6 {
+            employees.insert(&employee(id)).await.unwrap();
+        }
+        engine.close().await.unwrap();
+    });
+}
+
+/// Runs the check of the program, and returns the number of its findings.
+fn found_by_the_program(at: &Path) -> u64 {
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let employees = engine.entities::<Employee>().create_if_missing().await.unwrap();
+        let report = employees.check().run().await.unwrap();
+        drop(employees);
+        engine.close().await.unwrap();
+        report.found
+    })
+}
+
+#[test]
+fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at);
+    insta::assert_snapshot!(shown(at, "check Company --store DB"), @r"
+    table    entity    pattern        state  detail
+    Company  Employee  index ByAge    ok     6 entities, 6 index rows
+    Company  Employee  index ByEmail  ok     6 entities, 6 index rows
+    ");
+    // Other tools delete an index row, change one, and leave one without its entity.
+    shown(at, "delete Company --row email_n1@contoso.com --raw-rows --store DB");
+    shown(at, "put Company Sales age_030_000002 Email=other --raw-rows --store DB");
+    shown(at, "put Company Sales email_gone@contoso.com Id=77 --raw-rows --store DB");
+    let (exit, text) = tables(at, "check Company --store DB");
+    assert!(exit.is_err_and(|failure| failure.exit() == Exit::Refused), "{text}");
+    for fault in ["n1@contoso.com') missing", "age_030_000002') different", "gone@contoso.com') orphaned"] {
+        assert!(text.contains(fault), "{fault}: {text}");
+    }
+    assert_eq!(found_by_the_program(at), 3);
+    let text = shown(at, "repair Company --dry-run --store DB");
+    assert!(text.contains("would repair 2") && text.contains("would repair 1"), "{text}");
+    shown(at, "repair Company --store DB");
+    assert_eq!(found_by_the_program(at), 0);
+    shown(at, "check Company --store DB");
+    assert!(matches!(tables(at, "repair Company --store DB").0, Ok(Exit::Nothing)));
+}
+
+#[test]
+fn a_value_that_another_entity_has_is_left_to_a_person() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at);
+    shown(at, "patch Company Sales empid_000003 Email=n4@contoso.com --raw-rows --store DB");
+    let (exit, text) = tables(at, "repair Company --index ByEmail --store DB");
+    assert!(
+        exit.is_err() && text.contains("('Sales', 'email_n4@contoso.com') taken by another entity"),
+        "{text}"
+    );
+}
+
+mod unknown {
+    //! Patterns that only a program can maintain.
+
+    use super::*;
+
+    #[derive(Clone, Debug, Entity, PartialEq)]
+    #[entity(table = "People", crate = table_patterns, feed)]
+    #[partition_key(team)]
+    #[row_key("id_", id)]
+    #[index(ByName, row_key("name_", escaped(name), "!", id))]
+    #[index(Adults, row_key("adult_", id), when = Person::is_adult)]
+    #[index(Directory, partition_key("name_", team), row_key(id))]
+    #[index_entity(Namesakes, at_most = 100, row_key("namesakes_", escaped(name)))]
+    pub(super) struct Person {
+        team: String,
+        #[digits(4)]
+        id: u32,
+        name: String,
+    }
+
+    impl Person {
+        fn is_adult(&self) -> bool {
+            self.id > 18
+        }
+    }
+
+    #[test]
+    fn what_only_the_program_knows_is_refused_with_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        block_on(async {
+            let engine = Engine::open(at.join("db")).unwrap();
+            engine.table::<Person>().create_if_missing().await.unwrap();
+            engine.close().await.unwrap();
+        });
+        let text = shown(at, "check People --store DB -o csv");
+        let (exit, repaired) = tables(at, "repair People --store DB");
+        assert!(exit.is_err_and(|failure| failure.to_string().contains("5 items not repaired")));
+        for (pattern, reason) in [
+            ("index ByName", "only the program knows the codec `escaped`"),
+            ("index Adults", "of the program selects its entities"),
+            ("index Directory", "its rows in other partitions follow later"),
+            ("index Namesakes", "the members of a list are written by the program's type"),
+            ("feed", "the entries of a feed are numbered"),
+        ] {
+            let line = text.lines().find(|line| line.contains(pattern)).unwrap_or_default();
+            assert!(line.contains("not checked") && line.contains(reason), "{pattern}: {text}");
+            assert!(repaired.contains(reason), "{pattern}: {repaired}");
+        }
+        let (_, text) = refused(at, "put People a id_0001 Name=x --store DB");
+        assert!(text.contains("declares index Adults"), "{text}");
+    }
+}
+
+#[test]
+fn intents_that_were_set_aside_are_listed_requeued_and_discarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for (row, intent) in [("poison_1", "AQ=="), ("poison_2", "Ag=="), ("outbox_3", "Aw==")] {
+        let properties = format!("Intent:Binary={intent} Attempts:Int64=5 'Error=no answer'");
+        shown(at, &format!("put Orders Sales '\u{FFFC}{row}' {properties} --store DB"));
+    }
+    let text = shown(at, "poison Orders --store DB -o csv");
+    assert!(text.contains(",5,no answer\n") && text.lines().count() == 3, "{text}");
+    assert!(refused(at, "check Orders --store DB").1.contains("2 faults"));
+    let one = "poison Orders --row '\u{FFFC}poison_1' --store DB";
+    assert_eq!(shown(at, &format!("{one} --requeue")), "requeued 1 intent\n");
+    assert!(matches!(tables(at, one).0, Ok(Exit::Nothing)));
+    assert!(refused(at, "poison Orders --discard --store DB").1.contains("give `--yes`"));
+    assert_eq!(shown(at, "poison Orders --discard --yes --store DB"), "discarded 1 intent\n");
+    let text = shown(at, "get Orders Sales '\u{FFFC}outbox_1' --store DB -o json");
+    let row: TableEntity = serde_json::from_str(&text).unwrap();
+    assert_eq!((row.get("Attempts"), row.get("Intent")), (None, Some(&vec![1_u8].into())));
+    assert!(row.get("Version").is_some(), "the version of the change is kept");
+}

@@ -1,0 +1,178 @@
+//! Commands for operators: `audit`, `doctor`, `heat`, `tail`, `patch`, `query --newest`.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod common;
+
+use common::{Account, block_on, refused, shown, tables};
+use table_core::{Engine, TableEntity, TableStoreExt, ticks};
+use tables_cli::Exit;
+
+/// A log whose newest row is first, in a folder.
+fn log() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    block_on(async {
+        let engine = Engine::open(folder.path().join("db")).unwrap();
+        let table = engine.untyped("Logs").unwrap().create_if_missing().await.unwrap();
+        for line in 0..20_u64 {
+            let key = format!("{:019}", ticks::MAX - (638_000_000_000_000_000 + line));
+            let entity = TableEntity::new("web", key).unwrap().with("Line", i64::try_from(line).unwrap());
+            table.insert(&entity).await.unwrap();
+        }
+        engine.close().await.unwrap();
+    });
+    folder
+}
+
+/// Returns the numbers of lines in JSON output.
+fn lines(json: &str) -> Vec<String> {
+    let number =
+        |line: &str| serde_json::from_str::<TableEntity>(line).unwrap().get("Line").cloned().unwrap();
+    json.lines().map(|line| tables_cli::value::show(&number(line))).collect()
+}
+
+#[test]
+fn the_newest_rows_are_queried_and_followed() {
+    let folder = log();
+    let at = folder.path();
+    let text = shown(at, "query Logs --partition web --newest 3 --store DB -o json");
+    assert_eq!(lines(&text), ["19", "18", "17"]);
+    assert_eq!(lines(&shown(at, "tail Logs --partition web --lines 2 --store DB -o json")), ["18", "19"]);
+    for row in 0..12 {
+        shown(at, &format!("put Orders Sales {row:03} Line={row} --store DB"));
+    }
+    assert_eq!(lines(&shown(at, "tail Orders --partition Sales --lines 2 --store DB -o json")), ["10", "11"]);
+    for (line, exit, message) in [
+        ("query Orders --partition Sales --newest 3 --store DB", Exit::Refused, "do not count down"),
+        ("query Logs --newest 3 --store DB", Exit::Usage, "`--newest` needs one partition"),
+        ("tail Logs --store DB", Exit::Usage, "`tail` follows one partition"),
+        ("tail Logs --partition web --follow --store DB", Exit::Refused, "as it was when it was opened"),
+        ("tail Nowhere --partition web --store DB", Exit::Store, "TableNotFound"),
+    ] {
+        let (found, text) = refused(at, line);
+        assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");
+    }
+    assert!(matches!(tables(at, "tail Logs --partition other --store DB").0, Ok(Exit::Nothing)));
+    assert!(matches!(tables(at, "tail Logs --partition web --feed --store DB").0, Ok(Exit::Nothing)));
+}
+
+#[test]
+fn a_feed_is_read_without_its_head() {
+    let folder = tempfile::tempdir().unwrap();
+    for row in ["feed_00000000000000000001", "feed_00000000000000000002", "feed_head"] {
+        shown(folder.path(), &format!("put Orders p '\u{FFFC}{row}' Kind=x --store DB"));
+    }
+    let text = shown(folder.path(), "tail Orders --partition p --feed --store DB -o json");
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
+#[test]
+fn partitions_are_measured_as_text_and_as_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for (partition, rows) in [("a", 1), ("b", 4), ("c", 2)] {
+        for row in 0..rows {
+            shown(at, &format!("put Company {partition} {row} Age=3 --store DB"));
+        }
+    }
+    insta::assert_snapshot!(shown(at, "heat Company --store DB --svg DIR/heat.svg --largest 2"), @r"
+    partition  rows  bytes  share
+    b          4     104    57.1 %
+    c          2     52     28.6 %
+
+    3 partitions, 7 rows
+    ▂█▄
+    ");
+    assert!(std::fs::read_to_string(at.join("heat.svg")).unwrap().contains("<title>4 rows</title>"));
+    assert!(matches!(tables(at, "heat Company --partition none --store DB").0, Ok(Exit::Nothing)));
+    assert_eq!(refused(at, "heat Company --store DB --svg DIR/no/heat.svg").0, Exit::Store);
+}
+
+#[test]
+fn an_entity_is_patched_under_the_version_that_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    shown(at, "put Company Sales 1 Age:Int64=36 Zip:String=08001 Photo=x --store DB");
+    shown(at, "patch Company Sales 1 Age=37 --remove Photo --store DB");
+    shown(at, "patch Company Sales 1 --json '{\"Name\":\"Ada\"}' --store DB");
+    let read = || -> TableEntity {
+        let text = shown(at, "get Company Sales 1 --store DB -o json");
+        serde_json::from_str(&text).unwrap()
+    };
+    let entity = read();
+    assert_eq!(entity.get("Age"), Some(&37_i64.into()), "the type of the stored property");
+    assert_eq!((entity.get("Photo"), entity.get("Name")), (None, Some(&"Ada".into())));
+    let text = shown(at, "patch Company Sales 1 Age=38 --dry-run --store DB");
+    assert!(text.contains("\"Age\":\"38\"") && read().get("Age") == Some(&37_i64.into()), "{text}");
+    assert!(matches!(tables(at, "patch Company Sales 2 Age=1 --store DB").0, Ok(Exit::Nothing)));
+    for (line, exit, message) in [
+        ("patch Company Sales 1 --store DB", Exit::Usage, "nothing is to change"),
+        ("patch Company Sales 1 Age=old --store DB", Exit::Usage, "is not Edm.Int64"),
+        ("patch Company Sales 1 --remove Photo --store DB", Exit::Refused, "no property `Photo`"),
+        ("patch Company Sales 1 --json '{\"RowKey\":\"2\"}' --store DB", Exit::Usage, "a key cannot change"),
+        ("patch Company Sales 1 --json [] --store DB", Exit::Usage, "not an object of properties"),
+    ] {
+        let (found, text) = refused(at, line);
+        assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");
+    }
+}
+
+#[test]
+fn findings_of_an_audit_have_rule_samples_and_fix() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for row in [1, 2, 3, 10, 11] {
+        shown(at, &format!("put Company Sales {row} Age=3 --store DB"));
+    }
+    insta::assert_snapshot!(shown(at, "audit Company --store DB"), @r"
+    DQ-10: numbers of different widths in RowKey, 5 rows
+      sample  ('Sales', '1'), ('Sales', '10'), ('Sales', '11')
+      fix     pad the number, for example with `#[digits(2)]`; without, '10' sorts before '9'
+    ");
+    let text = shown(at, "audit --store DB -o json");
+    let finding: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((finding["table"].as_str(), finding["rule"].as_str()), (Some("Company"), Some("DQ-10")));
+    assert!(matches!(tables(at, "audit Company --row 1 --store DB").0, Ok(Exit::Nothing)));
+    assert!(refused(at, "audit --row 1 --store DB").1.contains("name the table"));
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_examined_step_by_step() {
+    let folder = log();
+    let at = folder.path();
+    assert!(shown(at, "doctor Logs --store DB").ends_with("ok    table      Logs can be read\n"));
+    let account = Account::start();
+    let text = shown(at, &format!("doctor --store {}", account.string));
+    for step in ["endpoint", "DNS", "TCP", "clock", "account"] {
+        assert!(text.contains(&format!("ok    {step:9}  ")), "{text}");
+    }
+    let wrong_key = {
+        let (front, rest) = account.string.split_once("AccountKey=").unwrap();
+        let behind = rest.split_once(';').map_or("", |(_, behind)| behind);
+        format!("{front}AccountKey=d3Jvbmc=;{behind}")
+    };
+    let gone = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        format!("TableEndpoint=http://127.0.0.1:{port}/a;AccountName=a;AccountKey=d3Jvbmc=")
+    };
+    for (store, table, message) in [
+        ("DIR/nowhere".to_owned(), "", "FAIL  folder"),
+        ("DIR".to_owned(), "", "FAIL  read"),
+        ("DB".to_owned(), "Nowhere", "FAIL  table"),
+        (wrong_key, "", "FAIL  account"),
+        (gone, "", "FAIL  TCP"),
+        ("https://contoso.invalid/?sv=1&se=2999-01-01&sig=x".to_owned(), "", "FAIL  DNS"),
+        ("https://contoso.invalid/?sv=1&se=2020-01-01&sig=x".to_owned(), "", "FAIL  signature"),
+        ("AccountName=a;AccountKey=%".to_owned(), "", "FAIL  endpoint"),
+        (account.string.clone(), "Nowhere", "FAIL  table"),
+    ] {
+        let (exit, text) = tables(at, &format!("doctor {table} --store {store}").replace("  ", " "));
+        assert!(exit.is_err_and(|failure| failure.exit() == Exit::Refused), "{store}: {text}");
+        assert!(text.contains(message) && text.contains("help: "), "{store}: {text}");
+    }
+    let held = block_on(async { Engine::open(at.join("db")).unwrap() });
+    let (_, text) = tables(at, "doctor --store DB");
+    assert!(text.contains("FAIL  write") && text.contains("end the process that has it open"), "{text}");
+    drop(held);
+}
