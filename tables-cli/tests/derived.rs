@@ -99,6 +99,7 @@ mod unknown {
 
     use super::*;
 
+    #[expect(clippy::duplicated_attributes, reason = "each index has attributes of its own")]
     #[derive(Clone, Debug, Entity, PartialEq)]
     #[entity(table = "People", crate = table_patterns, feed)]
     #[partition_key(team)]
