@@ -18,9 +18,9 @@ pub(super) struct Asked {
 /// The load of one partition key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OfKey {
-    /// Bytes written.
+    /// Bytes written to the partition key.
     pub(super) bytes: f64,
-    /// Request units.
+    /// Request units used by the partition key.
     pub(super) units: f64,
 }
 
@@ -68,7 +68,7 @@ impl Asked {
     }
 }
 
-/// Returns the request units that a query adds for this number of physical partitions: the middle of the published range.
+/// Returns the request units that a query costs additionally for this number of physical partitions: the middle of the published range.
 pub(super) fn middle(partitions: usize) -> f64 {
     let (least, most) = query_units(partitions);
     f64::midpoint(least, most)

@@ -1,4 +1,4 @@
-//! The physical partitions of a container under a workload: heat, splits, limits, orders of levels, warnings.
+//! The physical partitions of a container under a workload: heat, splits, limits, orders of levels, and warnings.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::fault::BudgetFault;
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The number of partition keys near their limit that the text lists.
+/// The number of partition keys near their limit that the summary lists.
 const NAMED: usize = 5;
 /// The number of values of the first level from which the documentation expects an even spread of writes (HPK-16).
 const FIRST_VALUES: usize = 1_000;
@@ -51,20 +51,20 @@ pub struct Container {
     pub splits: Vec<NextSplit>,
     /// The partitions after the splits.
     pub after: Load,
-    /// The possible orders of the levels, fewest partitions touched by the queries first. Empty without queries.
+    /// The possible orders of the levels, sorted by the number of partitions that the queries touch, fewest first. Empty without queries.
     pub orders: Vec<Order>,
     design: Design,
 }
 
 impl Report {
-    /// Returns the physical partitions of a container of this design, if the workload continues at its rates.
+    /// Returns the physical partitions of a container of this design, assuming that the workload continues at its rates.
     ///
-    /// Every write is assumed to add an entity that stays. Sizes are computed as in the rest of the report, with two bytes a character.
-    /// JSON of plain ASCII takes half of that, and the index of the service adds to it. Reads and writes cost request units at the
-    /// published prices. A query over several partition keys adds the same load to each of them.
+    /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character.
+    /// JSON of plain ASCII takes half of that, and the index of the service adds to it. Reads and writes cost request units at the published prices.
+    /// A query over several partition keys adds the same load to each of them.
     ///
     /// # Errors
-    /// `InvalidInput` if a key lies in no partition, which does not happen.
+    /// `InvalidInput` if a key belongs to no partition, which cannot happen.
     pub fn container(&self, design: &Design) -> Result<Container> {
         let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
         let mut keys = Vec::new();
@@ -181,7 +181,7 @@ impl Container {
     /// Checks that no partition key, and no partition after the splits, uses more than this share of its storage or throughput.
     ///
     /// # Errors
-    /// `OverBudget` for a partition key, which no split divides (HPK-17), or for a partition (HPK-16).
+    /// `OverBudget` for a partition key, which no split can divide (HPK-17), or for a partition (HPK-16).
     pub fn max_full(&self, most: f64) -> Result<()> {
         if let Some((key, share)) = self.before.near(most).into_iter().find(|(_, share)| *share > most) {
             let (key, share, most) = (text_of(key), share * 100.0, most * 100.0);

@@ -1,4 +1,4 @@
-//! The design of a container: table, levels, throughput, physical partitions, queries.
+//! The design of a container: table, levels, throughput, physical partitions, and queries.
 
 use table_core::entity::Entity;
 use table_hierarchy::{Bounds, PartitionMap, level_names};
@@ -31,7 +31,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// Returns the table of an entity with its levels, on one partition, after one day.
+    /// Returns the design of an entity's table with its levels, on one physical partition, for a workload of one day.
     #[must_use]
     pub fn of<E: Entity>() -> Self {
         let levels = level_names(E::SCHEMA);
@@ -48,13 +48,13 @@ impl Design {
         }
     }
 
-    /// Sets the number of physical partitions before any split. All have the same width.
+    /// Sets the number of physical partitions before any split. All of them have the same width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
         self.on(PartitionMap::even(partitions))
     }
 
-    /// Sets the physical partitions before any split, for example those of a live container.
+    /// Sets the physical partitions before any split, such as those of a live container.
     #[must_use]
     pub fn on(self, map: PartitionMap) -> Self {
         Self { map, ..self }
@@ -72,9 +72,9 @@ impl Design {
         Self { bounds, ..self }
     }
 
-    /// Sets the request units a second of the container. The service divides them evenly over the physical partitions.
+    /// Sets the request units per second of the container. The service divides them evenly among the physical partitions.
     ///
-    /// Without it, each partition is assumed to have the highest throughput that a partition supports.
+    /// If no throughput is set, each partition is assumed to have the highest throughput that a partition supports.
     #[must_use]
     pub fn throughput(self, ru: f64) -> Self {
         Self { throughput: Some(ru), ..self }
@@ -86,7 +86,7 @@ impl Design {
         Self { deadline: Some((ru, seconds)), ..self }
     }
 
-    /// Adds a query by the levels that it fixes. Orders of levels are compared by the number of partitions that all queries touch. A query
+    /// Adds a query, given by the levels that it fixes. Orders of levels are compared by the number of partitions that all queries touch. A query
     /// that is added twice counts twice.
     #[must_use]
     pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {

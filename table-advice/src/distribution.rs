@@ -7,7 +7,7 @@ use table_core::error::{Error, Result};
 use crate::fault::WorkloadFault;
 use crate::random::{Random, real};
 
-/// The largest number of values of a [`Distribution::zipf`]. Each costs eight bytes.
+/// The maximum number of values of a [`Distribution::zipf`]. Each value takes eight bytes.
 pub(super) const MOST_ZIPF_VALUES: u64 = 1_000_000;
 
 /// A probability distribution over the values 0, 1, 2 … Cloning is cheap.
@@ -52,7 +52,7 @@ impl Distribution {
         Ok(Self(Kind::Uniform(values)))
     }
 
-    /// Creates a sequence. Each operation gets its number within its pattern: 0, 1, 2 …
+    /// Creates a sequence. Each operation gets its number within its pattern, starting with 0.
     #[must_use]
     pub const fn sequence() -> Self {
         Self(Kind::Sequence)
@@ -63,7 +63,7 @@ impl Distribution {
     /// A few values are very frequent, as with users, words or cities. An exponent of 0 is the uniform distribution.
     ///
     /// # Errors
-    /// `InvalidWorkload` if `values` is 0 or over 1,000,000, or if the exponent is negative or not a number.
+    /// `InvalidWorkload` if `values` is 0 or greater than 1,000,000, or if the exponent is negative or not a number.
     pub fn zipf(values: u64, exponent: f64) -> Result<Self> {
         Self::try_zipf(values, exponent).map_err(Error::of)
     }

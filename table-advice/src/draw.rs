@@ -36,7 +36,7 @@ impl Draw<'_> {
         self.number
     }
 
-    /// Returns the time of the operation on the clock of the workload.
+    /// Returns the time of the operation by the clock of the workload.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         #[expect(

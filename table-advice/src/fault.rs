@@ -1,4 +1,4 @@
-//! Faults of workloads that cannot run, and of costs over their budget.
+//! Faults of workloads that cannot run, and of costs that exceed their budget.
 
 use chrono::{DateTime, Utc};
 use table_core::error::{ErrorCode, Fault};
@@ -58,7 +58,7 @@ pub(super) enum WorkloadFault {
 }
 
 impl WorkloadFault {
-    /// Names the field that has this fault.
+    /// Adds the name of the field that has this fault.
     pub(super) fn of_field(self, field: &str) -> Self {
         Self::Field { field: field.to_owned(), fault: Box::new(self) }
     }
@@ -70,7 +70,7 @@ impl Fault for WorkloadFault {
     }
 }
 
-/// A cost over its budget.
+/// A cost that exceeds its budget.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BudgetFault {
     #[error(

@@ -10,15 +10,15 @@ use crate::fault::WorkloadFault;
 use crate::file::described::Described;
 use crate::workload::Workload;
 
-/// A workload in JSON with several key layouts. It compares designs before any of them is written as a type.
+/// A workload in JSON with several key layouts. It allows designs to be compared before any of them is written as a type.
 ///
-/// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are
-///   numbers, `{"texts": [..]}` is one of the listed texts, `"time"` is the time of the operation.
-/// - `layouts`: the pieces of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads. `{"hour": f}`,
+/// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are numbers,
+///   `{"texts": [..]}` is one of the listed strings, and `"time"` is the time of the operation.
+/// - `layouts`: the pieces of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`,
 ///   `{"day": f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
-/// - `patterns`: each is a `write` or a `read`, with the bytes of an entity. A read lists its `given` fields and the number of `rows` of
-///   its result. Its class follows from the layout (CLS-1). A point or range query examines the rows of its result, a partition scan
-///   `entities_a_partition` of the layout, and a query without a known partition all `entities`.
+/// - `patterns`: each is a `write` or a `read`, with the bytes of an entity. A read lists its `given` fields and the number of `rows` of its result.
+///   Its class follows from the layout (CLS-1). A point or range query examines the rows of its result, a partition scan examines
+///   `entities_a_partition` rows of the layout, and a query without a known partition examines all `entities`.
 ///
 /// ```
 /// use table_advice::WorkloadFile;
@@ -51,10 +51,10 @@ use crate::workload::Workload;
 pub struct WorkloadFile(Described);
 
 impl WorkloadFile {
-    /// Parses the text of a file.
+    /// Parses the content of a file.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the text is not JSON with these fields, or names an undescribed field.
+    /// `InvalidWorkload` if the content is not JSON with these fields, or refers to a field that is not described.
     pub fn parse(text: &str) -> Result<Self> {
         let described: Described =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Workload(error)))?;
@@ -67,7 +67,7 @@ impl WorkloadFile {
         self.0.layouts.iter().map(|layout| layout.name.as_str())
     }
 
-    /// Returns the workload on one of the layouts.
+    /// Returns the workload for one of the layouts.
     ///
     /// # Errors
     /// `InvalidWorkload` if no layout has this name, or if a distribution has no values.

@@ -2,7 +2,7 @@
 
 use crate::random::real;
 
-/// The maximum number of partitions with their own row.
+/// The maximum number of partitions that get a separate row.
 const ROWS: usize = 16;
 /// The maximum number of columns.
 const COLUMNS: u32 = 60;
@@ -15,8 +15,7 @@ pub(super) struct Touch {
     pub(super) load: u64,
 }
 
-/// A heat map: entities written and pages read a second, by partition and time. It has rows for the sixteen hottest partitions, in key
-/// order.
+/// A heat map: entities written and pages read per second, by partition and time. It has rows for the sixteen hottest partitions, in key order.
 /// ```
 /// use table_advice::HeatMap;
 ///
@@ -28,13 +27,13 @@ pub(super) struct Touch {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// Seconds of a column. The last column can be shorter.
+    /// The number of seconds that a column covers. The last column may be shorter.
     pub seconds_a_column: u32,
-    /// Each partition with its cells. Its name is the PartitionKey, with the table in front if the table is known.
+    /// Each partition with its cells. A partition is named by its PartitionKey, prefixed with the table if the table is known.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
     pub others: usize,
-    /// The highest cell of the partitions without a row.
+    /// The highest value among the partitions without a row.
     pub hottest_other: f64,
 }
 
@@ -63,7 +62,7 @@ impl HeatMap {
         let mut others = std::collections::BTreeMap::new();
         for touch in touches {
             let column = touch.second / seconds_a_column;
-            // The last column can be shorter.
+            // The last column may be shorter.
             let length = seconds_a_column.min(seconds - (column * seconds_a_column).min(seconds)).max(1);
             let load = real(touch.load) / f64::from(length);
             match row_of.get(touch.partition).copied().flatten() {
@@ -85,7 +84,7 @@ impl HeatMap {
         }
     }
 
-    /// Returns the highest value of the shown cells.
+    /// Returns the highest value among the shown cells.
     #[must_use]
     pub fn hottest(&self) -> f64 {
         self.rows.iter().flat_map(|(_, cells)| cells).copied().fold(0.0, f64::max)

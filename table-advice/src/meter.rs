@@ -1,8 +1,8 @@
-//! Meter: counts the requests of a program. A test can then limit their number.
+//! A meter counts the requests of a program. A test can then limit their number.
 //!
 //! # Context
-//! A store charges by the request and limits throughput by the partition. The code of a program does not show the cost of a call: an
-//! index read may take one request or two, a page many. A test with a meter measures the cost, and fails on the day it changes.
+//! A store charges by request and limits throughput by partition. The code of a program does not show the cost of a call: an index read may take one
+//! or two requests, and a page many. A test with a meter measures the cost, and fails as soon as it changes.
 //!
 //! # Key layout
 //! Any table and any keys.
@@ -19,7 +19,7 @@
 //! may be counted as more than two. Memory grows with each named partition until the reading is [taken](Meter::take).
 //!
 //! # When not to
-//! In production under load. Traces and the metrics of the service cost less there.
+//! Do not use a meter in production under load. Traces and the metrics of the service cost less there.
 //!
 //! ```
 //! use table_advice::meter::Meter;

@@ -6,10 +6,10 @@ use crate::heat_map::HeatMap;
 use crate::spread::PARTITION_TARGET;
 
 const CELL: usize = 12;
-/// Width for the names of partitions.
+/// The width reserved for the names of partitions.
 const LEFT: usize = 240;
 const TOP: usize = 44;
-/// Minimum width, for the lines above the map.
+/// The minimum width of the picture, required by the lines above the map.
 const NARROWEST: usize = 640;
 /// Maximum length of a shown name, in characters.
 const NAME: usize = 32;
@@ -79,7 +79,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(NAME - 1).chain(['…']).collect()
 }
 
-/// Escapes a text for XML elements and attributes. Control characters are replaced, because XML does not allow them.
+/// Escapes a string for XML elements and attributes. Control characters are replaced, because XML does not allow them.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

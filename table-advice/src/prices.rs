@@ -1,11 +1,11 @@
-//! Prices of requests and bytes at rates of the user.
+//! Prices of requests and bytes, at rates given by the user.
 
 use serde::Deserialize;
 use table_core::error::{Error, Result};
 
 use crate::fault::WorkloadFault;
 
-/// Rates of a service. None are built in, because they differ by region and year.
+/// Rates of a service. No rates are built in, because they differ by region and year.
 ///
 /// ```
 /// use table_advice::Prices;
@@ -50,7 +50,7 @@ impl Prices {
         Ok(())
     }
 
-    /// Returns the price of this many read and write requests and returned bytes.
+    /// Returns the price of the given numbers of read requests, write requests, and returned bytes.
     #[must_use]
     pub fn of(&self, reads: f64, writes: f64, bytes_read: f64) -> f64 {
         (reads * self.per_10k_reads + writes * self.per_10k_writes) / 10_000.0

@@ -1,6 +1,6 @@
 //! Pseudo-random numbers from a seed.
 
-/// The generator `SplitMix64`. It is implemented here because another version of a dependency could change the reports.
+/// The generator `SplitMix64`. It is implemented here because a new version of a dependency could change the reports.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -24,12 +24,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number in 0..1.
+    /// Returns a number from 0 (included) to 1 (excluded).
     pub(super) fn unit(&mut self) -> f64 {
         real(self.next() >> 11) / real(1 << 53)
     }
 
-    /// Returns a number in 0..`values`. `values` must not be 0.
+    /// Returns a number from 0 (included) to `values` (excluded). `values` must not be 0.
     pub(super) fn below(&mut self, values: u64) -> u64 {
         let wide = u128::from(self.next()) * u128::from(values);
         u64::try_from(wide >> 64).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Report of a run, and assertions on it.
+//! The report of a run, and assertions on it.
 
 use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
@@ -12,7 +12,7 @@ use crate::random::real;
 use crate::spread::{Heat, PARTITION_TARGET, Peak};
 use crate::step::Step;
 
-/// Requests a second that one account of the service accepts (SCL-1).
+/// The number of requests per second that one account of the service accepts (SCL-1).
 pub(super) const ACCOUNT_TARGET: u64 = 20_000;
 const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 
@@ -22,9 +22,9 @@ const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 pub struct PatternCost {
     /// The name of the pattern.
     pub name: String,
-    /// Operations a second.
+    /// Operations per second.
     pub per_second: f64,
-    /// The most expensive class of its reads, or `None` if it only writes.
+    /// The most expensive class of the pattern's reads, or `None` if it only writes.
     pub class: Option<QueryClass>,
     /// Operations in the run.
     pub operations: u64,
@@ -92,9 +92,9 @@ impl PatternCost {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Throttling {
-    /// Entities written and pages read above 2,000 a second in one partition.
+    /// Number of entities written and pages read in excess of 2,000 per second in one partition.
     pub refused_load: u64,
-    /// Requests above 20,000 a second in the account.
+    /// Number of requests in excess of 20,000 per second in the account.
     pub refused_requests: u64,
     /// The highest number of entities written and pages read in one partition in one second.
     pub hottest_second: u64,
@@ -102,7 +102,7 @@ pub struct Throttling {
     pub hottest_partition: String,
 }
 
-/// The result of a run. `Display` writes it as text, [`svg`](Self::svg) draws it.
+/// The result of a run. `Display` writes it as text, and [`svg`](Self::svg) draws it.
 ///
 /// ```
 /// use table_core::Result;
@@ -135,10 +135,10 @@ impl Report {
         &self.patterns
     }
 
-    /// Returns the costs of one pattern.
+    /// Returns the cost of one pattern.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the workload has no pattern of this name.
+    /// `InvalidWorkload` if the workload has no pattern with this name.
     pub fn pattern(&self, name: &str) -> Result<&PatternCost> {
         self.patterns.iter().find(|pattern| pattern.name == name).ok_or_else(|| {
             let known: Vec<_> = self.patterns.iter().map(|pattern| format!("`{}`", pattern.name)).collect();
@@ -149,12 +149,12 @@ impl Report {
     /// Returns the maximum number of requests of one operation of a pattern.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the workload has no pattern of this name.
+    /// `InvalidWorkload` if the workload has no pattern with this name.
     pub fn requests(&self, pattern: &str) -> Result<u64> {
         Ok(self.pattern(pattern)?.max_requests)
     }
 
-    /// Returns the spread over partitions of the requests that name a partition.
+    /// Returns the distribution over partitions of the requests that name a partition.
     #[must_use]
     pub const fn heat(&self) -> &Heat {
         &self.heat
@@ -191,13 +191,13 @@ impl Report {
         picture::svg(&self.name, &self.map)
     }
 
-    /// Checks that no partition takes a larger share of the requests at any moment. 0.05 is a twentieth.
+    /// Checks that at no time a partition receives a larger share of the requests than the given one, where 0.05 is a twentieth.
     ///
     /// # Errors
-    /// `OverBudget` (PAT-ANTI-1) if a partition takes more. The message names a remedy.
+    /// `OverBudget` (PAT-ANTI-1) if a partition receives a larger share. The message suggests a remedy.
     pub fn max_partition_share(&self, most: f64) -> Result<()> {
         let Peak { partition_key, share } = self.peak();
-        // Not `share > most`: a limit that is NaN must fail.
+        // Not `share > most`, because a limit of NaN must fail.
         if share <= most {
             return Ok(());
         }
@@ -205,11 +205,11 @@ impl Report {
         Err(Error::of(BudgetFault::Share { partition_key, share, most }))
     }
 
-    /// Checks that no operation of a pattern takes more requests.
+    /// Checks that no operation of a pattern takes more than the given number of requests.
     ///
     /// # Errors
-    /// - `OverBudget` (CLS-1) if an operation takes more. The message names a remedy.
-    /// - `InvalidWorkload` if the workload has no pattern of this name.
+    /// - `OverBudget` (CLS-1) if an operation takes more requests. The message suggests a remedy.
+    /// - `InvalidWorkload` if the workload has no pattern with this name.
     pub fn max_requests(&self, pattern: &str, most: u64) -> Result<()> {
         let PatternCost { max_requests, class, .. } = self.pattern(pattern)?;
         if *max_requests <= most {
@@ -238,12 +238,12 @@ impl Report {
     /// Checks that nothing exceeds the published targets.
     ///
     /// # Errors
-    /// `OverBudget` (SCL-1) if a partition or the account does. The message names a remedy.
+    /// `OverBudget` (SCL-1) if a partition or the account exceeds its target. The message suggests a remedy.
     pub fn no_throttling(&self) -> Result<()> {
         self.over_target().map_or(Ok(()), |fault| Err(Error::of(fault)))
     }
 
-    /// Returns the fault of the exceeded target, with a remedy.
+    /// Returns the fault for the exceeded target, with a remedy.
     pub(super) fn over_target(&self) -> Option<BudgetFault> {
         let Throttling { refused_load, refused_requests, hottest_second, hottest_partition } =
             &self.throttling;

@@ -1,4 +1,4 @@
-//! Reports as text.
+//! Reports in text form.
 
 use std::fmt;
 

@@ -1,10 +1,9 @@
 //! Distribution of writes over partitions, measured on keys before anything is stored (PAT-ANTI-1).
 //!
 //! # Context
-//! A partition is served by one server at a time. A PartitionKey that follows time (`2014042315`, the current hour) sends every insert of
-//! the hour to one partition, whatever their number. This is the anti-pattern of prepending and appending. Over a day such keys look
-//! evenly spread, but at any moment one partition is hot. The relevant figure is therefore not the total writes of a partition, but its
-//! share of consecutive writes.
+//! A partition is served by one server at a time. A PartitionKey that follows time, such as the current hour `2014042315`, sends all inserts of an
+//! hour to one partition, regardless of their number. This is the prepend/append anti-pattern. Over a day, such keys look evenly spread, but at any
+//! moment one partition is hot. The relevant figure is therefore not the total writes of a partition, but its share of consecutive writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |
@@ -14,17 +13,17 @@
 //! | spread, one log | `log_03`, by `bucket(stamp, 8)` | time and event |
 //!
 //! # Guarantee
-//! [`Heat`] measures exactly, over every run of consecutive writes of the given length. A PartitionKey made only of time does not compile
-//! without an explicit permission.
+//! [`Heat`] measures this share exactly, over every run of consecutive writes of the given length. A PartitionKey that consists only of time does not
+//! compile unless it is explicitly allowed.
 //!
 //! # Cost
-//! No requests. Memory for the key of each partition, and for one number for each write of a run.
+//! No requests. Memory for the key of each partition, and for one number per write of a run.
 //!
 //! # Bounds
-//! Only the keys are measured, not the servers: several adjacent partitions can share a server.
+//! Only the keys are measured, not the servers: several adjacent partitions may share a server.
 //!
 //! # When not to
-//! For reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
+//! Do not use it for reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
 //!
 //! ```
 //! use chrono::{DateTime, Utc};
@@ -51,10 +50,10 @@ use std::fmt;
 use table_core::entity::Entity;
 use table_core::error::Result;
 
-/// Writes a second that one partition of the service accepts (SCL-1).
+/// The number of writes per second that one partition of the service accepts (SCL-1).
 pub const PARTITION_TARGET: f64 = 2_000.0;
 
-/// The partition with the largest share of a run of writes.
+/// The partition with the largest share of the writes in one run.
 ///
 /// ```
 /// use table_advice::spread::Peak;
@@ -91,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of this many consecutive writes, at least one. Use about the number of writes in a second.
+    /// Creates a measurement over runs of this number of consecutive writes, at least one. A suitable number is that of the writes in one second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
@@ -125,7 +124,7 @@ impl Heat {
         if let Some(count) = self.counts.get_mut(number) {
             count.total += 1;
             count.recent += 1;
-            // Only the partition just written can have become the hottest. A shorter run is a prefix of the first full run.
+            // Only the partition that was just written to can have become the hottest. A shorter run is a prefix of the first full run.
             if self.peak.is_none_or(|(most, _)| count.recent > most) {
                 self.peak = Some((count.recent, number));
             }
@@ -144,7 +143,8 @@ impl Heat {
         self.counts.len()
     }
 
-    /// Returns the partition with the largest share of any run, and that share. With fewer writes than a run has, all writes are the run.
+    /// Returns the partition with the largest share of any run, and that share. If fewer writes were recorded than a run contains, all of them form
+    /// the run.
     #[must_use]
     pub fn peak(&self) -> Peak {
         let Some((most, number)) = self.peak else { return Peak::default() };
@@ -155,14 +155,14 @@ impl Heat {
         Peak { partition_key, share }
     }
 
-    /// Returns the writes a second that these keys support if one partition accepts `partition` a second, such as [`PARTITION_TARGET`].
+    /// Returns the number of writes per second that these keys support, given the number that one partition accepts, such as [`PARTITION_TARGET`].
     #[must_use]
     pub fn writes_a_second(&self, partition: f64) -> f64 {
         let share = self.peak().share;
         if share > 0.0 { partition / share } else { f64::INFINITY }
     }
 
-    /// Returns the partitions with the most writes, hottest first, and in key order if they have equally many.
+    /// Returns the partitions with the most writes, hottest first. Partitions with the same number of writes are in key order.
     #[must_use]
     pub fn hottest(&self, partitions: usize) -> Vec<(&str, u64)> {
         let total = |number: &usize| self.counts.get(*number).map_or(0, |count| count.total);
@@ -230,7 +230,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
-    /// SCL-4: keys that follow each other go to one server.
+    /// SCL-4: consecutive keys are stored on one server.
     #[test]
     fn pat_anti_1_a_key_of_time_is_hot_at_every_moment() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
@@ -239,7 +239,7 @@ mod tests {
             by_hour.write_to(&event.at.format("%Y%m%d%H").to_string());
             by_employee.write(&event).unwrap();
         }
-        // By the totals alone, the hours look well spread.
+        // Judged by the totals alone, the hours look evenly spread.
         assert_eq!((by_hour.partitions(), by_hour.hottest(1)), (24, vec![("2014042315", 3_600)]));
         assert!((by_hour.peak().share - 1.0).abs() < 1e-9 && by_employee.peak().share < 0.03);
         insta::assert_snapshot!(by_hour.to_string().lines().take(2).collect::<Vec<_>>().join("\n"), @r"
@@ -256,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model counts every run from scratch.
+        /// The model counts every run from the beginning.
         #[test]
         fn pat_anti_1_the_peak_is_that_of_all_runs(
             writes in prop::collection::vec(prop_oneof![Just(Color::Red), Just(Color::Green), Just(Color::Blue)], 0..60),

@@ -20,18 +20,18 @@ pub struct Step {
     /// Entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The named partitions with the load on each: entities written or pages read.
+    /// The partitions that are named, each with its load: entities written or pages read.
     pub(super) touches: Vec<(String, u64)>,
     /// The table and PartitionKey range of each read over several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
 }
 
 impl Step {
-    /// Creates an insert of an entity with its index rows, at the highest cost that the module `index` of `table-patterns` documents.
+    /// Creates an insert of an entity with its index rows, at the highest cost documented by the module `index` of `table-patterns`.
     ///
-    /// Index rows of the same partition are in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. For index
-    /// rows elsewhere, the transaction contains an additional record. Each such index then takes three reads, a write, and the removal of
-    /// the record.
+    /// Index rows in the same partition are written in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. If index
+    /// rows are in other partitions, the transaction contains an additional record, and each such index then takes three reads, a write, and the
+    /// removal of the record.
     ///
     /// ```
     /// use table_core::Entity;
@@ -60,7 +60,7 @@ impl Step {
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         let table = E::SCHEMA.table;
         let mut bytes = entity_bytes(partition_key, row_key, Some(&row));
-        // Load on the partition of the entity, lists, and index rows elsewhere.
+        // The load on the partition of the entity, the lists, and the index rows in other partitions.
         let (mut load, mut lists, mut elsewhere) = (1, 0, Vec::new());
         for index in E::INDEXES {
             let Some(entry) = index.entry(entity)? else { continue };
@@ -71,13 +71,13 @@ impl Step {
                 lists += list;
                 load += 1 + list;
             } else {
-                // It is read, then written.
+                // A list is read, then written.
                 elsewhere.push((partition_of(index.schema().table.unwrap_or(table), copy_key), 2));
                 load += 2;
             }
         }
         let settled = elsewhere.len() as u64;
-        // The record of the index rows elsewhere is written once, and removed for each.
+        // The record of index rows in other partitions is written once, and removed once for each of them.
         load += u64::from(settled > 0) + settled;
         let mut touches = vec![(partition_of(table, partition_key), load)];
         touches.append(&mut elsewhere);
@@ -130,15 +130,15 @@ impl Step {
     }
 }
 
-/// Consecutive pages of one read in one second. Later pages do not count towards the heat.
+/// The number of consecutive pages that one read requests per second. Later pages do not count towards the heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the load of this many pages in the second in which the first is read.
+/// Returns the load of this number of pages in the second in which the first page is read.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }
 
-/// Returns the number of requests for this many entities.
+/// Returns the number of requests needed for this number of entities.
 pub(super) const fn pages(entities: u64) -> u64 {
     let pages = entities.div_ceil(PAGE_ENTITIES as u64);
     if pages == 0 { 1 } else { pages }

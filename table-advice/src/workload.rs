@@ -13,7 +13,7 @@ use crate::step::Step;
 
 /// The maximum number of operations of one run.
 pub const MOST_OPERATIONS: u64 = 2_000_000;
-/// The maximum number of seconds of one run: a month.
+/// The maximum number of seconds of one run, which is a month.
 pub const MOST_SECONDS: u32 = 30 * 86_400;
 
 type Next = Box<dyn Fn(&mut Draw<'_>) -> Result<Step>>;
@@ -36,14 +36,14 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Creates an empty workload: 60 seconds from the beginning of 1970, with seed 0.
+    /// Creates an empty workload that lasts 60 seconds from the beginning of 1970, with seed 0.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let start = DateTime::UNIX_EPOCH;
         Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
     }
 
-    /// Sets the seed. Another seed draws other keys from the same distributions.
+    /// Sets the seed. A different seed draws different keys from the same distributions.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -67,7 +67,7 @@ impl Workload {
         Self { prices: Some(prices), ..self }
     }
 
-    /// Adds a kind of operation with its rate. Invalid rates and names are errors of [`run`](Self::run).
+    /// Adds a kind of operation with its rate. Invalid rates and names are reported by [`run`](Self::run).
     #[must_use]
     pub fn pattern(
         mut self,
@@ -79,8 +79,8 @@ impl Workload {
         self
     }
 
-    /// Adds the recording of a [`Meter`](crate::meter::Meter::recording) at this number of requests a second. The recording repeats when it
-    /// ends.
+    /// Adds the recording of a [`Meter`](crate::meter::Meter::recording), replayed at this number of requests per second. The recording starts again
+    /// when it ends.
     ///
     /// ```
     /// use table_advice::Workload;

@@ -64,7 +64,7 @@ macro_rules! class {
 }
 
 class! {
-    /// Both keys are given: one lookup (DQ-2).
+    /// Both keys: one lookup (DQ-2).
     Point, _ranges => QueryClass::Point;
     /// One partition and a range of rows (DQ-3).
     RowRange: Paged, _ranges => QueryClass::Range;

@@ -1,4 +1,4 @@
-//! Parsers of attributes: tokens are stored in slots and not interpreted.
+//! Parsers of attributes. They store tokens in slots without interpreting them.
 
 pub(crate) mod allow;
 pub(crate) mod container;

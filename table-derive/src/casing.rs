@@ -1,4 +1,4 @@
-//! Names of generated items and properties, made of names of fields.
+//! Names of generated items and properties, derived from names of fields.
 
 /// Converts `first_name` to `FirstName`. Only an `_` before a letter is removed: `hour_00` becomes `Hour00`, and `a_1_1` becomes `A1_1`, which
 /// differs from `a_11`.

@@ -1,4 +1,4 @@
-//! Codecs of key fields: the model from the words of an attribute to the type in the expansion.
+//! Codecs of key fields: from the words of an attribute to the type in the expansion.
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
@@ -20,9 +20,9 @@ pub(crate) use words::{Gives, Word, attributes, filled};
 /// The codec of a field in a key.
 #[derive(Clone)]
 pub(crate) enum Codec {
-    /// The codec of the type's `KeyPart`, or of the field's attribute.
+    /// The default: the codec of the field's attribute, or that of the type's `KeyPart`.
     Natural,
-    /// The natural codec, which escapes the character that ends a level.
+    /// The default codec as a level: the character that terminates a level is escaped.
     Level,
     /// A word of the declaration language.
     Word(Box<Written>),
@@ -30,20 +30,20 @@ pub(crate) enum Codec {
     Custom(Path),
 }
 
-/// A word with its arguments.
+/// A word and its arguments.
 #[derive(Clone)]
 pub(crate) struct Written {
     pub(crate) word: &'static Word,
-    /// The codec inside: `digits(6, id)` of `desc(digits(6, id))`.
+    /// The inner codec, such as `digits(6, id)` in `desc(digits(6, id))`.
     inner: Option<Codec>,
-    /// The arguments, as generic arguments of the codec type.
+    /// The arguments, in the form of generic arguments of the codec type.
     arguments: Vec<TokenStream>,
     /// The numeric argument.
     number: Option<LitInt>,
 }
 
 impl Codec {
-    /// Returns the field's codec if this one is natural.
+    /// Returns the field's own codec if this one is the default.
     pub(crate) fn or_own(&self, own: Option<&Self>) -> Self {
         match self {
             Self::Natural => own.cloned().unwrap_or(Self::Natural),
@@ -55,7 +55,7 @@ impl Codec {
         }
     }
 
-    /// Returns the word, if this is one.
+    /// Returns the word if this codec is one.
     pub(crate) fn word(&self) -> Option<&'static Word> {
         match self {
             Self::Word(written) => Some(written.word),
@@ -71,17 +71,17 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the value can be read back from its text.
+    /// Returns `true` if the value can be decoded from its encoding.
     pub(crate) fn gives_back(&self) -> bool {
         !self.word().is_some_and(|word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket))
     }
 
-    /// Returns `true` if it loses part of the value without spreading values evenly.
+    /// Returns `true` if the codec loses part of the value without spreading values evenly.
     pub(crate) fn is_derived(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Derived)
     }
 
-    /// Returns `true` if a lossy codec may be inside: it loses still more.
+    /// Returns `true` if the inner codec may be lossy, because this codec loses even more.
     pub(crate) fn takes_derived(&self) -> bool {
         !self.gives_back() && self.word().is_some_and(|word| word.name != "truncate")
     }
@@ -91,7 +91,7 @@ impl Codec {
         self.word().is_some_and(|word| word.gives == Gives::Bucket)
     }
 
-    /// Returns `true` if it reverses the order of keys.
+    /// Returns `true` if the codec reverses the order of keys.
     pub(crate) fn sorts(&self) -> bool {
         self.word().is_some_and(|word| matches!(word.name, "desc" | "inverted"))
     }
@@ -109,7 +109,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if its arguments may be invalid for a field. Other codecs need no check constant, which saves compile time.
+    /// Returns `true` if the arguments of the codec may be invalid for a field. Other codecs need no check constant, which saves compile time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
@@ -125,17 +125,17 @@ impl Codec {
         matches!(self, Self::Custom(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
-    /// Returns `true` if it may be a codec of texts, which allows prefix queries. For natural and custom codecs the compiler decides.
+    /// Returns `true` if this may be a codec of strings, which supports prefix queries. For default and custom codecs, the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
         self.word().is_none_or(|word| word.gives == Gives::Text)
     }
 
-    /// Returns `true` if its texts may differ in length.
+    /// Returns `true` if the encodings may differ in length.
     pub(crate) fn may_vary(&self) -> bool {
         self.word().is_none_or(|word| word.gives == Gives::Text || word.varies)
     }
 
-    /// Returns the codec type, spanned at the type of the field.
+    /// Returns the codec type, with the span of the field's type.
     pub(crate) fn ty(&self, field: &Type) -> TokenStream {
         let span = field.span();
         match self {

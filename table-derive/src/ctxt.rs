@@ -1,4 +1,4 @@
-//! Error collector of one declaration, which reports all mistakes at once.
+//! Error collector of a declaration. All mistakes are reported at once.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -6,9 +6,9 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// Parsers and rules report to it and continue; none returns at the first mistake.
+/// A collector of errors. Parsers and rules report to it and continue; none of them stops at the first mistake.
 ///
-/// Dropping it unchecked would lose errors and panics: that is a bug of the macro.
+/// Dropping a collector without `check` would lose errors, so it panics: this is a bug of the macro.
 pub(crate) struct Ctxt {
     errors: RefCell<Option<Vec<syn::Error>>>,
     /// `true` if the declaration can be expanded.
@@ -20,7 +20,7 @@ impl Ctxt {
         Self { errors: RefCell::new(Some(Vec::new())), sound: Cell::new(true) }
     }
 
-    /// Reports a mistake at these tokens: its number in `docs/errors.md`, the fact, and the help.
+    /// Reports a mistake at the given tokens, with its number in `docs/errors.md`, the fact, and the help.
     pub(crate) fn error(&self, number: &str, tokens: impl ToTokens, wrong: impl Display, help: impl Display) {
         self.push(mistake(number, tokens, wrong, help));
     }
@@ -30,7 +30,7 @@ impl Ctxt {
         self.push(syn::Error::new(span, told(number, &wrong, &help)));
     }
 
-    /// Reports a mistake that does not prevent the expansion. The declaration is expanded in full, so that the compiler checks its types in the same
+    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, so the compiler checks its types in the same
     /// run.
     pub(crate) fn error_beside(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
@@ -46,12 +46,12 @@ impl Ctxt {
         }
     }
 
-    /// Returns `true` if no reported mistake prevents the expansion.
+    /// Returns `true` if none of the reported mistakes prevents the expansion.
     pub(crate) fn is_sound(&self) -> bool {
         self.sound.get()
     }
 
-    /// Returns all mistakes as one error, in the order they were reported.
+    /// Returns all mistakes as one error, in the order in which they were reported.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().unwrap_or_default().into_iter();
         let Some(mut all) = errors.next() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Expansion of the model to tokens: one file for each generated item.
+//! Expansion of the model to tokens, with one file for each generated item.
 //!
 //! Generated code consists of constants and calls; the logic is in `table_core::__private`. For
 //!
@@ -120,7 +120,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Returns the set of the entity's table, the schemas of the other types in it, and the proof that rows of all types can be distinguished.
+/// Returns the set of the entity's table, the schemas of the other types in the table, and the proof that rows of all types can be distinguished.
 fn beside(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();
@@ -137,7 +137,7 @@ fn beside(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Opt
     (Some(designs), Some(mixed), proof)
 }
 
-/// Expands a declaration with mistakes: empty traits, the columns, and functions without bodies. This prevents follow-up errors.
+/// Expands a declaration with mistakes into empty traits, the columns, and functions without bodies. This prevents follow-up errors.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
@@ -199,10 +199,10 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Repeats the fields that attributes name, at their spans, so that rust-analyzer completes and shows them. rustc ignores it.
+/// Repeats, at their spans, the fields that attributes name, so that rust-analyzer completes and shows them. rustc ignores the repetition.
 ///
-/// It precedes everything else, even the errors: to complete a name, rust-analyzer expands the declaration again with a longer name and looks up its
-/// position in the first expansion. The tokens before that position must have the same length in both.
+/// The repetition precedes everything else, even the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
+/// looks up its position in the first expansion. The tokens before that position must therefore have the same length in both.
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
@@ -240,7 +240,7 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Allows the lints that would complain about generated code.
+/// Allows the lints that would be triggered by generated code.
 fn allow() -> TokenStream {
     quote! {
         #[allow(

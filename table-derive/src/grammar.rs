@@ -1,4 +1,5 @@
-//! Lists in attributes, `word, word = value, word(…)`. A mistake is reported with the intended form, and parsing continues with the next item.
+//! Lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the intended form, and parsing continues with the next
+//! item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,18 +12,18 @@ use crate::symbol::{self, Symbol};
 
 /// The words of an attribute.
 pub(crate) struct Words {
-    /// The attribute.
+    /// The word that names the attribute.
     pub(crate) of: Symbol,
     /// A complete example of the attribute.
     pub(crate) form: &'static str,
     /// The known words, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
-    /// Words of other libraries, each with the help that is shown.
+    /// Words of other libraries, each with the help that is shown for it.
     pub(crate) meant: &'static [(&'static str, &'static str)],
 }
 
 impl Words {
-    /// Parses the words of an attribute; `read` parses the tokens after a known one. Returns `false` after a mistake.
+    /// Parses the words of an attribute. `read` parses the tokens after a known word. Returns `false` after a mistake.
     pub(crate) fn read(
         &self,
         ctxt: &Ctxt,
@@ -75,7 +76,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// Parses the items of a list. After a wrong item, which is reported, it continues with the next; it then returns `false`.
+/// Parses the items of a list. After an invalid item, which is reported, parsing continues with the next one. Returns `false` after a mistake.
 pub(crate) fn list(
     ctxt: &Ctxt,
     name: &str,
@@ -111,11 +112,12 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
         parse(input)?;
         return Ok(value);
     }
-    // For an expression that starts like a value, the error covers all of it.
+    // If an expression starts like a value, the error covers the whole expression.
     Err(input.error("expected a value"))
 }
 
-/// Returns an error with the form of a word, at its unread tokens or, if there are none, at the word. A more specific error is kept.
+/// Returns an error with the form of a word. It points at the unread tokens after the word, or at the word if there are none. A more specific error
+/// is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
     // Tokens after a comma are superfluous.
     let is_more = input.peek(Token![,]);
@@ -127,7 +129,7 @@ pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::
     }
 }
 
-/// Returns the unread tokens of an item, or the comma after an empty one.
+/// Returns the unread tokens of an item, or the comma after an empty item.
 pub(crate) fn rest(input: ParseStream) -> TokenStream {
     let input = input.fork();
     let mut rest = TokenStream::new();
@@ -153,12 +155,12 @@ pub(crate) fn may_end(input: ParseStream) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Returns `true` if another item seems to start here without a comma before it.
+/// Returns `true` if another item seems to start here without a preceding comma.
 fn begins_item(input: ParseStream) -> bool {
     input.peek(Ident::peek_any) || input.peek(Lit)
 }
 
-/// Requires the end of an item.
+/// Requires that the item ends here.
 fn end(input: ParseStream) -> syn::Result<()> {
     if may_end(input) {
         return Ok(());
@@ -169,7 +171,7 @@ fn end(input: ParseStream) -> syn::Result<()> {
     Err(input.error("expected `,`"))
 }
 
-/// Returns `true` if an error already has its number and help.
+/// Returns `true` if an error already contains its number and help.
 pub(crate) fn is_told(error: &syn::Error) -> bool {
     error.to_string().starts_with("[T")
 }

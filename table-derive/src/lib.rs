@@ -42,7 +42,7 @@ use proc_macro::TokenStream;
         unix,
         caret,
         percent,
-        // Recognised only for the message.
+        // Recognised only for its error message.
         table,
         table_name,
         kind,
@@ -117,7 +117,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
-        // Recognised only for the message.
+        // Recognised only for its error message.
         index,
         index_entity,
         digits,
@@ -145,14 +145,14 @@ pub fn access_list(input: TokenStream) -> TokenStream {
     access::list(input.into()).into()
 }
 
-/// Reports the wrong or missing ceiling of an access pattern. Not public API.
+/// Reports an invalid or missing ceiling of an access pattern. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_ceiling(input: TokenStream) -> TokenStream {
     access::ceiling(input.into()).into()
 }
 
-/// Returns the tokens after the first one, spanned at it. Not public API.
+/// Returns the tokens after the first one, spanned at the first one. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_at(input: TokenStream) -> TokenStream {

@@ -1,4 +1,4 @@
-//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps its tokens.
+//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps the tokens that it was read from.
 
 pub(crate) mod generics;
 pub(crate) mod group;
@@ -37,7 +37,7 @@ use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 pub(crate) struct Entity<'a> {
     /// The whole struct.
     pub(crate) original: &'a DeriveInput,
-    /// Its generic parameters.
+    /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
     /// The path of the runtime.
     pub(crate) runtime: Path,
@@ -45,15 +45,15 @@ pub(crate) struct Entity<'a> {
     pub(crate) name: String,
     /// The name of the table, with its span.
     pub(crate) table: (String, Span),
-    /// The lints that it waives.
+    /// The lints that the declaration waives.
     pub(crate) allows: Allows,
     /// `true` if each change is recorded in the feed of its partition.
     pub(crate) feed: bool,
-    /// The relations through which other entities store copies of it.
+    /// The relations through which other entities store copies of this one.
     pub(crate) copied_by: Vec<Path>,
-    /// The relations through which it stores copies of other entities.
+    /// The relations through which this entity stores copies of others.
     pub(crate) copies_from: Vec<Path>,
-    /// The set with all types of the table.
+    /// The set of all types in the table.
     pub(crate) set: Option<Path>,
     /// The value of `EntityType`; `None` if none is stored.
     pub(crate) kind: Option<LitStr>,
@@ -65,7 +65,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) row_key: Option<Key>,
     /// The indexes, in declaration order.
     pub(crate) indexes: Vec<Index>,
-    /// All names in attributes that refer to fields, including wrong ones.
+    /// All names in attributes that refer to fields, including invalid ones.
     pub(crate) named: Vec<Ident>,
 }
 
@@ -73,20 +73,20 @@ pub(crate) struct Entity<'a> {
 pub(crate) struct Field<'a> {
     /// The field as written.
     pub(crate) original: &'a syn::Field,
-    /// Its name.
+    /// The name of the field.
     pub(crate) ident: &'a Ident,
-    /// Its type.
+    /// The type of the field.
     pub(crate) ty: &'a Type,
-    /// Its visibility.
+    /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
-    /// Its parsed attributes.
+    /// The parsed attributes of the field.
     pub(crate) attrs: FieldAttrs,
-    /// The property it is stored as; `None` if only the key contains it, or if it collects the rest.
+    /// The property that stores the field; `None` if only the key contains the field, or if it collects the remaining properties.
     pub(crate) property: Option<Property>,
 }
 
 impl<'a> Entity<'a> {
-    /// Reads a declaration. Returns `None` if it cannot be an entity, which is reported.
+    /// Reads a declaration. If it cannot be an entity, reports why and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let ContainerAttrs {
             table,
@@ -142,12 +142,12 @@ impl<'a> Entity<'a> {
         })
     }
 
-    /// Returns `true` if it takes part in a relation of copies.
+    /// Returns `true` if the entity takes part in a relation of copies.
     pub(crate) fn has_copies(&self) -> bool {
         !self.copied_by.is_empty() || !self.copies_from.is_empty()
     }
 
-    /// The type: `Employee`, `Event<T>`.
+    /// Returns the type, such as `Employee` or `Event<T>`.
     pub(crate) fn ty(&self) -> TokenStream {
         let (ident, parameters) = (&self.original.ident, self.parameters.of_type());
         quote!(#ident #parameters)
@@ -176,7 +176,7 @@ impl<'a> Entity<'a> {
         self.fields.iter().find(|field| field.attrs.rest.is_some())
     }
 
-    /// Returns `true` if the text of a key is not read, because its fields are properties.
+    /// Returns `true` if a key is not decoded, because its fields are properties.
     pub(crate) fn has_unread_key(&self) -> bool {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
@@ -186,7 +186,7 @@ impl<'a> Entity<'a> {
         self.properties_before(field).count()
     }
 
-    /// Returns the positions of a field's chunks after the first, which follow all other properties.
+    /// Returns the positions of all chunks of a field except the first, which follow all other properties.
     pub(crate) fn places_of_more_chunks(&self, field: usize) -> Range<usize> {
         let count = |property: &Property| property.more_chunks().count();
         let before: usize = self.properties_before(field).map(count).sum();
@@ -205,7 +205,7 @@ impl<'a> Entity<'a> {
     }
 }
 
-/// Returns the names in keys and in `keep` that refer to fields.
+/// Returns the names in keys and in `include` that refer to fields.
 fn named<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr]) -> Vec<Ident> {
     let of_indexes = indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]).flatten();
     let pieces = lists.chain(of_indexes).flat_map(|list| &list.pieces);
@@ -244,7 +244,7 @@ fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
     Some(fields.collect())
 }
 
-/// Returns the position of the field with a name; a wrong name is reported.
+/// Returns the position of the field with a name. Reports an unknown name.
 pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {

@@ -1,10 +1,10 @@
-//! The path of the runtime in the user's crate: whichever of our crates it depends on, under the name it uses.
+//! The path of the runtime in the user's crate: whichever of our crates it depends on, under the name that it uses for it.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::Span;
 use syn::{Ident, Path, parse_quote};
 
-/// Returns the path of `table-patterns` if the crate depends on it, otherwise of `table-core`, renamed or not.
+/// Returns the path of `table-patterns` if the crate depends on it, otherwise that of `table-core`. Either may be renamed.
 ///
 /// If neither is found, the path is `::table_core`, and rustc reports the missing crate.
 pub(crate) fn find() -> Path {
@@ -17,11 +17,11 @@ pub(crate) fn find_patterns() -> Path {
     first_of(&[("table-patterns", "table_patterns")]).unwrap_or_else(|| parse_quote!(::table_patterns))
 }
 
-/// Returns the first of these packages that the crate depends on.
+/// Returns the path of the first of these packages on which the crate depends.
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
     for &(package, itself) in packages {
         let name = match crate_name(package) {
-            // Both crates name themselves with `extern crate self as …`, so that their doctests and tests can use the derives.
+            // Both crates refer to themselves with `extern crate self as …`, so their doctests and tests can use the derives.
             Ok(FoundCrate::Itself) => itself.to_owned(),
             Ok(FoundCrate::Name(name)) => name,
             Err(_) => continue,

@@ -1,4 +1,4 @@
-//! The words of all attributes, and the help for unknown ones.
+//! The words of all attributes, and the help for unknown words.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// Returns the help for an unknown word: the most similar word, if any, and all known words.
+/// Returns the help for an unknown word: the most similar known word, if any, and a list of all known words.
 pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
@@ -93,7 +93,7 @@ pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// Returns the known word most similar to another one.
+/// Returns the known word that is most similar to a given one.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|known| (distance(word, known), known)).min()?;
     (near.0 * 2 <= near.1.len()).then_some(near.1)

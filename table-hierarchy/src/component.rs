@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The value of one level. Values of different types are different keys (EPK-3): the text `1`, the number 1 and a missing value are three
-/// keys.
+/// The value of one level. Values of different types are different keys (EPK-3): the string `1`, the number 1 and a missing value are three keys.
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -29,7 +28,7 @@ impl<'a> Component<'a> {
     /// The value null.
     pub const NULL: Self = Self(Value::Null);
 
-    /// Creates a text. Its bytes are not folded or trimmed (EPK-4).
+    /// Creates a string. Its bytes are neither folded nor trimmed (EPK-4).
     #[must_use]
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self(Value::Text(text.into()))

@@ -9,12 +9,12 @@ use crate::Component;
 use crate::hash::murmur3_x64_128;
 use table_core::error::{Error, ErrorCode, Result};
 
-/// Bytes of the hash of one level.
+/// The number of bytes of the hash of one level.
 const WIDTH: usize = 16;
 
 /// The effective partition key of a key or a prefix, or a bound between partitions.
 ///
-/// Bounds have different widths. Trailing zeros are ignored by comparison, equality and hash (MAP-6, MAP-7).
+/// Bounds have different widths. Trailing zeros are ignored by comparison, equality and hashing (MAP-6, MAP-7).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -36,12 +36,12 @@ enum Bytes {
 }
 
 impl Epk {
-    /// The inclusive start of the space: no bytes.
+    /// The inclusive start of the space, which has no bytes.
     pub const START: Self = Self(Bytes::Start);
-    /// The exclusive end of the space: `FF`. It is above every key, because the first byte of a level is at most `3F` (EPK-6).
+    /// The exclusive end of the space: `FF`. It is greater than every key, because the first byte of a level is at most `3F` (EPK-6).
     pub const END: Self = Self(Bytes::End);
 
-    /// Returns the effective partition key of these levels, with one hash for each level (EPK-11). Without levels it is
+    /// Returns the effective partition key of these levels, with one hash for each level (EPK-11). Without levels, the result is
     /// [`START`](Self::START) (EPK-12).
     #[must_use]
     pub fn of(levels: &[Component<'_>]) -> Self {
@@ -78,7 +78,7 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the next effective partition key with this number of levels: this one plus one at the full width (MAP-9).
+    /// Returns the next effective partition key with this number of levels: this one plus one, at the full width (MAP-9).
     ///
     /// Returns [`END`](Self::END) for the greatest key of that width, and for a key with more bytes.
     #[must_use]
@@ -98,7 +98,7 @@ impl Epk {
         Self::END
     }
 
-    /// Returns the exclusive end of the keys below this prefix: the prefix followed by `FF`, which no level starts with (RT-2).
+    /// Returns the exclusive end of the keys with this prefix: the prefix followed by `FF`, with which no level starts (RT-2).
     pub(super) fn end_of_prefix(&self) -> Self {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0xFF);
@@ -155,7 +155,7 @@ impl FromStr for Epk {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` if the text does not consist of pairs of hexadecimal digits.
+    /// `InvalidInput` if the string does not consist of pairs of hexadecimal digits.
     fn from_str(text: &str) -> Result<Self> {
         let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let (pairs, rest) = text.as_bytes().as_chunks::<2>();

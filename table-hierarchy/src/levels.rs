@@ -1,4 +1,4 @@
-//! Levels in the text of a PartitionKey. Each level ends with `!`.
+//! Levels in the string form of a PartitionKey. Each level ends with `!`.
 
 use std::ops::Bound;
 
@@ -34,7 +34,7 @@ pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
     if ended && fields.len() > 1 { fields } else { Vec::new() }
 }
 
-/// Returns the leading levels that all `PartitionKeys` of a range share.
+/// Returns the first levels that all `PartitionKey`s of a range share.
 ///
 /// ```
 /// use table_hierarchy::common_levels;
@@ -58,7 +58,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if every key up to `upper` and above a lower bound with this prefix has the prefix too.
+/// Returns `true` if every key that is at most `upper` and above a lower bound with this prefix also has the prefix.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

@@ -1,10 +1,9 @@
-//! Hierarchical partition keys of Cosmos DB for NoSQL: the hash that places a key, and the physical partitions.
+//! Hierarchical partition keys of Cosmos DB for NoSQL: the hash that determines the partition of a key, and the physical partitions.
 //!
-//! A container has one to three levels. The [`Epk`] of a key is the concatenation of the hashes of its levels. The keys below a prefix
+//! A container has one to three levels. The [`Epk`] of a key is the concatenation of the hashes of its levels. The keys with a common prefix
 //! therefore form one range of hashes ([`EpkRange`]). Physical partitions are ranges that cover the space without gaps or overlaps
-//! ([`PartitionMap`]). A [`Route`] computes the partitions that a query touches. A [`Load`] computes from the load of each key which
-//! partition is hot and which splits next. This package does not connect to a service; `table-cosmos` does, and reads the ranges of a live
-//! container.
+//! ([`PartitionMap`]). A [`Route`] computes the partitions that a query touches. From the load of each key, a [`Load`] computes which partitions are
+//! hot and which will split next. This package does not connect to a service; `table-cosmos` does, and reads the ranges of a live container.
 //!
 //! ```
 //! use table_hierarchy::{Component, Epk, EpkRange, PartitionMap};

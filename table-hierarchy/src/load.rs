@@ -1,7 +1,7 @@
-//! The load of physical partitions: heat, shares of the throughput, the next split.
+//! The load of physical partitions: heat, shares of the throughput, and the next split.
 //!
-//! The service divides the throughput of a container evenly over its physical partitions, whatever their load. It splits a partition that
-//! holds too much, and adds partitions when the requested throughput needs them. A hot key causes no split and stays hot (HPK-12, HPK-14).
+//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a partition that
+//! contains too much data, and adds partitions when the requested throughput requires them. A hot key causes no split and stays hot (HPK-12, HPK-14).
 
 mod orders;
 
@@ -12,25 +12,25 @@ use std::collections::BTreeMap;
 use crate::{Component, Epk, EpkRange, PartitionMap};
 use table_core::error::Result;
 
-/// The bytes of a gigabyte, as the service counts them.
+/// The number of bytes in a gigabyte, as counted by the service.
 const GB: f64 = 1_000_000_000.0;
 
 /// The limits of partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// The maximum bytes of one partition key. The service rejects writes above it (LIM-1, HPK-17).
+    /// The maximum size of one partition key in bytes. The service rejects writes that exceed it (LIM-1, HPK-17).
     pub logical_bytes: f64,
-    /// The maximum request units a second of one partition key (LIM-1).
+    /// The maximum number of request units per second for one partition key (LIM-1).
     pub logical_ru: f64,
-    /// The maximum bytes of a physical partition. The service splits a larger one (HPK-24).
+    /// The maximum size of a physical partition in bytes. The service splits a larger one (HPK-24).
     pub physical_bytes: f64,
-    /// The maximum request units a second of a physical partition (LIM-2).
+    /// The maximum number of request units per second for a physical partition (LIM-2).
     pub physical_ru: f64,
 }
 
 impl Bounds {
-    /// The documented limits: 20 GB and 50 GB, and 10,000 request units a second for both.
+    /// The documented limits: 20 GB and 50 GB, and 10,000 request units per second for both.
     pub const SERVICE: Self = Self {
         logical_bytes: 20.0 * GB,
         logical_ru: 10_000.0,
@@ -38,7 +38,7 @@ impl Bounds {
         physical_ru: 10_000.0,
     };
 
-    /// Returns limits with other sizes and the documented throughput, for pictures and tests of small data.
+    /// Returns limits with the given sizes and the documented throughput, for pictures and tests with little data.
     #[must_use]
     pub const fn of_bytes(logical: f64, physical: f64) -> Self {
         Self { logical_bytes: logical, physical_bytes: physical, ..Self::SERVICE }
@@ -48,13 +48,13 @@ impl Bounds {
 /// The load of one partition key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyLoad {
-    /// The values of the levels.
+    /// The values of the key's levels.
     pub levels: Vec<String>,
-    /// Bytes stored.
+    /// Number of bytes stored.
     pub bytes: f64,
-    /// Bytes added each second.
+    /// Number of bytes added per second.
     pub growth: f64,
-    /// Request units a second.
+    /// Request units per second.
     pub ru: f64,
 }
 
@@ -65,24 +65,24 @@ pub struct Heat {
     pub id: u32,
     /// The effective partition keys of the partition.
     pub range: EpkRange,
-    /// The number of partition keys in it.
+    /// The number of partition keys in the partition.
     pub keys: usize,
-    /// Bytes stored.
+    /// Number of bytes stored.
     pub bytes: f64,
-    /// Bytes added each second.
+    /// Number of bytes added per second.
     pub growth: f64,
-    /// Requested request units a second.
+    /// Requested request units per second.
     pub ru: f64,
-    /// Available request units a second: an even share of the container's throughput.
+    /// Available request units per second: an even share of the container's throughput.
     pub share: f64,
-    /// The used fraction of its storage or of its share, whichever is greater. Above 1 the partition is throttled or split.
+    /// The used fraction of the partition's storage or of its share, whichever is greater. Above 1, the partition is throttled or split.
     pub full: f64,
 }
 
 /// The cause of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The partition holds too many bytes.
+    /// The partition contains too many bytes.
     Storage,
     /// The requested throughput needs more partitions. Load alone causes no split.
     Throughput,
@@ -97,7 +97,7 @@ pub struct NextSplit {
     pub cause: Cause,
     /// The seconds until the split is due; 0 if it is already due.
     pub seconds: f64,
-    /// The bound between both halves, or `None` for a single partition key, which no split divides (LIM-11).
+    /// The bound between the two halves, or `None` for a single partition key, which no split can divide (LIM-11).
     pub at: Option<Epk>,
 }
 
@@ -126,15 +126,15 @@ pub struct NextSplit {
 #[derive(Clone, Debug)]
 pub struct Load {
     map: PartitionMap,
-    /// Keys in the order of their effective partition keys.
+    /// The keys in the order of their effective partition keys.
     keys: BTreeMap<Epk, KeyLoad>,
     bounds: Bounds,
-    /// The throughput of the container. `None` gives each partition the maximum.
+    /// The throughput of the container. If it is `None`, each partition has the maximum.
     throughput: Option<f64>,
 }
 
 impl Load {
-    /// Returns the load of partition keys on a map. Loads of the same key are added up.
+    /// Returns the load of partition keys on a map. Loads of the same key are added.
     #[must_use]
     pub fn new(map: PartitionMap, loads: Vec<KeyLoad>, bounds: Bounds) -> Self {
         let mut keys: BTreeMap<Epk, KeyLoad> = BTreeMap::new();
@@ -154,15 +154,15 @@ impl Load {
         Self { map, keys, bounds, throughput: None }
     }
 
-    /// Sets the request units a second of the container.
+    /// Sets the request units per second of the container.
     ///
-    /// Each physical partition has an even share. Without a throughput, each partition is assumed to have the maximum.
+    /// Each physical partition gets an even share. If no throughput is set, each partition is assumed to have the maximum.
     #[must_use]
     pub fn with_throughput(self, ru: f64) -> Self {
         Self { throughput: Some(ru), ..self }
     }
 
-    /// Returns the request units a second of each partition.
+    /// Returns the request units per second available to each partition.
     #[must_use]
     pub fn share(&self) -> f64 {
         let partitions = f64::from(u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX));
@@ -170,7 +170,7 @@ impl Load {
         even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
     }
 
-    /// Returns the factor by which throttling extends the work. It is 1 if no partition exceeds its share.
+    /// Returns the factor by which throttling slows the work down. It is 1 if no partition exceeds its share.
     ///
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
@@ -186,7 +186,7 @@ impl Load {
         (most / self.share()).max(1.0)
     }
 
-    /// Returns the request units a second that the container serves if the load grows in its current proportions: the ceiling of HPK-12.
+    /// Returns the request units per second that the container can serve if the load grows in its current proportions: the ceiling of HPK-12.
     #[must_use]
     pub fn ceiling(&self) -> f64 {
         let heat = self.heat();
@@ -233,8 +233,8 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1 the service rejects their writes. No
-    /// split helps; an additional level does (HPK-26).
+    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to these keys. A
+    /// split does not help, but an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
@@ -279,7 +279,7 @@ impl Load {
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key that divides the weight most evenly, with some weight on both sides.
+    /// Returns the key that divides the weight most evenly, leaving some weight on both sides.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;
@@ -299,10 +299,10 @@ impl Load {
         best.map(|(_, epk)| epk.clone())
     }
 
-    /// Makes all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such keys.
+    /// Performs all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such keys.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound lies outside its partition, which does not happen.
+    /// `InvalidInput` if a bound is outside its partition, which cannot happen.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         while let Some(split) = self.next_split() {

@@ -22,7 +22,7 @@ pub struct Partition {
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order. The first starts at the start of the space, each other at the end of its predecessor
+/// The physical partitions of a container, in order. The first one begins at the start of the space, and each other one at the end of its predecessor
 /// (MAP-1).
 ///
 /// ```
@@ -40,17 +40,17 @@ pub struct Partition {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionMap {
-    /// Never empty, without gaps or overlaps.
+    /// The partitions, which are never empty and have no gaps or overlaps.
     partitions: Vec<Partition>,
     next: u32,
 }
 
 impl PartitionMap {
-    /// Creates this number of partitions of equal width, at least one, as in a new container.
+    /// Creates a map with this number of partitions of equal width, at least one, as in a new container.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);
-        // All keys are below `40`, a quarter of the space.
+        // All keys are less than `40`, so they occupy a quarter of the space.
         let bound = |at: u32| match at {
             0 => Epk::START,
             at if at == count => Epk::END,
@@ -69,7 +69,7 @@ impl PartitionMap {
     /// Creates a map from the ranges of a live container, in any order.
     ///
     /// # Errors
-    /// `InvalidInput` if the ranges have a gap or overlap. Read them again (MAP-1).
+    /// `InvalidInput` if the ranges have a gap or overlap. In this case, read them again (MAP-1).
     pub fn from_ranges(ranges: impl IntoIterator<Item = EpkRange>) -> Result<Self> {
         let mut ranges: Vec<EpkRange> = ranges.into_iter().collect();
         ranges.sort();
@@ -95,7 +95,7 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// Returns the partition of a key: the last one that starts at or before the key (MAP-5). A value above every key belongs to the last
+    /// Returns the partition of a key: the last one that starts at or before the key (MAP-5). A value greater than every key belongs to the last
     /// partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
@@ -107,7 +107,7 @@ impl PartitionMap {
     /// Returns the partitions that a range touches.
     ///
     /// # Errors
-    /// `InvalidInput` if the range is empty. An empty range is a program error, not an empty result (MAP-10).
+    /// `InvalidInput` if the range is empty. An empty range is a programming error, not an empty result (MAP-10).
     pub fn overlaps(&self, range: &EpkRange) -> Result<&[Partition]> {
         let from = self.partitions.partition_point(|partition| partition.range.end() <= range.start());
         let to = self.partitions.partition_point(|partition| partition.range.start() < range.end());

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 use crate::{Epk, Heat, Load};
 
-/// Width of a bar.
+/// The width of a bar.
 const WIDTH: f64 = 960.0;
-/// Height of a bar, then of a bar with its line of text.
+/// The height of a bar, and the height of a bar including its line of text.
 const BAR: f64 = 48.0;
 const ROW: f64 = 88.0;
-/// The number of possible first bytes of a key: all are below `40`.
+/// The number of possible first bytes of a key, all of which are less than `40`.
 const SPACE: f64 = 64.0;
 
-/// Returns an SVG of named states, for example before and after a split. The position of a partition is its range in the space of hashes.
+/// Returns an SVG picture of named states, such as those before and after a split. The position of a partition is its range in the space of hashes.
 /// Its colour shows its used fraction, from green to red; a partition without keys is grey.
 ///
 /// ```

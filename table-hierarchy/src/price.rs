@@ -1,12 +1,12 @@
 //! Published prices of requests, in request units.
 
-/// Size in kilobytes, request units of a read, request units of a write.
+/// The published prices, each as the size in kilobytes, the request units of a read, and the request units of a write.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
 /// Minimum and maximum request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// Returns the request units of a point read of an item. They are interpolated between published sizes; smaller items cost as much as the
+/// Returns the request units of a point read of an item. The price is interpolated between published sizes; smaller items cost as much as the
 /// smallest published size.
 ///
 /// ```
@@ -28,7 +28,8 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// Returns the minimum and maximum request units that a query adds for this number of physical partitions. Its results cost extra (LIM-9).
+/// Returns the minimum and maximum request units that a query adds for this number of physical partitions. The results of the query cost extra
+/// (LIM-9).
 ///
 /// ```
 /// assert_eq!(table_hierarchy::query_units(64), (128.0, 192.0));

@@ -30,7 +30,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of the keys below a prefix: `[E, E‖FF)` (RT-2). An empty prefix is the whole space.
+    /// Returns the range of the keys with a prefix: `[E, E‖FF)` (RT-2). An empty prefix yields the whole space.
     #[must_use]
     pub fn of_prefix(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -38,7 +38,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of one key: `[E, E+1)` at the width of its levels (RT-1, MAP-9).
+    /// Returns the range of a single key: `[E, E+1)` at the width of its levels (RT-1, MAP-9).
     #[must_use]
     pub fn of_key(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);

@@ -13,7 +13,7 @@ const MOST_RANGES: usize = 256;
 /// The condition of a query on one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
-    /// No condition that narrows the ranges. A range or a prefix of text does not narrow them, because a hash does not preserve it (RT-11).
+    /// No condition that narrows the ranges. A range of values or a prefix does not narrow them, because hashes do not preserve order (RT-11).
     Not,
     /// The level equals one of these values (RT-8).
     To(Vec<Component<'a>>),
@@ -22,15 +22,15 @@ pub enum Fixed<'a> {
 /// The class of a query. It depends on the levels that the query fixes, not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
-    /// No partition: the conditions exclude each other.
+    /// No partition, because the conditions exclude each other.
     Empty,
-    /// One partition: every level has one value (RT-1).
+    /// One partition, because every level has one value (RT-1).
     SinglePartition,
-    /// At most one partition for each key: every level has a set of values.
+    /// At most one partition for each key, because every level has a set of values.
     MultiPoint,
-    /// The partitions of a prefix: the first levels are fixed (RT-2).
+    /// The partitions of a prefix, because only the first levels are fixed (RT-2).
     Targeted,
-    /// Every partition: the first level is not fixed (RT-3).
+    /// Every partition, because the first level is not fixed (RT-3).
     FanOut,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for RouteClass {
 pub struct Touched {
     /// The number of the partition.
     pub id: u32,
-    /// The requested part of its range (RT-4).
+    /// The requested part of the partition's range (RT-4).
     pub range: EpkRange,
     /// `true` if the whole partition is requested. The request then needs no bounds.
     pub whole: bool,
@@ -92,7 +92,7 @@ pub struct Route {
     pub touched: Vec<Touched>,
     /// The number of partitions of the container.
     pub total: usize,
-    /// Remarks for people, such as a condition that does not narrow the query.
+    /// Notes for human readers, such as conditions that do not narrow the query.
     pub reasons: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ impl Route {
     /// Returns the route of a query with these conditions, first level first.
     ///
     /// # Errors
-    /// `InvalidInput` if the map has gaps, which does not happen.
+    /// `InvalidInput` if the map has gaps, which cannot happen.
     pub fn new(levels: &[Fixed<'_>], map: &PartitionMap) -> Result<Self> {
         let mut reasons = Vec::new();
         let sets: Vec<&[Component<'_>]> = levels

@@ -16,7 +16,7 @@ pub(super) struct Described {
     pub(super) seed: u64,
     #[serde(default = "a_minute")]
     pub(super) seconds: u32,
-    /// The start in RFC 3339. The default is the beginning of 1970.
+    /// The start of the workload in RFC 3339. The default is the beginning of 1970.
     pub(super) start: Option<String>,
     /// The number of entities in the table.
     #[serde(default)]
@@ -96,7 +96,7 @@ pub(super) struct Asked {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Write {
-    /// Bytes of one entity.
+    /// The size of one entity in bytes.
     pub(super) bytes: u64,
     /// Additional entities in the same partition (PAT-INTRA-8).
     #[serde(default)]
@@ -108,7 +108,7 @@ pub(super) struct Write {
 pub(super) struct Read {
     pub(super) given: Vec<String>,
     pub(super) rows: u64,
-    /// Bytes of one entity.
+    /// The size of one entity in bytes.
     pub(super) bytes: u64,
 }
 

@@ -11,7 +11,7 @@ use table_core::ticks;
 use crate::fault::WorkloadFault;
 use crate::file::described::{Form, Layout, Piece};
 
-/// Digits of the largest possible number.
+/// The number of digits of the largest possible number.
 const MOST_DIGITS: usize = 20;
 
 /// A value of a field.
@@ -22,7 +22,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// Builds the text of a key.
+/// Builds a key.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {
@@ -77,9 +77,9 @@ fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
     ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
 }
 
-/// Returns the class of a query in a layout if these fields are given (CLS-1).
+/// Returns the class of a query in a layout if the values of these fields are given (CLS-1).
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
-    // Returns the number of leading fields that are given, and the number of all fields.
+    // Returns the number of leading fields whose values are given, and the number of all fields.
     let leading = |pieces: &[Piece]| {
         let fields: Vec<_> = pieces.iter().filter_map(Piece::field).collect();
         let known = fields.iter().take_while(|field| given.iter().any(|name| name == *field)).count();

@@ -1,4 +1,4 @@
-//! Operations of a described workload on one of its layouts.
+//! Replays the operations of a described workload for one of its layouts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
 }
 
 fn written(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
-    // An invalid RowKey is an error of the file, although only the partition counts here.
+    // An invalid RowKey is an error of the file, even though only the partition is relevant here.
     key::text(&layout.row_key, values)?;
     let entities = write.copies.saturating_add(1);
     let bytes = entities.saturating_mul(write.bytes);

@@ -19,7 +19,7 @@ use table_core::query::QueryClass;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls of the store. Each page is one call, which is one round trip to a service.
+    /// Calls of the store. Each page is one call, which corresponds to one round trip to a service.
     pub requests: u64,
     /// Lookups of one entity (DQ-2).
     pub points: u64,
@@ -31,24 +31,24 @@ pub struct Counts {
     pub partition_ranges: u64,
     /// Reads of the whole table (DQ-5).
     pub table_scans: u64,
-    /// Reads of a page after the first. Each is counted under its class too.
+    /// Reads of a page after the first one. Each is also counted under its class.
     pub further_pages: u64,
-    /// Queries that were sent to several partitions in key order. Their requests are counted under their classes.
+    /// Queries that were sent to several partitions in key order. Their requests are also counted under their classes.
     pub fan_outs: u64,
-    /// Writes. A single operation is a transaction of one.
+    /// Writes. A single operation is counted as a transaction with one operation.
     pub transactions: u64,
     /// Operations in the transactions.
     pub operations: u64,
     /// Requests that created, deleted or listed tables.
     pub table_requests: u64,
-    /// Entities that the store examined, including the ones that a filter rejected. Equals the returned entities if the store does not
-    /// report it.
+    /// Entities that the store examined, including the ones that a filter rejected. Equals the number of returned entities if the store does not
+    /// report the number of examined ones.
     pub rows_read: u64,
     /// Entities returned.
     pub rows_returned: u64,
-    /// Bytes of the written entities by the published formula (SIZE-2).
+    /// Bytes of the written entities, computed by the published formula (SIZE-2).
     pub bytes_written: u64,
-    /// Bytes of the returned entities by the published formula (SIZE-2).
+    /// Bytes of the returned entities, computed by the published formula (SIZE-2).
     pub bytes_returned: u64,
 }
 
@@ -87,7 +87,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Writes the counts above zero on one line.
+/// Writes the counts that are not zero on one line.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "requests {}", self.requests)?;
@@ -115,7 +115,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// The counts of a [`Meter`](crate::meter::Meter) since the last reading. It dereferences to the [`Counts`] of all requests.
+/// The counts of a [`Meter`](crate::meter::Meter) since the last reading. A reading dereferences to the [`Counts`] of all requests.
 ///
 /// ```
 /// use table_advice::meter::Reading;
@@ -135,7 +135,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Returns the counts of one table, or zeros for an unused table.
+    /// Returns the counts of one table; all are zero for a table without requests.
     #[must_use]
     pub fn of_table(&self, table: &str) -> Counts {
         self.tables.get(table).copied().unwrap_or_default()

@@ -12,7 +12,7 @@ pub struct Recorded {
     pub partition_key: Option<String>,
     /// The class of the read, or `None` for a write.
     pub class: Option<QueryClass>,
-    /// `true` if it read a page after the first.
+    /// `true` if the request read a page after the first one.
     pub further_page: bool,
     /// Entities written or examined.
     pub entities: u64,

@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// A query with its partition removed, its table and partition, and its fan-out state.
+/// A query without its partition, together with the table, the partition, and the state of its fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query turns the last one into a fan-out: it is the same query of a later partition, and the last one was no
-    /// fan-out yet.
+    /// Returns `true` if this query turns the last one into a fan-out, because it is the same query of a later partition, and the last one was not
+    /// yet part of a fan-out.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;
@@ -80,13 +80,13 @@ impl<S> Meter<S> {
         &self.store
     }
 
-    /// Returns the counts since the last [`take`](Self::take), without a reset.
+    /// Returns the counts since the last [`take`](Self::take) without resetting them.
     #[must_use]
     pub fn reading(&self) -> Reading {
         self.state().reading.clone()
     }
 
-    /// Returns the counts since the last call, and resets them.
+    /// Returns the counts since the last call and resets them.
     pub fn take(&self) -> Reading {
         let mut state = self.state();
         state.last = None;
@@ -181,7 +181,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         {
             let mut state = self.state();
             let mut asked = Counts::one(class, further);
-            // A further page belongs to a counted query. It neither starts nor ends a fan-out.
+            // A page after the first one belongs to a query that was already counted. It neither starts nor ends a fan-out.
             asked.fan_outs =
                 u64::from(!further && class != QueryClass::Point && state.begins_fan_out(table, query));
             state.reading.add(Some(table.as_str()), partition_key, asked);

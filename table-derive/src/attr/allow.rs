@@ -1,4 +1,4 @@
-//! Waived lints of a declaration: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
+//! Lints that a declaration waives: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
 
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -20,27 +20,27 @@ const WORDS: [Symbol; 5] =
 #[derive(Default)]
 pub(crate) struct Allows {
     words: Vec<Ident>,
-    /// `true` if an `allow` could not be read and may have waived more lints.
+    /// `true` if an `allow` could not be parsed and may have waived more lints.
     partial: bool,
 }
 
 impl Allows {
-    /// Returns the place where a lint is waived, or `None`.
+    /// Returns the span at which a lint is waived, or `None` if it is not.
     pub(crate) fn get(&self, word: Symbol) -> Option<&Ident> {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Returns `true` if a lint is waived, or may be once the reported mistakes are fixed.
+    /// Returns `true` if a lint is waived, or may be waived once the reported mistakes are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }
 
-    /// Records that an attribute which may contain waivers could not be read.
+    /// Records that an attribute that may contain waivers could not be parsed.
     pub(crate) fn unread(&mut self) {
         self.partial = true;
     }
 
-    /// Parses `(word, …, reason = "…")` after the word `allow`.
+    /// Parses `(word, …, reason = "…")`, which follows the word `allow`.
     pub(crate) fn parse(&mut self, ctxt: &Ctxt, allow: &Ident, input: ParseStream) -> syn::Result<()> {
         let content;
         parenthesized!(content in input);
@@ -84,7 +84,7 @@ impl Allows {
         Ok(())
     }
 
-    /// Adds a word; returns `false` if it is unknown.
+    /// Adds a word. Returns `false` if it is unknown.
     fn add(&mut self, ctxt: &Ctxt, word: Ident) -> bool {
         let known = WORDS.iter().any(|known| word == *known);
         if !known {

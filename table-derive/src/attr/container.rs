@@ -16,7 +16,7 @@ use crate::symbol::{
     PROPERTY, ROW_KEY, SET, SLOTS, Symbol, TABLE,
 };
 
-/// A key attribute and its pieces.
+/// A key attribute with its pieces.
 pub(crate) struct KeyAttr {
     /// The whole attribute.
     pub(crate) original: Attribute,
@@ -174,7 +174,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             foreign::refuse(ctxt, attr, None);
         }
     }
-    // A key inside the wrong attribute is reported there and does not count as missing.
+    // A key inside the wrong attribute is reported there, and does not count as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);
@@ -199,7 +199,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A key that exists but is malformed does not count as missing. An empty key is reported by the rules of keys.
+    // A key that exists but is malformed does not count as missing. An empty key is reported by the rules for keys.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()

@@ -20,7 +20,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) json: Option<Ident>,
     /// The word `also`: a key field that is also stored as a property.
     pub(crate) also: Option<Ident>,
-    /// The word `rest`: a map of all properties that no other field has.
+    /// The word `rest`: a map of all properties that no field declares.
     pub(crate) rest: Option<Ident>,
     /// The word `chunks`: a value split over several properties.
     pub(crate) chunks: Option<Ident>,

@@ -1,4 +1,4 @@
-//! Attributes of other libraries, recognised only to tell the user the right one.
+//! Attributes of other libraries. They are recognised only to suggest the right attribute.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident};
@@ -7,7 +7,7 @@ use crate::casing::pascal_case;
 use crate::codec;
 use crate::ctxt::Ctxt;
 
-/// Each attribute, with the help that is shown. The braces hold a sample, which is replaced by the field below the attribute.
+/// Each attribute, with the help that is shown for it. The braces contain a sample, which is replaced by the field below the attribute.
 const FOREIGN: [(&str, &str); 23] = [
     ("table", "name the table above the struct: `#[entity(table = \"Company\")]`"),
     ("table_name", "name the table above the struct: `#[entity(table = \"Company\")]`"),
@@ -46,7 +46,7 @@ const FOREIGN: [(&str, &str); 23] = [
     ("codec", "write it in the key, around the field: `#[row_key(codec(path::To, {field}))]`"),
 ];
 
-/// Reports an attribute of another library, with the form for this field, if it is on one.
+/// Reports an attribute of another library. The message suggests the attribute to use instead, adapted to the field if the attribute is on a field.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {
     if let Some((name, help)) = FOREIGN.iter().find(|(name, _)| attr.path().is_ident(name)) {
         let field = field.map(|field| field.unraw().to_string());

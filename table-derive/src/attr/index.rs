@@ -18,7 +18,7 @@ use crate::symbol::{
 pub(crate) struct IndexAttr {
     /// The whole attribute.
     pub(crate) original: Attribute,
-    /// Its name.
+    /// The name of the index.
     pub(crate) name: Ident,
     /// `true` for `index_entity`: a list of keys without copies.
     pub(crate) list: bool,
@@ -36,11 +36,11 @@ pub(crate) struct IndexAttr {
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if a wrong word was reported and skipped; it may have meant something that now seems to be missing.
+    /// `true` if an invalid word was reported and skipped; it may have been meant as an option that now seems to be missing.
     pub(crate) broken: bool,
 }
 
-/// The words of `#[index(…)]`, after its name.
+/// The words of `#[index(…)]` after the name of the index.
 const COPIES: Words = Words {
     of: INDEX,
     form: "#[index(ByEmail, unique, row_key(\"email_\", email))]",
@@ -55,7 +55,7 @@ const COPIES: Words = Words {
     meant: MEANT,
 };
 
-/// The words of `#[index_entity(…)]`, after its name.
+/// The words of `#[index_entity(…)]` after the name of the index.
 const LISTS: Words = Words {
     of: INDEX_ENTITY,
     form: "#[index_entity(ByName, at_most = 100, row_key(\"name_\", name))]",
@@ -65,7 +65,7 @@ const LISTS: Words = Words {
         (PARTITION_KEY, "partition_key(\"name_\", department)"),
         (ROW_KEY, "row_key(\"name_\", name)"),
         (WHEN, WHEN_FORM),
-        // Reported by the rules of lists.
+        // Accepted here, because it is reported by the rules for lists.
         (UNIQUE, "unique"),
     ],
     meant: MEANT,
@@ -95,7 +95,7 @@ const MEANT: &[(&str, &str)] = &[
     ("where", WHEN_MEANT),
 ];
 
-/// Parses one `#[index(…)]` or `#[index_entity(…)]`. Returns `None` if it has no name, which is reported.
+/// Parses one `#[index(…)]` or `#[index_entity(…)]`. Reports a missing name, and returns `None` in this case.
 pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
     grammar::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
@@ -166,7 +166,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     })
 }
 
-/// Reports a single name that resembles no word: it is probably a field, which belongs in a key.
+/// Reports a single name that resembles no word. It is probably a field, which belongs in a key.
 fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
@@ -180,7 +180,7 @@ fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// Parses the name at the start of an index.
+/// Parses the name at the beginning of an index attribute.
 fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
     let whole = grammar::rest(input);
     let nameless = |tokens: TokenStream| {

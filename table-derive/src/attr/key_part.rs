@@ -27,7 +27,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// Parses the attributes of the type.
+/// Parses the attributes of a key type.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
     let mut own = Slot::empty("codec");
     let mut runtime = Slot::empty(CRATE.0);
@@ -47,7 +47,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
     TypeAttrs { codec: own.take(), runtime: runtime.take() }
 }
 
-/// Parses the name of a variant in keys, if it is renamed.
+/// Parses the attribute that renames a variant in keys, if present.
 pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> {
     let mut name = Slot::empty("name");
     let form = "#[key_part(\"draft\")]";
@@ -67,7 +67,7 @@ pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> 
     name.take()
 }
 
-/// Reports a codec on a field or variant.
+/// Reports a codec attribute on a field or variant, where it has no effect.
 pub(crate) fn refuse_codec(ctxt: &Ctxt, attr: &Attribute, help: &str) {
     for word in codec::attributes().filter(|word| attr.path().is_ident(word.name)) {
         ctxt.error("T003", attr, format!("`{}` belongs on the type", word.name), help);

@@ -13,9 +13,9 @@ use crate::symbol::LITERAL;
 
 /// One piece of a key.
 pub(crate) enum PieceAttr {
-    /// A constant text.
+    /// A constant string.
     Literal(LitStr),
-    /// `literal("id")`: a constant text, even if it looks like a field.
+    /// `literal("id")`: a constant string, even if it looks like a field.
     Meant(LitStr),
     /// A field with its codec.
     Part {
@@ -24,7 +24,7 @@ pub(crate) enum PieceAttr {
         /// The codec.
         codec: Codec,
     },
-    /// A piece that was reported, with the names in it. One of them may be the intended field.
+    /// A piece with a reported error, and the names in it. One of them may be the intended field.
     Wrong(Vec<Ident>),
 }
 
@@ -38,13 +38,13 @@ pub(crate) struct PieceList {
 }
 
 impl PieceList {
-    /// Creates the stand-in for a key that could not be parsed, which is reported.
+    /// Creates a stand-in for a key that could not be parsed. The error has been reported.
     pub(crate) fn wrong(tokens: TokenStream) -> Self {
         Self { pieces: vec![PieceAttr::Wrong(names(tokens))], broken: true }
     }
 }
 
-/// Parses the pieces of a key. After a wrong piece it continues with the next one.
+/// Parses the pieces of a key. After an invalid piece, parsing continues with the next one.
 pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     let (mut pieces, mut broken) = (Vec::new(), false);
     grammar::list(ctxt, "key", "\"empid_\", id", input, |input| {
@@ -63,8 +63,8 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     PieceList { pieces, broken }
 }
 
-/// Returns all names in tokens, last one first, because a field follows its codec's arguments. Keywords are left out: a field cannot have such a
-/// name.
+/// Returns all names in tokens, the last one first, because a field follows its codec's arguments. Keywords are omitted, because a field cannot have
+/// such a name.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {
@@ -80,7 +80,7 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// Returns the error for tokens that are not a piece, with a guess at the intended one.
+/// Returns the error for tokens that are not a piece, with a guess at the intended piece.
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
@@ -116,7 +116,7 @@ fn computed(tokens: TokenStream) -> Option<String> {
     help.map(str::to_owned)
 }
 
-/// Returns the help for `u64::MAX - id`: a greatest number less a field.
+/// Returns the help for `u64::MAX - id` and other subtractions from a maximum.
 fn less(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string().replace(' ', "");
     let (greatest, field) = text.split_once('-')?;
@@ -210,7 +210,7 @@ fn meant(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // The order of several placeholders and arguments is not known here.
+    // With several placeholders and arguments, their order is not known here.
     if holes > 1 { Vec::new() } else { meant }
 }
 
@@ -228,7 +228,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
         let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
-        // Unread tokens would be reported a second time.
+        // Unread tokens would be reported again.
         content.parse::<TokenStream>()?;
         return Err(wrong);
     }

@@ -16,9 +16,9 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) of: Option<Path>,
     /// `crate = …`
     pub(crate) runtime: Option<Path>,
-    /// `true` if something was reported that may have meant a missing word.
+    /// `true` if an error was reported whose cause may be a missing word.
     pub(crate) broken: bool,
-    /// A type named by a malformed attribute.
+    /// The type named by a malformed attribute.
     pub(crate) meant: Option<Path>,
 }
 

@@ -1,4 +1,4 @@
-//! A slot that an attribute sets at most once.
+//! A slot: a value that an attribute may set at most once.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use quote::ToTokens;
 
 use crate::ctxt::Ctxt;
 
-/// A value that may be given once. A second value is reported where it is written, so callers need not handle duplicates.
+/// A value that may be given once. A second value is reported at its position, so callers need not handle duplicates.
 pub(crate) struct Slot<T> {
     word: &'static str,
     value: Option<T>,

@@ -1,4 +1,4 @@
-//! Attributes of a field of a wide entity: `#[slots("Day", 1..=366)]`, `#[part(2)]`.
+//! Attributes on a field of a wide entity: `#[slots("Day", 1..=366)]`, `#[part(2)]`.
 
 use syn::parse::ParseStream;
 use syn::{Attribute, LitInt, LitStr, Token};
@@ -28,7 +28,7 @@ pub(crate) struct SlotsAttr {
 /// A parsed `part` attribute.
 pub(crate) struct PartAttr {
     pub(crate) original: Attribute,
-    /// Its number, from 1.
+    /// The number of the part, starting with 1.
     pub(crate) number: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
     PlaceAttrs { slots: slots.take(), part: part.take() }
 }
 
-/// `"Day", 1..=366`
+/// Parses `"Day", 1..=366`.
 fn range(input: ParseStream) -> syn::Result<(LitStr, usize, usize)> {
     let word: LitStr = input.parse()?;
     input.parse::<Token![,]>()?;

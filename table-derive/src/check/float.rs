@@ -1,4 +1,4 @@
-//! Floats in index keys, recognised by name. A float behind an alias is reported by the compiler, once for each use.
+//! Floats in index keys, recognised by name. A float behind a type alias is reported by the compiler, once for each use.
 
 use syn::{GenericArgument, PathArguments, Type};
 
@@ -6,7 +6,7 @@ use crate::ctxt::Ctxt;
 use crate::model::Entity;
 use crate::model::key::Key;
 
-/// Reports floats: their text does not sort, except with a custom codec.
+/// Reports floats, because their encoding does not sort, except with a custom codec.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let keys = entity.indexes.iter().flat_map(|index| index.keys(entity));
     let parts: Vec<_> = keys.flat_map(Key::parts).filter(|part| !part.codec.is_custom()).collect();
@@ -20,7 +20,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns `f64` for `f64` and `Option<f64>`.
+/// Returns `f64` for the types `f64` and `Option<f64>`, and `f32` accordingly.
 fn float(ty: &Type) -> Option<&'static str> {
     let Type::Path(path) = ty else { return None };
     if let Some(float) = ["f32", "f64"].into_iter().find(|float| path.path.is_ident(float)) {

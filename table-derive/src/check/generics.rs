@@ -1,11 +1,11 @@
-//! Rules of generic entities.
+//! Rules for generic entities.
 
 use quote::ToTokens;
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
-/// Reports keys and indexes that depend on a parameter.
+/// Reports keys and indexes that depend on a generic parameter.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     if entity.parameters.is_empty() {
         return;

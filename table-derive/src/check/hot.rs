@@ -6,7 +6,7 @@ use crate::model::Entity;
 use crate::model::key::Key;
 use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
 
-/// Most buckets that a read of all should query, with one request or more each.
+/// The maximum number of buckets that a read of all values should query, with at least one request for each.
 const MOST_BUCKETS: u32 = 1_000;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -36,7 +36,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more buckets than a read of all can query.
+/// Reports a number of buckets that is too large for a read of all values.
 fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
     let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);
@@ -44,7 +44,7 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let many = |count: &&syn::LitInt| count.base10_parse::<u32>().is_ok_and(|count| count > MOST_BUCKETS);
     let many: Vec<_> = counts.filter(many).collect();
     match entity.allows.get(MANY_BUCKETS) {
-        // A key with mistakes may still have buckets.
+        // A key with errors may still contain buckets.
         Some(word) if many.is_empty() && ctxt.is_sound() => {
             let help = format!("remove it; it is for more than {MOST_BUCKETS} buckets");
             ctxt.error(

@@ -1,4 +1,4 @@
-//! Rules of indexes.
+//! Rules for indexes.
 
 use syn::ext::IdentExt;
 use syn::{LitInt, LitStr};
@@ -53,7 +53,7 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// Reports included fields that the copy's key already contains (PAT-INTRA-6).
 fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
-    // After a mistake in the list, the intended fields are unknown.
+    // If the list has errors, the intended fields are unknown.
     for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
         for name in index.attr.include.iter().flatten() {
             let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
@@ -79,7 +79,7 @@ fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a field that `include` names twice.
+/// Reports a field that `include` contains twice.
 fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     for keep in entity.indexes.iter().filter_map(|index| index.attr.include.as_ref()) {
         for (at, name) in keep.iter().enumerate() {
@@ -90,7 +90,7 @@ fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `unique` on a list (PAT-IX): a list holds all entities of a value.
+/// Reports `unique` on a list (PAT-IX), because a list contains all entities with a value.
 fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list) {
         if let Some(word) = &index.attr.unique {
@@ -108,7 +108,7 @@ fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a list without a limit: one row holds all keys of a value (PAT-ANTI-3, PAT-IX-4).
+/// Reports a list without a limit, because one row contains all keys for a value (PAT-ANTI-3, PAT-IX-4).
 fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list && !index.is_broken(entity)) {
         let name = &index.attr.name;
@@ -138,7 +138,7 @@ fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index that is not unique and whose key leaves out part of the entity's key: the copies of two entities would collide (PAT-INTRA-5).
+/// Reports an index that is not unique and whose key omits part of the entity's key, because the copies of two entities could collide (PAT-INTRA-5).
 fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if index.attr.list || index.attr.unique.is_some() || index.is_broken(entity) {
@@ -165,7 +165,7 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports rows of two kinds whose `RowKey`s start with texts that do not distinguish them (PAT-HET-2).
+/// Reports rows of two kinds whose `RowKey`s start with strings that do not distinguish them (PAT-HET-2).
 fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (Some(partition_key), Some(row_key)) = (&entity.partition_key, &entity.row_key) else { return };
     let begin = |key: &Key| key.literal_from(0);
@@ -204,7 +204,7 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a generated type whose name is the type of a field.
+/// Reports a generated type that has the same name as the type of a field.
 fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if let Some((made, field)) = entity.type_made_twice(index) {
@@ -216,7 +216,7 @@ fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a generated function whose name is taken.
+/// Reports a generated function whose name is already used.
 fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         if let Some(name) = entity.method_made_twice(at) {

@@ -1,4 +1,4 @@
-//! Rules of keys.
+//! Rules for keys.
 
 use syn::LitStr;
 use syn::ext::IdentExt;
@@ -61,7 +61,7 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             help,
         );
     };
-    // A key on a field is reported there.
+    // A key attribute on a field is reported there.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let mut attributes = entity.fields.iter().flat_map(|field| &field.original.attrs);
         key.is_none() && !attributes.any(|attribute| *attribute.path() == word)
@@ -74,7 +74,7 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns `true` if the field may identify an entity: its type looks like a key part.
+/// Returns `true` if the field may identify an entity, because its type looks like a key part.
 fn may_identify(field: &Field<'_>) -> bool {
     const OTHERS: [&str; 7] = ["Option", "Vec", "HashMap", "BTreeMap", "f32", "f64", "Json"];
     let attrs = &field.attrs;
@@ -91,7 +91,7 @@ fn empty_key(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a field that a key contains twice. A bucket of the field does not count.
+/// Reports a field that occurs twice in a key. A bucket of the field does not count.
 fn field_twice(ctxt: &Ctxt, key: &Key) {
     let parts: Vec<_> = key.parts().filter(|part| part.codec.gives_back()).collect();
     for (at, part) in parts.iter().enumerate() {
@@ -121,7 +121,7 @@ fn empty_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part, such as a bucket, inside another codec. Only a codec that loses still more may be around it.
+/// Reports a derived part, such as a bucket, inside another codec. Only a codec that loses even more of the value may contain it.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
         let (mut outer, mut inner) = (&part.codec, part.codec.inner());
@@ -181,7 +181,7 @@ fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports fields whose constant or method would hide an item that every entity has.
+/// Reports fields whose generated constant or method would hide an item that every entity has.
 fn shadowing_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     let constants = ["SCHEMA", "INDEXES"];
     let methods = ["clone", "into", "ranges"];

@@ -1,4 +1,4 @@
-//! Rules of hierarchical partition keys.
+//! Rules for hierarchical partition keys.
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
@@ -27,7 +27,7 @@ fn fourth_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part as a level: no query could name it.
+/// Reports a derived part that is used as a level, because no query could specify it.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     for part in key.parts().filter(|part| !part.codec.gives_back()) {
         let word = part.codec.word().map_or("part", |word| word.name);
@@ -43,7 +43,7 @@ fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a waiver without effect.
+/// Reports a waiver that has no effect.
 fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
     if let (Some(word), Some(key)) = (entity.allows.get(LOW_CARDINALITY), &entity.partition_key)
         && !key.broken

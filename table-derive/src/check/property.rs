@@ -1,4 +1,4 @@
-//! Rules of properties.
+//! Rules for properties.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// Checks the rules of single names.
+/// Checks the rules for single names.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);
@@ -34,7 +34,7 @@ pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     illegal_name(ctxt, entity);
 }
 
-/// Checks that a slot prefix starts an identifier (PROP-3).
+/// Checks that the prefix of a slot is the start of an identifier (PROP-3).
 pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
     let name = word.value();
     if syn::Ident::parse_any.parse_str(&name).is_err() {
@@ -62,7 +62,7 @@ fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `also` on a field that the key does not contain.
+/// Reports `also` on a field that no key contains.
 fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     let broken =
         [&entity.partition_key, &entity.row_key].iter().any(|key| key.as_ref().is_none_or(|key| key.broken));
@@ -74,7 +74,7 @@ fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks the rest: at most one field, without a name, a form or a place in a key.
+/// Checks the field that collects the remaining properties: at most one field, without a name, a codec or a place in a key.
 fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     let mut first = None;
     for (at, field) in entity.fields.iter().enumerate() {
@@ -98,8 +98,8 @@ fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks chunked values: bytes or text, outside of keys. Only copies of the whole entity include them and the rest, because a projection has no
-/// column for them.
+/// Checks chunked values, which must be bytes or strings outside of keys. Only copies of the whole entity include chunked values and the remaining
+/// properties, because a projection has no column for them.
 fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, field) in entity.fields.iter().enumerate() {
         let FieldAttrs { json, chunks, rest, .. } = &field.attrs;
@@ -151,7 +151,7 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks the kind: it is not empty, and no field is stored as `EntityType` (PAT-HET-1).
+/// Checks that the kind is not empty, and that no field is stored as `EntityType` (PAT-HET-1).
 fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
     let Some(kind) = &entity.kind else { return };
     if kind.value().is_empty() {
@@ -191,7 +191,7 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports two fields stored under one name (PROP-6).
+/// Reports two fields that are stored under the same name (PROP-6).
 fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     let properties = stored(entity);
     for (at, (field, property)) in properties.iter().enumerate() {

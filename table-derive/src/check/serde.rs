@@ -1,6 +1,6 @@
 //! Attributes of serde, which do not change how an entity is stored.
 //!
-//! A struct may also be serialised, so they are allowed on a field whose `#[property(…)]` shows that the stored form was considered.
+//! A struct may also be serialised, so these attributes are allowed on a field whose `#[property(…)]` shows that the stored form was considered.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Token, token};
@@ -28,7 +28,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the first word that would change a stored form.
+/// Returns the first word of a serde attribute that would change the stored form.
 fn word(attribute: &Attribute) -> Option<String> {
     const WORDS: [&str; 8] = [
         "skip",
@@ -50,7 +50,7 @@ fn word(attribute: &Attribute) -> Option<String> {
         }
         Ok(())
     };
-    // serde reports its own mistakes.
+    // Errors in serde attributes are reported by serde itself.
     let _ = attribute.parse_nested_meta(read);
     found.map(|word| (*word).to_owned())
 }

@@ -1,4 +1,4 @@
-//! Rules of table names.
+//! Rules for table names.
 
 use proc_macro2::Span;
 

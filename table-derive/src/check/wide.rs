@@ -1,4 +1,4 @@
-//! Rules of wide entities.
+//! Rules for wide entities.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
-    // The parts hold all fields outside of the key, which must be known.
+    // The parts contain all fields outside the key, so the key must be known.
     if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
         return;
     }
@@ -46,7 +46,7 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports duplicate property names, slots included, and the name that the pattern uses (PROP-6).
+/// Reports duplicate property names, including those of slots, and the name that the pattern reserves (PROP-6).
 fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     for stored in &wide.stored {

@@ -1,10 +1,10 @@
-//! Words of other libraries and method names in keys, each with the form that is shown for it.
+//! Words of other libraries and method names in keys, each with the form to suggest.
 
 use syn::Ident;
 
 use crate::codec::words::filled;
 
-/// Words in place of a codec. The braces hold a sample, which is replaced by the field that was named.
+/// Words that are written instead of a codec. The braces contain a sample, which is replaced by the named field.
 const CODECS: [(&str, &str); 48] = [
     ("padded", "write `digits(6, {id})`"),
     ("pad", "write `digits(6, {id})`"),
@@ -65,7 +65,7 @@ const END: &str =
     "a key can contain the start of a text: `first(3, {name})`; for its end, store it as a field";
 const MADE: &str = "a key is made of fields; create the value together with the entity";
 
-/// Words in place of a known argument: the codec, the word, the help.
+/// Words that are written instead of a known argument: the codec, the word, the help.
 const ARGUMENTS: [(&str, &str, &str); 11] = [
     ("guid", "n", "write `guid(simple, {id})`: 32 digits without hyphens"),
     ("guid", "N", "write `guid(simple, {id})`: 32 digits without hyphens"),
@@ -80,12 +80,12 @@ const ARGUMENTS: [(&str, &str, &str); 11] = [
     ("unix", "secs", "write `unix(seconds, {at})`"),
 ];
 
-/// Returns the help for a word in place of a codec.
+/// Returns the help for a word that was written instead of a codec.
 pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
     CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field))
 }
 
-/// Returns the help for a word in place of an argument of a codec.
+/// Returns the help for a word that was written instead of an argument of a codec.
 pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
     let found = ARGUMENTS.iter().find(|(of, other, _)| *of == codec && word == other);
     found.map(|(_, _, help)| filled(help, field))

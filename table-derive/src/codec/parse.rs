@@ -13,7 +13,7 @@ use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC};
 
-/// Parses a field and its codec. Returns `None` if a word is unknown, which is reported.
+/// Parses a field and its codec. Reports an unknown word, and returns `None` in this case.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let name = input.call(Ident::parse_any)?;
     if !input.peek(token::Paren) {
@@ -38,13 +38,13 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
     let part = part.and_then(end).map_err(|error| misread(&name, &form, content, error));
     if part.is_err() {
-        // Unread tokens would be reported a second time.
+        // Unread tokens would be reported again.
         content.parse::<TokenStream>()?;
     }
     part
 }
 
-/// Returns the field that the arguments of a word seem to name: the first name that is neither an argument nor a codec.
+/// Returns the field that the arguments of a word seem to contain: the first name that is neither an argument nor a codec.
 fn field_of(arguments: ParseStream) -> Option<String> {
     field_in(arguments.parse().ok()?)
 }
@@ -64,7 +64,7 @@ fn field_in(arguments: TokenStream) -> Option<String> {
     None
 }
 
-/// Returns the field of a custom codec: the name after the comma.
+/// Returns the field of a custom codec, which follows the comma.
 fn field_of_custom(arguments: ParseStream) -> Option<String> {
     let tokens: TokenStream = arguments.parse().ok()?;
     field_in(
@@ -80,7 +80,7 @@ pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
 }
 
-/// Parses a codec attribute such as `#[digits(6)]`. Returns `None` after a reported mistake.
+/// Parses a codec attribute such as `#[digits(6)]`. Reports mistakes, and returns `None` after one.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
     let form = format!("#[{}]", in_attribute(word));
     let arguments = if word.arguments.is_empty() {
@@ -106,7 +106,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     arguments.map(codec)
 }
 
-/// Returns the attribute form of a word: `digits(6)` for `digits(6, id)`.
+/// Returns the attribute form of a codec word, such as `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
     let form = word.form(None);
     let whole = form.split('`').next().unwrap_or(&form);
@@ -143,7 +143,7 @@ fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Resu
     Ok(Some((input.call(Ident::parse_any)?, written(None, arguments))))
 }
 
-/// Parses the arguments: all of them as generic arguments, and the numeric one. A comma follows each if `more`.
+/// Parses the arguments. Returns all of them as generic arguments, and the numeric one separately. If `more` is `true`, each is followed by a comma.
 fn parse_arguments(
     word: &Word,
     input: ParseStream,
@@ -180,7 +180,7 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
-    // Another literal is left unread, so that the error points at it.
+    // Any other literal is left unread, so the error points at it.
     if input.peek(Lit) && !input.peek(LitInt) {
         return Err(input.error("expected a number"));
     }
@@ -219,7 +219,7 @@ fn parse_one_of(word: &Word, words: &[(&str, &str)], input: ParseStream) -> syn:
     })
 }
 
-/// Converts a format of `strftime` to a pattern: `%Y-%m-%d` to `yyyy-MM-dd`. Returns `None` for another text.
+/// Converts a format of `strftime` to a pattern: `%Y-%m-%d` to `yyyy-MM-dd`. Returns `None` for any other string.
 fn strftime(text: &str) -> Option<String> {
     let units = [
         ("%Y", "yyyy"),
@@ -237,7 +237,8 @@ fn strftime(text: &str) -> Option<String> {
     (pattern != text && !pattern.contains('%')).then_some(pattern)
 }
 
-/// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report them once for each use.
+/// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report an invalid one once for each
+/// use.
 fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
     let text: LitStr = input.parse()?;
     let value = text.value();

@@ -10,22 +10,22 @@ pub(crate) struct Word {
     form: &'static str,
     /// The arguments before or after the field.
     pub(super) arguments: &'static [Argument],
-    /// `true` if its operand may be another codec and not only a field.
+    /// `true` if the operand may be another codec and not just a field.
     pub(super) around: bool,
-    /// `true` if its texts may differ in length, although it is not a codec of texts.
+    /// `true` if the encodings may differ in length, although this is not a codec of strings.
     pub(super) varies: bool,
-    /// The information that its text keeps.
+    /// The information about the value that the encoding preserves.
     pub(crate) gives: Gives,
 }
 
 impl Word {
-    /// Returns the example with this field, or with the sample.
+    /// Returns the example with the given field, or with the sample field.
     pub(crate) fn form(&self, field: Option<&str>) -> String {
         filled(self.form, field)
     }
 }
 
-/// Fills the place in braces with a field, or with the sample that it contains.
+/// Replaces the braces with a field, or with the sample that they contain.
 pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     let mut filled = String::with_capacity(form.len());
     let mut parts = form.split(['{', '}']);
@@ -36,22 +36,22 @@ pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     filled
 }
 
-/// The information about a value that a codec's text keeps.
+/// The information about a value that its encoding preserves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
     /// The whole value.
     Value,
-    /// The whole value, as a text with prefixes.
+    /// The whole value, as a string that supports prefixes.
     Text,
-    /// Part of the value; the field is also a property.
+    /// Part of the value; the field is also stored as a property.
     Derived,
-    /// A hash, spread evenly; the field is also a property.
+    /// A hash, which is spread evenly; the field is also stored as a property.
     Hash,
-    /// A bucket number; the field is also a property.
+    /// A bucket number; the field is also stored as a property.
     Bucket,
 }
 
-/// An argument, which becomes a generic argument of the codec type.
+/// An argument of a codec word, which becomes a generic argument of the codec type.
 pub(super) enum Argument {
     /// A number within these bounds.
     Number(u128, u128),
@@ -59,7 +59,7 @@ pub(super) enum Argument {
     Character,
     /// A date pattern.
     Pattern,
-    /// One of these words, each with its tokens; `true` if the first one is the default.
+    /// One of the listed words, each with its tokens; `true` if the first one is the default.
     OneOf(&'static [(&'static str, &'static str)], bool),
 }
 
@@ -150,7 +150,7 @@ pub(super) const WORDS: &[Word] = &[
     },
 ];
 
-/// Returns `true` for a codec or an argument of one: `hour`, `upper`, `sha256`.
+/// Returns `true` for a codec word or an argument of one, such as `hour`, `upper` or `sha256`.
 pub(super) fn is_word(name: &syn::Ident) -> bool {
     let lists = WORDS.iter().flat_map(|word| word.arguments).filter_map(|argument| match argument {
         OneOf(words, _) => Some(*words),

@@ -1,4 +1,4 @@
-//! Reading into an existing entity, whose strings and vectors keep their memory.
+//! Reading into an existing entity, which reuses the memory of its strings and vectors.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -24,8 +24,8 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// Generated only where memory can be reused, and only for keys without comparisons between places: each function costs compile time, and the
-/// provided method reads a new value.
+/// Generated only if memory can be reused and no values in keys have to be compared. Each function costs compile time; without it, the provided
+/// method reads a new value.
 pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
         return None;
@@ -53,7 +53,7 @@ pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     })
 }
 
-/// `reader.part_again("id", &mut self.id, <Digits<6> as KeyCodec<u32>>::decode_again)` for each part.
+/// Generates `reader.part_again("id", &mut self.id, <Digits<6> as KeyCodec<u32>>::decode_again)` for each part.
 fn parts(design: &Design<'_>, key: &Key) -> Vec<TokenStream> {
     let reader = local("reader");
     let fields = key.parts().filter_map(|part| design.field(part));
@@ -65,7 +65,7 @@ fn parts(design: &Design<'_>, key: &Key) -> Vec<TokenStream> {
     read.collect()
 }
 
-/// `<i32 as Property>::read_again(&mut self.age, &mut reader.search, "Age")`
+/// Generates `<i32 as Property>::read_again(&mut self.age, &mut reader.search, "Age")`.
 fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     let (name, ident, ty, reader) = (&property.name, field.ident, field.ty, local("reader"));
     quote!(<#ty as __table::Property>::read_again(&mut self.#ident, &mut #reader.search, #name))
@@ -85,7 +85,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
 }
 
-/// Returns `true` if a type is spelled as one with reusable memory: `String`, `Vec<u8>`, or an `Option` of them.
+/// Returns `true` if a type is spelled like one with reusable memory: `String`, `Vec<u8>`, or an `Option` of either.
 fn has_memory(ty: &Type) -> bool {
     let path = match ty {
         Type::Group(group) => return has_memory(&group.elem),

@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 pub(super) struct Aliases(RefCell<Vec<(String, TokenStream)>>);
 
 impl Aliases {
-    /// Returns the alias of a type, with this span.
+    /// Returns the alias of a type, with the given span.
     pub(super) fn name(&self, ty: TokenStream, span: Span) -> Ident {
         let (mut types, text) = (self.0.borrow_mut(), ty.to_string());
         let at = types.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
@@ -22,7 +22,7 @@ impl Aliases {
         name
     }
 
-    /// `type __Type0 = Digits<6>;` for each.
+    /// Generates `type __Type0 = Digits<6>;` for each alias.
     pub(super) fn items(&self) -> TokenStream {
         let types = self.0.borrow();
         let items = types.iter().enumerate().map(|(at, (_, ty))| {

@@ -12,7 +12,7 @@ use crate::expand::schema;
 use crate::model::key::Part;
 use crate::model::{Entity, Field};
 
-/// `const AGE: Column<Self, i32> = Column::new("Age");` for each property, with the field's visibility and docs.
+/// Generates `const AGE: Column<Self, i32> = Column::new("Age");` for each property, with the visibility and docs of the field.
 pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
@@ -36,7 +36,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field that the key gives.
+/// Generates `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field that can be read from the key.
 pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     let fields = design.entity.fields.iter().enumerate();
     let columns = fields.filter(|(_, field)| is_of_key_alone(field)).filter_map(|(at, field)| {
@@ -63,7 +63,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// The key columns without content, after a mistake.
+/// Generates the key columns without content, after a mistake.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().filter(|field| is_of_key_alone(field)).map(|field| {
         let (vis, ty, column) = (field.vis, field.ty, constant(field));

@@ -1,4 +1,4 @@
-//! Entity groups: an `impl EntityGroup` that sorts the rows of a range into fields, and the proof that the range contains them.
+//! Entity groups: an `impl EntityGroup` that sorts the rows of a range into fields, and the proof that the range contains these rows.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -76,12 +76,12 @@ pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
     )
 }
 
-/// Returns the class of the selection that names the group: one entity, or a partition.
+/// Returns the class of the selection that identifies the group: one entity, or a partition.
 fn named(group: &EntityGroup<'_>) -> TokenStream {
     if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) }
 }
 
-/// Returns the code for rows of no member: the list, the statement, the field.
+/// Returns the code for rows that belong to no member: the list, the statement, and the field.
 fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     let entity = local("entity");
     let name = group.original.ident.unraw().to_string();
@@ -99,7 +99,7 @@ fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     )
 }
 
-/// Proves that the members can be told apart and that the range contains them, and names the selections that return the group.
+/// Proves that the members can be distinguished and that the range contains them, and names the selections that return the group.
 fn proofs(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let name = ident.unraw().to_string();

@@ -1,4 +1,4 @@
-//! Indexes: a type for each, the rows of an entity in it, how they are read, and the functions that select by it.
+//! Indexes: a type for each index, the rows of an entity in it, their reads, and the functions that select from it.
 
 mod reading;
 mod schema;
@@ -19,9 +19,9 @@ use crate::model::key::Key;
 pub(super) struct Indexes {
     /// The types outside the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
     pub(super) types: TokenStream,
-    /// `const INDEXES: &'static [IndexOf<Self>] = …;`
+    /// The constant `const INDEXES: &'static [IndexOf<Self>] = …;`.
     pub(super) list: Option<TokenStream>,
-    /// The constants and impls of those types.
+    /// The constants and impls of the types outside the entity.
     pub(super) impls: TokenStream,
     /// The functions of the entity: `by_email`, `by_email_rows`.
     pub(super) selections: TokenStream,
@@ -32,7 +32,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let mut list = Vec::new();
     for (at, index) in primary.entity.indexes.iter().enumerate() {
-        // Duplicates are reported by the rules.
+        // Duplicates are reported by the rules for indexes.
         let is_twice = primary.entity.is_index_twice(at)
             || primary.entity.method_made_twice(at).is_some()
             || primary.entity.type_made_twice(index).is_some();
@@ -61,7 +61,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
         types.extend(marker_type(&design, index));
         impls.extend(if primary.stub { stub(&design, index) } else { index_impl(&design, primary, index) });
         selections.extend(selections::look_up(&design, index));
-        // Lists have no row selection: no entity can be read from them.
+        // Lists have no row selection, because no entity can be read from them.
         if !index.attr.list {
             if !primary.stub {
                 impls.extend(reading::copies(&design, primary, index));
@@ -80,12 +80,12 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     Indexes { types, list, impls, selections }
 }
 
-/// `pub enum EmployeeByEmail {}`
+/// Generates `pub enum EmployeeByEmail {}`.
 fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow();
-    // Spanned at the index's name, where rustc reports a type of the same name.
+    // Spanned at the index's name, where rustc reports a type with the same name.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]
@@ -133,13 +133,13 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Returns the consistency of its copies: `InStep` or `Behind`.
+/// Returns the consistency of the index: `InStep` or `Behind`.
 fn consistency(index: &Index) -> TokenStream {
     let in_step = index.attr.table.is_none() && index.attr.partition_key.is_none();
     if in_step { quote!(InStep) } else { quote!(Behind) }
 }
 
-/// `impl Index for EmployeeByEmail`
+/// Generates `impl Index for EmployeeByEmail`.
 fn index_impl(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let constants = schema::constants(design, index);

@@ -1,4 +1,4 @@
-//! Key parts as tokens: types, codecs, arguments, and the calls that build a key's text.
+//! Key parts as tokens: types, codecs, arguments, and the calls that build a key.
 
 use std::borrow::Cow;
 
@@ -13,43 +13,43 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// A schema whose keys are known to exist: of an entity, or of one of its indexes.
+/// A schema whose keys are known to exist: that of an entity, or that of one of its indexes.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
-    /// The type aliases so far.
+    /// The type aliases used so far.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
     /// The index and its position; `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
-    /// `true` if the declaration has mistakes. The generated functions then have the same names and results but accept any arguments and have no
-    /// bodies, which prevents follow-up errors.
+    /// `true` if the declaration has mistakes. The generated functions then have the same names and results, but accept any arguments and have no
+    /// bodies. This prevents follow-up errors.
     pub(super) stub: bool,
 }
 
 /// One field of a key.
 pub(super) struct KeyField<'e> {
     pub(super) field: &'e Field<'e>,
-    /// The type that is written: the field's, or the type inside an `Option` if the index is sparse.
+    /// The type that is written: the type of the field, or the type inside an `Option` if the index is sparse.
     pub(super) ty: Cow<'e, Type>,
-    /// `true` if the value may be absent, which the compiler decides; see `IndexPart`.
+    /// `true` if the value may be absent, as decided by the compiler; see `IndexPart`.
     pub(super) may_lack: bool,
-    /// The name without `r#`.
+    /// The name of the field without `r#`.
     pub(super) name: String,
     /// The codec type.
     pub(super) codec: TokenStream,
-    /// The aliases of both types.
+    /// The aliases of the field's type and the codec type.
     aliases: (Ident, TokenStream),
-    /// `true` if prefix queries may be possible.
+    /// `true` if prefix queries may be supported.
     pub(super) may_be_text: bool,
     stub: bool,
     word: &'static str,
 }
 
 impl KeyField<'_> {
-    /// Returns an item of the codec for this type: `<Digits<6> as KeyCodec<u32>>::encode`.
+    /// Returns an item of the codec for this type, such as `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
-    /// All tokens are spanned at the field's type, so that rustc reports a wrong type once, and there.
+    /// All tokens are spanned at the field's type, so rustc reports a wrong type only once, at the field.
     pub(super) fn item(&self, name: &str) -> TokenStream {
         self.item_of(self.word, name)
     }
@@ -62,7 +62,7 @@ impl KeyField<'_> {
         quote_spanned!(span=> <#codec as __table::#word<#ty>>::#name)
     }
 
-    /// Returns a function of the runtime for the codec and its type: `place::<Digits<6>, u32>`.
+    /// Returns a function of the runtime for the codec and its type, such as `place::<Digits<6>, u32>`.
     pub(super) fn function(&self, name: &str) -> TokenStream {
         let span = self.ty.span();
         let name = Ident::new(name, span);
@@ -70,13 +70,13 @@ impl KeyField<'_> {
         quote_spanned!(span=> __table::#name::<#codec, #ty>)
     }
 
-    /// Returns the argument for a value of the field: `id: impl KeyArg<u32>`.
+    /// Returns the argument for a value of the field, such as `id: impl KeyArg<u32>`.
     pub(super) fn argument(&self) -> TokenStream {
         let (name, ty) = (self.field.ident, &self.ty);
         if self.stub {
             any()
         } else if self.may_lack {
-            // A type that cannot be a key part is reported at the field, and not once for each function.
+            // A type that cannot be a key part is reported at the field, instead of once for each function.
             quote_spanned!(ty.span()=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
@@ -89,7 +89,7 @@ impl KeyField<'_> {
         quote_spanned!(self.ty.span()=> .part(#name, #argument, #encode))
     }
 
-    /// Returns the call that appends the argument of the field's name to a key: `.part("id", &id, …::encode)`.
+    /// Returns the call that appends the argument with the field's name to a key: `.part("id", &id, …::encode)`.
     pub(super) fn append(&self) -> TokenStream {
         let (argument, name, encode) = (self.field.ident, &self.name, self.item("encode"));
         quote_spanned!(self.ty.span()=> .part(#name, &#argument, #encode))
@@ -105,7 +105,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// Returns the visibility at a span. rustc reports an item at its first token, so that one needs the span as well.
+    /// Returns the visibility with a span. rustc reports an item at its first token, so this token also needs the span.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {
@@ -116,7 +116,7 @@ impl<'e> Design<'e> {
         vis
     }
 
-    /// Returns the field of a part. `None` cannot occur, because names are resolved earlier.
+    /// Returns the field of a part. `None` cannot occur, because names have been resolved.
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
         let may_lack = self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
@@ -145,7 +145,7 @@ impl<'e> Design<'e> {
         self.selection_at(Span::call_site(), class)
     }
 
-    /// Returns the selection type with its tokens at a span.
+    /// Returns the selection type with its tokens at the given span.
     pub(super) fn selection_at(&self, span: Span, class: &TokenStream) -> TokenStream {
         let ty = self.entity.ty();
         if self.index.is_none() {
@@ -155,7 +155,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::Selection<#ty, #class, #source>)
     }
 
-    /// Returns the type that says where the rows are: the entity, copies or lists.
+    /// Returns the type that represents the source of the rows: the entity, copies or lists.
     pub(super) fn source(&self, span: Span) -> TokenStream {
         let Some((_, index)) = self.index else { return quote_spanned!(span=> __table::Primary) };
         let marker = index.marker(self.entity);
@@ -189,9 +189,9 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the fields that the values of these keys come from, each once, as function arguments.
+    /// Returns the fields that the values of these keys come from, without duplicates, as function arguments.
     ///
-    /// A field that only a bucket contains takes the place of the bucket.
+    /// If only a bucket contains a field, the field replaces the bucket.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
         let given = |part: &Part| keys.iter().any(|key| key.gives(part.field));
         let mut seen = Vec::new();
@@ -210,18 +210,18 @@ impl<'e> Design<'e> {
         arguments
     }
 
-    /// Returns the argument of a function; in a stub, an argument of any type.
+    /// Returns an argument of a function; in a stub, the argument accepts any type.
     pub(super) fn takes(&self, argument: TokenStream) -> TokenStream {
         if self.stub { any() } else { argument }
     }
 
-    /// Returns the body of a function; in a stub, none.
+    /// Returns the body of a function; in a stub, an empty one.
     pub(super) fn body(&self, body: TokenStream) -> TokenStream {
         if self.stub { quote!(loop {}) } else { body }
     }
 
-    /// The function that returns the text of the `PartitionKey`, shared by all selections: `fn __partition_key(department: &impl KeyArg<String>) ->
-    /// KeyText`.
+    /// Generates the function that returns the `PartitionKey` and is shared by all selections: `fn __partition_key(department: &impl KeyArg<String>)
+    /// -> KeyText`.
     pub(super) fn partition_text(&self) -> TokenStream {
         let fields = self.partition_fields();
         let arguments = fields.iter().map(|KeyField { field, ty, .. }| {
@@ -239,7 +239,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the fields of the entity's `PartitionKey`, each once.
+    /// Returns the fields of the entity's `PartitionKey`, without duplicates.
     fn partition_fields(&self) -> Vec<KeyField<'e>> {
         let mut seen = Vec::new();
         let parts = self.partition_key.parts().filter(|part| {
@@ -250,7 +250,7 @@ impl<'e> Design<'e> {
         parts.filter_map(|part| self.field(part)).collect()
     }
 
-    /// Returns the `PartitionKey` text that the functions select by, if no bucket is enumerated.
+    /// Returns the `PartitionKey` by which the functions select, if no bucket is enumerated.
     pub(super) fn partition_of_arguments(&self) -> TokenStream {
         if self.index.is_some_and(|(_, index)| index.partition_key.is_some()) {
             return self.text(self.partition_key, false);
@@ -259,8 +259,8 @@ impl<'e> Design<'e> {
         quote!(__partition_key(#(&#names),*))
     }
 
-    /// Returns the calls that build the text of a key from arguments named like the fields. A bucket is enumerated if `each_bucket`, otherwise
-    /// computed from the value.
+    /// Returns the calls that build a key from arguments with the names of the fields. If `each_bucket` is `true`, buckets are enumerated; otherwise,
+    /// a bucket is computed from its value.
     pub(super) fn text(&self, key: &Key, each_bucket: bool) -> TokenStream {
         let start =
             if each_bucket { quote!(__table::KeyTexts::new()) } else { quote!(__table::KeyText::new()) };
@@ -280,19 +280,19 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Returns `true` if the partition can only be named by a value that nothing but its bucket contains.
+    /// Returns `true` if identifying a partition requires a value that is not in the key, except through its bucket.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))
     }
 }
 
-/// Returns an argument of any type.
+/// Returns an argument that accepts any type.
 fn any() -> TokenStream {
     quote!(_: impl ::core::marker::Sized)
 }
 
-/// Returns the pieces of a key without their names, from its constant: `&__ROW_KEY.forms`.
+/// Returns the pieces of a key without their names, as stored in its constant: `&__ROW_KEY.forms`.
 pub(super) fn forms(constant: &Ident) -> TokenStream {
     quote!(&#constant.forms)
 }

@@ -10,7 +10,7 @@ use crate::casing::pascal_case;
 use crate::expand::allow;
 use crate::expand::key::{Design, KeyField};
 
-/// `fn within(tenant: …) -> EventWithoutUserAndSession`, for keys with levels.
+/// Generates `fn within(tenant: …) -> EventWithoutUserAndSession` for keys with levels.
 pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let levels = levels(design);
     let [first, missing @ ..] = levels.as_slice() else { return TokenStream::new() };
@@ -28,7 +28,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// A type for each proper prefix, named after the missing levels. Its methods return the next prefix.
+/// Generates a type for each proper prefix, named after the missing levels. Its methods return the next longer prefix.
 ///
 /// ```text
 /// pub struct EventWithoutUserAndSession(LevelsOf);
@@ -78,7 +78,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let unbound = holds.as_ref().map(|_| quote!(<#declared>));
     let (argument, ty, field, codec) = (next.field.ident, &next.ty, &next.name, &next.codec);
     let (encode, descending, form) = (next.item("encode"), next.item("DESCENDING"), next.item("FORM"));
-    // Pieces alternate between levels and their terminators.
+    // Pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
     // Spanned at the field's type; see `KeyField::item`.
@@ -152,13 +152,13 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     }
 }
 
-/// Returns the call that appends the argument named like the level.
+/// Returns the call that appends the argument with the name of the level.
 fn append(level: &KeyField<'_>) -> TokenStream {
     let (argument, name, encode) = (level.field.ident, &level.name, level.item("encode"));
     quote_spanned!(level.ty.span()=> .level(#name, &#argument, #encode))
 }
 
-/// Returns the levels in order. A partition key with a literal or a single field has none.
+/// Returns the levels in order. A partition key with a literal, or with a single field, has none.
 fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     let key = design.partition_key;
     if !key.levels {

@@ -1,4 +1,4 @@
-//! Projections: an `impl FromEntity` that requests only its columns.
+//! Projections: an `impl FromEntity` that requests only the columns of the projection.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -26,7 +26,7 @@ use crate::model::projection::Projection;
 /// { … }
 /// ```
 ///
-/// The compiler checks that each column or key field exists and has the field's type.
+/// Expands a projection. The compiler checks that each column or key field exists and has the type of its field.
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let Some(of) = &projection.of else { return TokenStream::new() };
@@ -46,7 +46,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let index = local("Index");
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // Spanned at the field, where rustc reports one that an index does not include. A method resolves the two types of columns.
+        // Spanned at the field, where rustc reports a column that an index does not include. The method is resolved for both types of columns.
         quote_spanned! {field.ident.span()=>
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }

@@ -1,4 +1,4 @@
-//! Reading an entity: keys are split by their pieces, properties are searched in the order they are written.
+//! Reading an entity: keys are split by their pieces, and properties are searched in the order in which they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -23,7 +23,7 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// A part whose value is also a property or in another part, and a bucket, are kept as text and compared once the value is known.
+/// A part whose value is also a property or in another part is kept as a string and compared once the value is known, and so is a bucket.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
     let mut reading = Reading::new(design, schema::shape(design.entity), true);
@@ -52,7 +52,7 @@ pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// `let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { return reader.fail(); };`
+/// Generates `let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { return reader.fail(); };`.
 pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     let (name, ident, ty) = (&property.name, field.ident, schema::property_type(field));
     let reader = local("reader");
@@ -69,7 +69,7 @@ pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStre
     )
 }
 
-/// `let Some(rest) = <BTreeMap<String, Value> as Rest>::find_rest(&mut reader.search, <Self as Entity>::SCHEMA, None) else { … };`
+/// Generates `let Some(rest) = <BTreeMap<String, Value> as Rest>::find_rest(&mut reader.search, <Self as Entity>::SCHEMA, None) else { … };`.
 pub(super) fn read_rest(field: &Field<'_>, index: &TokenStream) -> TokenStream {
     let (ident, ty, reader) = (field.ident, field.ty, local("reader"));
     let design = quote!(<Self as __table::Entity>::SCHEMA, #index);
@@ -77,7 +77,7 @@ pub(super) fn read_rest(field: &Field<'_>, index: &TokenStream) -> TokenStream {
     bind(ty.span(), &quote!(#ident), &value)
 }
 
-/// `let Some(pattern) = value else { return reader.fail(); };`
+/// Generates `let Some(pattern) = value else { return reader.fail(); };`.
 pub(super) fn bind(span: Span, pattern: &TokenStream, value: &TokenStream) -> TokenStream {
     let reader = local("reader");
     quote_spanned!(span=> let __table::Some(#pattern) = #value else { return #reader.fail(); };)
@@ -88,7 +88,7 @@ fn require(condition: &TokenStream) -> TokenStream {
     quote!(if !#condition { return #reader.fail(); })
 }
 
-/// State of reading both keys, part by part.
+/// The state of reading both keys, part by part.
 pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
     /// The constant with the shape of the rows.
@@ -96,7 +96,7 @@ pub(super) struct Reading<'d> {
     /// `true` if all places that contain a value are compared.
     compares: bool,
     given: Vec<usize>,
-    /// The comparisons, made once all values are known.
+    /// The comparisons, which are made once all values are known.
     pub(super) compared: Vec<TokenStream>,
 }
 
@@ -105,14 +105,14 @@ impl<'d> Reading<'d> {
         Self { design, shape, compares, given: Vec::new(), compared: Vec::new() }
     }
 
-    /// Binds the wanted fields of the keys to locals of their names.
+    /// Binds the requested fields of the keys to locals with the same names.
     pub(super) fn keys(&mut self, entity: &Ident, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
         let reader = local("reader");
         let partition_forms = key::forms(&self.design.partition_constant());
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
-        // A reference, so that its methods take precedence over those of a blanket trait.
+        // A reference, so its methods take precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
         quote! {

@@ -1,4 +1,4 @@
-//! Relations of an entity: the handler that maintains its copies, and its side of each relation.
+//! Relations of an entity: the handler that maintains its copies, and the entity's side of each relation.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 
 use crate::model::Entity;
 
-/// The constant that `Entities` reads. A crate that names relations uses table-patterns as its runtime.
+/// Generates the constant that `Entities` reads. A crate that names relations uses table-patterns as its runtime.
 pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     if !entity.has_copies() {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Declares the entity's side of each relation. A relation that its entities do not declare does not compile.
+/// Declares the entity's side of each relation. A relation that the entities on its sides do not declare fails to compile.
 pub(super) fn ends(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let copies = copies(entity);

@@ -1,4 +1,4 @@
-//! Row selections, narrowed part by part: `Employee::rows("Sales").id(100..=199)`.
+//! Row selections that are narrowed part by part: `Employee::rows("Sales").id(100..=199)`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -9,7 +9,7 @@ use crate::expand::allow;
 use crate::expand::key::{self, Design, KeyField, spell};
 use crate::model::key::{Key, Part, Piece};
 
-/// `fn rows(department: …) -> EmployeeRows`, if the `RowKey` has a part.
+/// Generates `fn rows(department: …) -> EmployeeRows` if the `RowKey` has a part.
 pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     if design.row_key.unread || design.row_key.parts().next().is_none() {
         return TokenStream::new();
@@ -31,7 +31,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// The type that `rows` returns, and its methods: one `impl` for each part of the `RowKey`, indexed by the number of pinned parts.
+/// Generates the type that `rows` returns, and its methods: one `impl` for each part of the `RowKey`, indexed by the number of fixed parts.
 ///
 /// ```text
 /// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
@@ -88,7 +88,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         }
     });
     let name = rows.to_string();
-    // Implemented directly: `derive` would cost more compile time than all the methods.
+    // Implemented directly, because `derive` would cost more compile time than all the methods.
     let impls = quote! {
         impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
             fn clone(&self) -> Self {
@@ -117,7 +117,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&design.row_key.literal_from(at + 1));
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // Only codecs whose width the compiler alone knows are checked, because each bound costs compile time.
+    // Only codecs whose width is known to the compiler alone are checked, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary())
         .then(|| quote_spanned!(ty.span()=> + __table::SelfDelimiting<{ __table::is_told(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
@@ -173,7 +173,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the position of a part in its key, which determines the texts of a range.
+/// Returns the position of a part in its key, which determines the bounds of a range.
 pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> TokenStream {
     let end = at + 1 == key.pieces.len();
     let until = key.literal_from(at + 1);
@@ -181,7 +181,7 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     quote_spanned!(field.ty.span()=> #place(#until, #end))
 }
 
-/// `EmployeeRows`, then `EmployeeRows<1>`. The first one uses the default, because each number costs compile time.
+/// Generates the types `EmployeeRows`, then `EmployeeRows<1>`. The first one uses the default parameter, because each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let given = design.entity.parameters.given();
     match stage {
@@ -191,12 +191,12 @@ fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     }
 }
 
-/// Returns the cost class of reading all rows of a stage: without a literal or a pinned part they are the partition.
+/// Returns the cost class of reading all rows of a stage. Without a literal or a fixed part, these are all rows of the partition.
 fn class(design: &Design<'_>, stage: usize) -> TokenStream {
     if design.is_spread() { quote!(__table::FanOut) } else { class_of_one(design, stage) }
 }
 
-/// Returns the cost class of a stage within one partition.
+/// Returns the cost class of a stage if it reads a single partition.
 pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> TokenStream {
     if stage == 0 && design.row_key.literal_from(0).is_empty() {
         quote!(__table::Partition)

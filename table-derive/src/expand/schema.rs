@@ -11,11 +11,12 @@ use crate::model::property::Property;
 use crate::model::{Entity, Field};
 use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
-/// The pieces of both keys, with the proof that they are valid: `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`
+/// Generates the pieces of both keys, with the proof that they are valid: `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"),
+/// …]);`.
 pub(super) fn keys(design: &Design<'_>) -> TokenStream {
     let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
-    // An index without a `PartitionKey` uses the entity's, which is checked already.
+    // An index without a `PartitionKey` uses that of the entity, which has already been checked.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
         keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
     }
@@ -48,7 +49,7 @@ pub(super) fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#(#keys)* #cardinality #spread)
 }
 
-/// The proof that the partition key contains more than time, unless the declaration waives it (PAT-ANTI-1).
+/// Generates the proof that the partition key contains more than time, unless the declaration waives it (PAT-ANTI-1).
 fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let key = design.partition_key;
     let is_hot = design.entity.allows.get(HOT_PARTITION).is_some();
@@ -62,7 +63,7 @@ fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         .then(|| quote_spanned!(at=> const _: () = __table::require_spread(&[#(#follow),*], #entity);))
 }
 
-/// The proof that the partition key starts with a field of many values, unless the declaration waives it (HPK-9).
+/// Generates the proof that the partition key starts with a field of many values, unless the declaration waives it (HPK-9).
 fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let first = design.partition_key.first_level().filter(|part| part.codec.gives_back())?;
     if design.entity.allows.get(LOW_CARDINALITY).is_some() {
@@ -75,7 +76,7 @@ fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     )
 }
 
-/// `const SCHEMA: &'static EntitySchema = &EntitySchema { entity: "Employee", table: "Company", … };`
+/// Generates `const SCHEMA: &'static EntitySchema = &EntitySchema { entity: "Employee", table: "Company", … };`.
 pub(super) fn schema(design: &Design<'_>) -> TokenStream {
     let entity = &design.entity.name;
     let table = &design.entity.table.0;
@@ -102,8 +103,8 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which indexes share, and the shape of a row with all properties. A
-/// generic entity has neither, because its types are only known inside its `impl`s.
+/// Generates `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which indexes share, and the shape of a row with all
+/// properties. A generic entity has neither, because its types are only known inside its `impl`s.
 pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     let properties = list(entity);
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
@@ -115,7 +116,7 @@ pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the shape of the entity's rows, empty if unknown.
+/// Returns the shape of the entity's rows; empty if it is unknown.
 pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
     if entity.parameters.is_empty() { quote!(__SHAPE.bytes()) } else { quote!(&[]) }
 }
@@ -123,7 +124,7 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Chunks come last, so that the positions of other properties match their fields.
+    // Chunks come last, so the positions of other properties match their fields.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });
@@ -131,7 +132,7 @@ fn list(entity: &Entity<'_>) -> TokenStream {
     quote!(&[#(#all),*])
 }
 
-/// Returns one property of a schema. A chunk after the first may be absent.
+/// Returns one property of a schema. All chunks except the first may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
     let ty = property_type(field);
@@ -153,7 +154,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     }
 }
 
-/// Returns the type that a field is stored as.
+/// Returns the type in which a field is stored.
 pub(super) fn property_type(field: &Field<'_>) -> TokenStream {
     let ty = field.ty;
     if field.attrs.json.is_some() { quote!(__table::Json<#ty>) } else { quote!(#ty) }
@@ -188,7 +189,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Returns `true` if the entity's key has the same part, where its mistakes are reported.
+/// Returns `true` if the entity's key contains the same part, where its mistakes are reported.
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

@@ -6,7 +6,7 @@ use quote::quote;
 use crate::expand::key::{Design, spell};
 use crate::expand::{levels, partitions, rows};
 
-/// Expands the functions, with the struct's visibility.
+/// Expands the functions, with the visibility of the struct.
 pub(super) fn selections(design: &Design<'_>) -> TokenStream {
     let key = key(design, &quote!(Self));
     let partitions = if design.is_spread() { spread(design) } else { partition(design) };
@@ -40,7 +40,7 @@ pub(super) fn key(design: &Design<'_>, of: &TokenStream) -> TokenStream {
     }
 }
 
-/// `fn partition(department: …) -> Selection<Self, Partition>`
+/// Generates `fn partition(department: …) -> Selection<Self, Partition>`.
 fn partition(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let arguments = design.arguments(&[design.partition_key], true);
@@ -58,7 +58,7 @@ fn partition(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// The selections of a bucketed partition key: the partition of one value, and all partitions.
+/// Generates the selections of a bucketed partition key: the partition of one value, and all partitions.
 fn spread(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let one_arguments = design.arguments(&[design.partition_key], true);
@@ -87,7 +87,7 @@ fn spread(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// `fn scan(reason: impl Into<String>) -> Selection<Self, Scan>`
+/// Generates `fn scan(reason: impl Into<String>) -> Selection<Self, Scan>`.
 fn scan(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let doc = format!(

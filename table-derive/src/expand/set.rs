@@ -1,4 +1,4 @@
-//! Entity sets: an `impl FromEntity` that finds the type of each row, and the proof that it can be found.
+//! Entity sets: an `impl FromEntity` that determines the type of each row, and the proof that this is possible.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -76,7 +76,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Writes of a set's values. Each member is written as itself, and keeps its version if its type has one.
+/// Generates the writes of a set's values. Each value is written like its member, and keeps its version if its type stores one.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     let table = set.members.first().map(|member| {
@@ -87,7 +87,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             }
         }
     });
-    // With `for<'m>`, a member that cannot be written alone is reported where the set is written.
+    // With `for<'m>`, a member that `Table` cannot write is reported where the set is written.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
     let variants: Vec<_> =

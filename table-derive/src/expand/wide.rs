@@ -1,4 +1,4 @@
-//! Wide entities: the entity of the key, and an `impl Wide` that assigns each property to its part.
+//! Wide entities: the entity that consists of the key, and an `impl Wide` that assigns each property to its part.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -146,7 +146,7 @@ pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     quote!(#definition #items)
 }
 
-/// The struct of the key.
+/// Generates the struct of the key.
 fn definition(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (vis, ident) = (&wide.entity.original.vis, &header.original.ident);
     let doc = format!("The key of a [`{}`], shared by all its parts.", wide.entity.original.ident.unraw());
@@ -164,7 +164,7 @@ fn definition(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// `fn header(&self) -> YearOfCountsKey`
+/// Generates `fn header(&self) -> YearOfCountsKey`.
 fn header_of(header: &Entity<'_>) -> TokenStream {
     let header_ident = &header.original.ident;
     let fields = header.fields.iter().map(|Field { ident, ty, .. }| {
@@ -224,7 +224,7 @@ fn read(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// `const __SLOTS_1: &[&str] = slot_names!("Day", 1, 366);`
+/// Generates `const __SLOTS_1: &[&str] = slot_names!("Day", 1, 366);`.
 fn slots(runtime: &Path, stored: &Stored) -> Option<TokenStream> {
     let slots = stored.slots.as_ref()?;
     let (name, word) = (slots_name(stored.field), &slots.word);
@@ -234,7 +234,7 @@ fn slots(runtime: &Path, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// The column of a field for patches, with the field's visibility and docs.
+/// Generates the column of a field for patches, with the visibility and docs of the field.
 fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let field = wide.entity.fields.get(stored.field)?;
     let (constant, ty, vis) = (columns::constant(field), field.ty, field.vis);
@@ -259,7 +259,7 @@ fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// The proof that an array has one value for each slot.
+/// Generates the proof that an array has one value for each slot.
 fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let slots = stored.slots.as_ref()?;
     let Field { ident, ty, .. } = wide.entity.fields.get(stored.field)?;
@@ -275,7 +275,7 @@ fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// `const __PART_0: [&str; 251] = part(&[&["Office"], cut(__SLOTS_1, 0, 250)]);`
+/// Generates `const __PART_0: [&str; 251] = part(&[&["Office"], cut(__SLOTS_1, 0, 250)]);`.
 fn constant(wide: &Wide<'_>, at: usize, part: &Part) -> TokenStream {
     let (name, count) = (part_name(at), part.count());
     let runs = part.runs.iter().filter_map(|run| {

@@ -1,4 +1,4 @@
-//! Writing an entity: key texts and row.
+//! Writing an entity: its keys and its row.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -33,7 +33,7 @@ pub(super) fn encode_key(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Returns the calls that append the pieces of a key to `out`, one result for each; `value` returns the expression of a field's value.
+/// Returns the calls that append the pieces of a key to `out`, each with a result. `value` returns the expression for the value of a field.
 pub(super) fn encode(
     design: &Design<'_>,
     key: &Key,
@@ -107,7 +107,7 @@ pub(super) fn write_property(
     }
 }
 
-/// Returns a local of generated code. It is hygienic, so no field can have its name.
+/// Returns a local variable of generated code. It is hygienic, so it never conflicts with a field.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -1,4 +1,4 @@
-//! Parameters of a generic entity: types and constants that its properties depend on.
+//! Parameters of a generic entity: types and constants on which its properties depend.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -10,7 +10,7 @@ use crate::ctxt::Ctxt;
 pub(crate) struct Parameters(Generics);
 
 impl Parameters {
-    /// Reads the parameters. Returns `None` if there are lifetimes, which is reported.
+    /// Reads the parameters. If they contain lifetimes, reports them and returns `None`.
     pub(super) fn read(ctxt: &Ctxt, generics: &Generics) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
             let help = "an entity owns its values: use `String` in place of `&str`, or \
@@ -30,22 +30,22 @@ impl Parameters {
         self.0.params.is_empty()
     }
 
-    /// `<T: Property, const N: usize>`, after `impl`.
+    /// Returns the parameters after `impl`, such as `<T: Property, const N: usize>`.
     pub(crate) fn of_impl(&self) -> TokenStream {
         self.0.split_for_impl().0.to_token_stream()
     }
 
-    /// `<T, N>`, after the name of the type.
+    /// Returns the arguments after the name of the type, such as `<T, N>`.
     pub(crate) fn of_type(&self) -> TokenStream {
         self.0.split_for_impl().1.to_token_stream()
     }
 
-    /// `where T: 'static`, at the end of an `impl` header.
+    /// Returns the `where` clause of an `impl` header, such as `where T: 'static`.
     pub(crate) fn of_where(&self) -> TokenStream {
         self.0.split_for_impl().2.to_token_stream()
     }
 
-    /// `T, const N: usize,`: without bounds, for a generated type.
+    /// Returns the parameters of a generated type without bounds, such as `T, const N: usize,`.
     pub(crate) fn declared(&self) -> TokenStream {
         let declared = self.0.params.iter().map(|parameter| match parameter {
             GenericParam::Const(constant) => {
@@ -58,23 +58,23 @@ impl Parameters {
         declared.collect()
     }
 
-    /// `T, N,`: the arguments of such a type.
+    /// Returns the arguments of a generated type, such as `T, N,`.
     pub(crate) fn given(&self) -> TokenStream {
         self.names().map(|name| quote!(#name,)).collect()
     }
 
-    /// `, PhantomData<fn() -> (T,)>`: the field that holds the types, if there are parameters.
+    /// Returns the field that contains the types, if there are parameters: `, PhantomData<fn() -> (T,)>`.
     pub(crate) fn held(&self) -> Option<TokenStream> {
         let types = self.0.type_params().map(|it| &it.ident);
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData<fn() -> (#(#types,)*)>))
     }
 
-    /// `, PhantomData`: the value of that field.
+    /// Returns the value of the field that contains the types: `, PhantomData`.
     pub(crate) fn holds(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData))
     }
 
-    /// Returns the first parameter that tokens contain.
+    /// Returns the first parameter that occurs in the tokens.
     pub(crate) fn named_in(&self, tokens: TokenStream) -> Option<&Ident> {
         tokens.into_iter().find_map(|token| match token {
             TokenTree::Ident(ident) => self.names().find(|name| **name == ident),

@@ -1,4 +1,4 @@
-//! Entity groups: structs of related entities that one range query reads.
+//! Entity groups: structs of related entities that are read by one range query.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -8,32 +8,32 @@ use crate::attr::member;
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// A struct of lists of entities.
+/// A struct of fields that contain entities.
 pub(crate) struct EntityGroup<'a> {
     /// The whole struct.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity whose key is the prefix of all keys in the group; `None` reads the partition.
+    /// The entity whose key is the prefix of all keys in the group; `None` if the group is the whole partition.
     pub(crate) under: Option<Path>,
-    /// The fields of entities.
+    /// The fields that contain entities.
     pub(crate) members: Vec<Member<'a>>,
     /// The field that collects rows of other types.
     pub(crate) other: Option<&'a syn::Field>,
 }
 
-/// A field of entities.
+/// A field that contains entities.
 pub(crate) struct Member<'a> {
-    /// Its name.
+    /// The name of the field.
     pub(crate) ident: &'a Ident,
-    /// Its type: `One<Employee>`.
+    /// The type of the field, such as `One<Employee>`.
     pub(crate) ty: &'a Type,
-    /// The entity, as the type says it: `Employee`.
+    /// The entity in the type, such as `Employee`.
     pub(crate) entity: TokenStream,
 }
 
 impl<'a> EntityGroup<'a> {
-    /// Reads a declaration. Returns `None` if it cannot be a group, which is reported.
+    /// Reads a declaration. If it cannot be a group, reports why and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_group(ctxt, &input.attrs);
         let what = "an entity group";

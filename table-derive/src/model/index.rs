@@ -1,4 +1,4 @@
-//! Secondary lookups: the keys of their rows, and the fields that these include.
+//! Secondary lookups: the keys of index rows, and the fields that the rows include.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -15,9 +15,9 @@ use crate::model::{Entity, Field};
 pub(crate) struct Index {
     /// The attribute.
     pub(crate) attr: IndexAttr,
-    /// The index rows' `PartitionKey`; `None` for the entity's own.
+    /// The `PartitionKey` of the index rows; `None` for the entity's own.
     pub(crate) partition_key: Option<Key>,
-    /// The index rows' `RowKey`; `None` if it is missing.
+    /// The `RowKey` of the index rows; `None` if it is missing.
     pub(crate) row_key: Option<Key>,
 }
 
@@ -36,7 +36,7 @@ impl Index {
         [partition_key, self.row_key.as_ref()].into_iter().flatten()
     }
 
-    /// Returns `true` if a name is missing or was reported.
+    /// Returns `true` if a name is missing, or an error was reported for it.
     pub(crate) fn is_broken(&self, entity: &Entity<'_>) -> bool {
         self.attr.broken
             || !entity.parameters.is_empty()
@@ -52,13 +52,13 @@ impl Index {
     }
 
     /// Returns `true` if a copy stores a field of the entity's key, because the copy's key does not contain it. If the field is also a property, the
-    /// copy stores that, otherwise the field's key text.
+    /// copy stores that property, otherwise the text that the key contains.
     pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
         entity.key_gives(field) && !self.gives(entity, field)
     }
 
-    /// Returns `true` if a copy contains a stored field, in its row or key. The fields of the entity's key are always included, so that the entity
-    /// can be found. Only copies of the whole entity include the rest and chunks, because a projection has no column for them.
+    /// Returns `true` if a copy contains a stored field, in its row or key. The fields of the entity's key are always included, which allows the
+    /// entity to be found. Only copies of the whole entity include the remaining properties and chunks, because a projection has no column for them.
     pub(crate) fn has(&self, entity: &Entity<'_>, at: usize, field: &Field<'_>) -> bool {
         if field.attrs.rest.is_some() || field.property.as_ref().is_some_and(|property| property.chunks) {
             return self.is_whole();
@@ -75,7 +75,7 @@ impl Index {
         self.attr.include.is_none() && !self.attr.list
     }
 
-    /// Returns the fields that a copy or list entry stores: those of the entity's key, those included, then the rest.
+    /// Returns the fields that a copy or list entry stores: those of the entity's key, the included fields, then the remaining ones.
     pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
         let fields = || entity.fields.iter().enumerate();
         let own = fields()
@@ -87,12 +87,12 @@ impl Index {
         own.chain(kept).chain(rest.into_iter().map(|(at, field)| (at, field, Stored::Rest))).collect()
     }
 
-    /// Returns the name of the selecting functions: `by_email` for `ByEmail`.
+    /// Returns the name of the function that selects from the index, such as `by_email` for `ByEmail`.
     pub(crate) fn method(&self) -> String {
         snake_case(&self.attr.name.unraw().to_string())
     }
 
-    /// Returns the name of its type: `EmployeeByEmail`.
+    /// Returns the name of the type that represents the index, such as `EmployeeByEmail`.
     pub(crate) fn marker(&self, entity: &Entity<'_>) -> Ident {
         let name = format!("{}{}", entity.original.ident.unraw(), self.attr.name.unraw());
         Ident::new(&name, self.attr.name.span())
@@ -100,7 +100,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the function name of an index that the entity, or an earlier index with another name, already generates.
+    /// Returns the function name of an index if the entity, or an earlier index with another name, already generates it.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -112,7 +112,7 @@ impl Entity<'_> {
         methods(index).into_iter().find(|name| others.contains(name))
     }
 
-    /// Returns the generated type name of an index and the field that has a type of this name.
+    /// Returns the generated type name of an index, together with the field whose type has the same name.
     pub(crate) fn type_made_twice(&self, index: &Index) -> Option<(String, &Ident)> {
         let marker = index.marker(self).to_string();
         let made = [format!("{marker}Rows"), marker];
@@ -128,7 +128,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that the entity generates or that no function can have.
+/// Names that the entity already generates, or that no function can have.
 const MADE: [&str; 10] = [
     "key",
     "rows",
@@ -142,7 +142,7 @@ const MADE: [&str; 10] = [
     "crate",
 ];
 
-/// Returns the first of these names that tokens contain.
+/// Returns the first of the given names that occurs in the tokens.
 fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(ident) => names.iter().find(|name| ident == name.as_str()).cloned(),
@@ -153,15 +153,15 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
 
 /// The form in which a copy stores a field.
 pub(crate) enum Stored {
-    /// As its text in the entity's key, under this name.
+    /// As the text that the entity's key contains, under this name.
     KeyText(String),
     /// As the entity stores it.
     Property,
-    /// All properties that no field has.
+    /// All properties that no field declares.
     Rest,
 }
 
-/// `ByEmail` becomes `by_email`, `ByURLPath` becomes `by_url_path`.
+/// Converts `ByEmail` to `by_email`, and `ByURLPath` to `by_url_path`.
 fn snake_case(name: &str) -> String {
     let characters: Vec<char> = name.chars().collect();
     let mut snake = String::with_capacity(name.len() + 4);

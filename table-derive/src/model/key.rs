@@ -1,4 +1,4 @@
-//! Keys: pieces in order, each a literal or a field with its codec.
+//! Keys: ordered pieces, each a literal or a field with its codec.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr};
@@ -15,20 +15,20 @@ pub(crate) struct Key {
     pub(crate) original: Attribute,
     /// The pieces in order.
     pub(crate) pieces: Vec<Piece>,
-    /// `true` if a piece was reported as wrong.
+    /// `true` if an error was reported for a piece.
     pub(crate) broken: bool,
-    /// The number of reported pieces for which no field can be guessed.
+    /// The number of pieces with errors for which no field can be guessed.
     pub(crate) lost: usize,
-    /// `true` if the parts are levels, each followed by its terminator.
+    /// `true` if the parts are levels, each with a terminator.
     pub(crate) levels: bool,
-    /// `true` if its text is not read, because two values may share one. Its fields are properties.
+    /// `true` if the key is not decoded, because two values may share the same text. Its fields are properties.
     pub(crate) unread: bool,
 }
 
 /// One piece.
 #[derive(Clone)]
 pub(crate) enum Piece {
-    /// A constant text.
+    /// A constant string.
     Literal(LitStr),
     /// A field.
     Part(Part),
@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Key {
-    /// Resolves the field names of a key. Unknown names are reported and replaced by the nearest field.
+    /// Resolves the field names of a key. Unknown names are reported and replaced with the nearest field.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
         let mut key = Self {
             original: original.clone(),
@@ -93,7 +93,7 @@ impl Key {
         key
     }
 
-    /// Creates the stand-in for a missing key, which is reported.
+    /// Creates a stand-in for a missing key. The error has been reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
         Self {
             original: original.clone(),
@@ -105,7 +105,7 @@ impl Key {
         }
     }
 
-    /// Adds a stand-in for a wrong piece, so that functions can be generated: the intended field, if it can be guessed.
+    /// Adds a stand-in for an invalid piece, so functions can still be generated: the intended field, if it can be guessed.
     fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
         self.broken = true;
         let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
@@ -126,7 +126,7 @@ impl Key {
         })
     }
 
-    /// Iterates over the parts that functions narrow by, with their positions: each field once, without buckets.
+    /// Iterates over the parts by which functions narrow a selection, with their positions. Each field occurs once, and buckets are omitted.
     pub(crate) fn ranged(&self) -> impl Iterator<Item = (usize, &Part)> {
         let mut seen = Vec::new();
         self.pieces.iter().enumerate().filter_map(move |(at, piece)| {
@@ -137,7 +137,7 @@ impl Key {
         })
     }
 
-    /// Returns the key up to a piece.
+    /// Returns the part of the key before a piece.
     pub(crate) fn before(&self, piece: usize) -> Self {
         Self { pieces: self.pieces.iter().take(piece).cloned().collect(), ..self.clone() }
     }
@@ -147,7 +147,7 @@ impl Key {
         !self.unread && self.parts().any(|part| part.field == field && part.codec.gives_back())
     }
 
-    /// Returns the constant text from a position to the next part or the end. It may be empty.
+    /// Returns the constant text from a position to the next part or the end of the key. It may be empty.
     pub(crate) fn literal_from(&self, piece: usize) -> String {
         let literals = self.pieces.iter().skip(piece).map_while(|piece| match piece {
             Piece::Literal(text) => Some(text.value()),
@@ -157,7 +157,7 @@ impl Key {
     }
 }
 
-/// Returns the first character that no key may contain: `/`, `\`, `#`, `?` and control characters (KEY-3).
+/// Returns the first character that no key may contain, which are `/`, `\`, `#`, `?` and control characters (KEY-3).
 pub(crate) fn illegal(text: &str) -> Option<char> {
     let is_illegal =
         |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');

@@ -15,27 +15,27 @@ pub(crate) struct KeyPart<'a> {
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// Its shape.
+    /// The shape of the type.
     pub(crate) kind: Kind<'a>,
 }
 
-/// The shapes of key types.
+/// The shapes that a key type can have.
 pub(crate) enum Kind<'a> {
-    /// A struct with one field, written as that field.
+    /// A struct with one field, which is written like that field.
     Newtype {
-        /// The field: `0` or its name.
+        /// The field, either `0` or its name.
         member: Member,
-        /// Its type.
+        /// The type of the field.
         ty: &'a Type,
-        /// Its codec.
+        /// The codec of the field.
         codec: Codec,
     },
-    /// An enum, written as the name of its variant.
+    /// An enum, which is written as the name of its variant.
     Enum(Vec<(&'a Ident, String)>),
 }
 
 impl<'a> KeyPart<'a> {
-    /// Reads a declaration. Returns `None` if it is neither shape, which is reported.
+    /// Reads a declaration. If it has neither shape, reports this and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = key_part::parse(ctxt, &input.attrs);
         let help = "write one type for each use; the layout of a key is fixed";

@@ -1,4 +1,4 @@
-//! Entities with blobs: the fields that hold the addresses.
+//! Entities with blobs: the fields that contain the addresses of blobs.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -15,30 +15,30 @@ use crate::model::shape;
 pub(crate) struct Large<'a> {
     /// The whole struct.
     pub(crate) original: &'a DeriveInput,
-    /// Its parameters.
+    /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
-    /// The path of the runtime, table-patterns.
+    /// The path of the runtime, which is table-patterns.
     pub(crate) runtime: Path,
     /// The blobs, in declaration order.
     pub(crate) blobs: Vec<Blob<'a>>,
 }
 
-/// A field that holds the address of a blob.
+/// A field that contains the address of a blob.
 pub(crate) struct Blob<'a> {
-    /// Its name.
+    /// The name of the field.
     pub(crate) ident: &'a Ident,
-    /// Its type.
+    /// The type of the field.
     pub(crate) ty: &'a Type,
-    /// Its visibility.
+    /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
-    /// The property it is stored as.
+    /// The property that stores the field.
     pub(crate) property: String,
     /// The name of the blob's constant.
     pub(crate) constant: Ident,
 }
 
 impl<'a> Large<'a> {
-    /// Reads a declaration. Returns `None` if it cannot have blobs, which is reported.
+    /// Reads a declaration. If it cannot have blobs, reports why and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = large::parse(ctxt, &input.attrs);
         let help = "its blobs are fields: `#[blob] photo: Option<BlobRef>`";
@@ -59,7 +59,7 @@ impl<'a> Large<'a> {
     }
 }
 
-/// Returns the name that `derive(Entity)` gives the property. That derive also reports mistakes in its attributes.
+/// Returns the name that `derive(Entity)` gives the property. Mistakes in the property's attributes are reported by that derive.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field)).name;

@@ -1,18 +1,18 @@
-//! Levels: a partition key of two or three fields with no literal between them (HPK-2).
+//! Levels: a partition key that consists of two or three fields without literals between them (HPK-2).
 
 use syn::LitStr;
 
 use crate::codec::Codec;
 use crate::model::key::{Key, Part, Piece};
 
-/// Levels of a partition key (HPK-2, HPK-42).
+/// The maximum number of levels of a partition key (HPK-2, HPK-42).
 pub(crate) const MOST: usize = 3;
 
-/// The terminator of every level, including the last: it prevents one level from being a prefix of another.
+/// The terminator of every level, including the last one. It prevents one level from being a prefix of another.
 const END: &str = "!";
 
 impl Key {
-    /// Converts a partition key of several fields without a literal into levels, each with its terminator.
+    /// Converts a partition key that consists of several fields without literals into levels, each with a terminator.
     pub(crate) fn into_levels(mut self) -> Self {
         if self.pieces.len() < 2 || self.pieces.iter().any(|piece| matches!(piece, Piece::Literal(_))) {
             return self;
@@ -31,7 +31,7 @@ impl Key {
         self
     }
 
-    /// Returns the field that starts a partition key alone: as the first level or the only field.
+    /// Returns the field with which a partition key starts, if it is the first level or the only field.
     pub(crate) fn first_level(&self) -> Option<&Part> {
         match self.pieces.as_slice() {
             [Piece::Part(only)] => Some(only),

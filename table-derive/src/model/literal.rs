@@ -1,4 +1,4 @@
-//! Literals that look like fields: `"id"` and `"empid_{id}"` in place of `id`.
+//! Literals that look like fields: `"id"` or `"empid_{id}"` instead of `id`.
 
 use syn::LitStr;
 use syn::ext::IdentExt;
@@ -10,8 +10,8 @@ use crate::ctxt::Ctxt;
 use crate::model::Field;
 use crate::symbol::LITERAL;
 
-/// Reports literals that spell a field which no key of their row contains, or that contain a placeholder: every entity would have the same text
-/// there. Such a `PartitionKey` is marked broken, so it is not also reported as constant.
+/// Reports literals that spell the name of a field that no key of their row contains, or that contain a placeholder, because every entity would have
+/// the same text there. A `PartitionKey` with such a literal is marked as broken, so it is not also reported as constant.
 pub(super) fn check(
     ctxt: &Ctxt,
     fields: &[Field<'_>],
@@ -36,7 +36,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns the fields in the keys of one row.
+/// Returns the fields that occur in the keys of one row.
 fn parts(keys: [Option<&PieceList>; 2]) -> Vec<String> {
     let pieces = keys.into_iter().flatten().flat_map(|list| &list.pieces);
     let field = |piece: &PieceAttr| match piece {
@@ -46,7 +46,7 @@ fn parts(keys: [Option<&PieceList>; 2]) -> Vec<String> {
     pieces.filter_map(field).collect()
 }
 
-/// Returns `true` if a literal of the key was reported.
+/// Reports such literals in one key. Returns `true` if any was reported.
 fn check_list(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], list: &PieceList) -> bool {
     let mut wrong = false;
     for piece in &list.pieces {
@@ -105,13 +105,13 @@ fn quoted(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| format!("{text:?}"))
 }
 
-/// Returns the name in a placeholder: `id` of `id:06` and of `self.id`.
+/// Returns the name in a placeholder, such as `id` in `id:06` or `self.id`.
 fn name_of(inside: &str) -> &str {
     let name = inside.split(':').next().unwrap_or_default();
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns the piece of a placeholder: `id`, or `digits(6, id)` for `id:06`.
+/// Returns the piece for a placeholder, such as `id`, or `digits(6, id)` for `id:06`.
 fn field_of(inside: &str) -> String {
     let name = name_of(inside);
     let name = if name.starts_with(|first: char| !first.is_ascii_digit()) { name } else { "field" };

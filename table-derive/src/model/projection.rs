@@ -1,4 +1,4 @@
-//! Projections: subsets of an entity's properties as a struct.
+//! Projections: structs with a subset of an entity's properties.
 
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type};
@@ -8,30 +8,30 @@ use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// A struct that an entity can be read as.
+/// A struct as which an entity can be read.
 pub(crate) struct Projection<'a> {
     /// The whole struct.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity; `None` if it is missing, which is reported.
+    /// The entity; `None` if it is missing, which has been reported.
     pub(crate) of: Option<Path>,
-    /// Its fields.
+    /// The fields of the projection.
     pub(crate) fields: Vec<Field<'a>>,
 }
 
-/// A field, which is a column of the entity.
+/// A field of the projection, which corresponds to a column of the entity.
 pub(crate) struct Field<'a> {
-    /// Its name.
+    /// The name of the field.
     pub(crate) ident: &'a Ident,
-    /// Its type.
+    /// The type of the field.
     pub(crate) ty: &'a Type,
     /// The name of the column.
     pub(crate) column: Ident,
 }
 
 impl<'a> Projection<'a> {
-    /// Reads a declaration. Returns `None` if it cannot be a projection, which is reported.
+    /// Reads a declaration. If it cannot be a projection, reports why and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = projection::parse(ctxt, input);
         if attrs.of.is_none() && !attrs.broken {

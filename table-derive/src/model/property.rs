@@ -1,4 +1,4 @@
-//! Properties: stored name and type.
+//! Properties: their stored names and types.
 
 use proc_macro2::Span;
 use syn::Ident;
@@ -12,15 +12,15 @@ use crate::casing::pascal_case;
 pub(crate) struct Property {
     /// The name in the store.
     pub(crate) name: String,
-    /// The span of the name: the attribute's text or the field.
+    /// The span of the name: that of the attribute's literal, or of the field.
     pub(crate) span: Span,
-    /// `true` if it is stored as JSON.
+    /// `true` if the field is stored as JSON.
     pub(crate) json: bool,
-    /// `true` if it is the first of several chunks.
+    /// `true` if the property is the first of several chunks.
     pub(crate) chunks: bool,
 }
 
-/// The maximum number of chunks; the runtime has the same constant.
+/// The maximum number of chunks. The runtime has the same constant.
 const MOST_CHUNKS: usize = 16;
 
 impl Property {
@@ -33,12 +33,12 @@ impl Property {
         Self { name, span, json: attrs.json.is_some(), chunks: attrs.chunks.is_some() }
     }
 
-    /// Iterates over all names that it is stored under.
+    /// Iterates over all names under which the field is stored.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         std::iter::once(self.name.clone()).chain(self.more_chunks())
     }
 
-    /// Iterates over the names of the chunks after the first: `Data1`, `Data2` and so on.
+    /// Iterates over the names of all chunks except the first: `Data1`, `Data2` and so on.
     pub(crate) fn more_chunks(&self) -> impl Iterator<Item = String> {
         let count = if self.chunks { MOST_CHUNKS } else { 1 };
         (1..count).map(|at| format!("{}{at}", self.name))

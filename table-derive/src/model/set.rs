@@ -7,7 +7,7 @@ use crate::attr::member::{self, MemberAttrs};
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// An enum that any row of a table can be read as.
+/// An enum as which any row of a table can be read.
 pub(crate) struct EntitySet<'a> {
     /// The whole enum.
     pub(crate) original: &'a DeriveInput,
@@ -21,7 +21,7 @@ pub(crate) struct EntitySet<'a> {
 
 /// A variant that is an entity.
 pub(crate) struct Member<'a> {
-    /// Its name.
+    /// The name of the variant.
     pub(crate) ident: &'a Ident,
     /// The entity.
     pub(crate) ty: &'a Type,
@@ -30,7 +30,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> EntitySet<'a> {
-    /// Reads a declaration. Returns `None` if it cannot be a set, which is reported.
+    /// Reads a declaration. If it cannot be a set, reports why and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_set(ctxt, &input.attrs);
         let Data::Enum(data) = &input.data else {
@@ -84,7 +84,7 @@ impl<'a> EntitySet<'a> {
         Some(set)
     }
 
-    /// Iterates over the types of the members and of their earlier versions, in the order they are tested.
+    /// Iterates over the types of the members and of their earlier versions, in the order in which they are tried.
     pub(crate) fn types(&self) -> impl Iterator<Item = &dyn ToTokens> {
         self.members.iter().flat_map(|member| {
             let upgrades = member.upgrades.iter().map(|from| from as &dyn ToTokens);

@@ -1,4 +1,4 @@
-//! Wide entities: key, properties and slots, and their assignment to parts.
+//! Wide entities: key, properties and slots, and the assignment of properties to parts.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -11,14 +11,14 @@ use crate::model::property::Property;
 use crate::model::{Entity, shape};
 use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
 
-/// Maximum number of properties of one part: an entity has 252 (ENT-2), and the pattern uses one.
+/// Maximum number of properties of one part: an entity can have 252 (ENT-2), and the pattern uses one.
 pub(crate) const ROOM: usize = 251;
-/// Maximum number of parts of a wide entity: part numbers have two digits.
+/// Maximum number of parts of a wide entity, because part numbers have two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
 /// A wide entity.
 pub(crate) struct Wide<'a> {
-    /// The declaration as an entity. Fields of slots have no property.
+    /// The declaration as an entity. Slot fields have no property.
     pub(crate) entity: Entity<'a>,
     /// The stored fields, in declaration order.
     pub(crate) stored: Vec<Stored>,
@@ -26,28 +26,28 @@ pub(crate) struct Wide<'a> {
     pub(crate) parts: Vec<Part>,
 }
 
-/// A field outside of the key.
+/// A field outside the key.
 pub(crate) struct Stored {
-    /// Its position in the struct.
+    /// The position of the field in the struct.
     pub(crate) field: usize,
-    /// Its slots; `None` for a single property.
+    /// The slots of the field; `None` for a single property.
     pub(crate) slots: Option<SlotsAttr>,
-    /// The attribute, if it starts a part.
+    /// The attribute, if the field starts a part.
     pub(crate) begins: Option<PartAttr>,
 }
 
 /// One part.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// Its contents, in order.
+    /// The contents of the part, in order.
     pub(crate) runs: Vec<Run>,
 }
 
 /// Consecutive properties of one field.
 pub(crate) struct Run {
-    /// The position among the stored fields.
+    /// The position of the field among the stored fields.
     pub(crate) stored: usize,
-    /// The index of the field's first property in this run, from 0.
+    /// The index of the field's first property in this run, starting with 0.
     pub(crate) from: usize,
     /// The number of properties in this run.
     pub(crate) count: usize,
@@ -60,7 +60,7 @@ impl Part {
 }
 
 impl Stored {
-    /// Returns the number of properties.
+    /// Returns the number of properties in the part.
     pub(crate) fn count(&self) -> usize {
         self.slots.as_ref().map_or(1, SlotsAttr::count)
     }
@@ -81,7 +81,7 @@ impl SlotsAttr {
 }
 
 impl<'a> Wide<'a> {
-    /// Reads a declaration. Returns `None` if it cannot be a wide entity, which is reported.
+    /// Reads a declaration. If it cannot be a wide entity, reports why and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
         let mut entity = Entity::read(ctxt, input, runtime)?;
@@ -120,7 +120,7 @@ impl<'a> Wide<'a> {
         Some(Self { entity, stored, parts })
     }
 
-    /// Returns the declaration of an entity that has only the key.
+    /// Returns the declaration of an entity that consists of the key only.
     pub(crate) fn header_input(&self) -> DeriveInput {
         let mut header = self.entity.original.clone();
         header.ident = format_ident!("{}Key", self.entity.original.ident.unraw());
@@ -137,7 +137,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// Reads that entity. Its mistakes have been reported for the whole declaration.
+    /// Reads the entity that consists of the key only. Mistakes have already been reported for the whole declaration.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let told = Ctxt::new();
         let header = Entity::read(&told, input, || self.entity.runtime.clone());
@@ -161,7 +161,8 @@ impl<'a> Wide<'a> {
 }
 
 impl Entity<'_> {
-    /// Returns the number of properties that fit into the first part. It also stores the kind, and key fields that cannot be read from the key.
+    /// Returns the number of properties that fit into the first part. The first part also stores the kind, and key fields that cannot be read from
+    /// the key.
     pub(crate) fn first_room(&self) -> usize {
         let beside = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
         ROOM.saturating_sub(beside + usize::from(self.kind.is_some()))
@@ -193,7 +194,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
     parts
 }
 
-/// Fills parts one after the other.
+/// Fills the parts one after the other.
 fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;

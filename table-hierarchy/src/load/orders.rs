@@ -37,14 +37,14 @@ pub struct Order {
 }
 
 impl Load {
-    /// Returns every order of the levels for these keys, on the same number of even partitions, after the splits that are due. A query is
-    /// given by the levels that it fixes.
+    /// Returns every order of the levels for these keys, on the same number of equal partitions, after the splits that are due. A query is given by
+    /// the levels that it fixes.
     ///
-    /// The best order comes first. An order with fewer values of its first level than partitions leaves partitions idle (HPK-9). An order
-    /// with an overloaded partition is throttled. Both come after the others. The rest is sorted by the number of touched partitions.
+    /// The best order comes first. An order with fewer values of its first level than partitions leaves partitions idle (HPK-9). An order with an
+    /// overloaded partition is throttled. Both come after the others. The remaining orders are sorted by the number of touched partitions.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound lies outside its partition, which does not happen.
+    /// `InvalidInput` if a bound is outside its partition, which cannot happen.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();

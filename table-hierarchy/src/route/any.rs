@@ -21,7 +21,7 @@ impl Route {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the map has gaps, which does not happen.
+    /// `InvalidInput` if the map has gaps, which cannot happen.
     pub fn any(branches: &[Vec<Fixed<'_>>], map: &PartitionMap) -> Result<Self> {
         let mut routes = Vec::new();
         for branch in branches {
@@ -46,7 +46,7 @@ impl Route {
     }
 }
 
-/// Sorts the ranges, and removes those inside others. Two ranges of prefixes or keys are nested or disjoint.
+/// Sorts the ranges, and removes those that are inside others. Two ranges of prefixes or keys are either nested or disjoint.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading from index rows: the key of the entity, the whole entity, and the properties that only the copy's key contains.
+//! Reads from index rows: the key of the entity, the whole entity, and the properties that only the copy's key contains.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -38,12 +38,12 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     }
 }
 
-/// `impl CopyIndex`, the included fields, and the whole entity if all fields are included.
+/// Generates `impl CopyIndex`, the included fields, and the whole entity if all fields are included.
 pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let (entity, row) = (local("entity"), local("row"));
     let fields = || design.entity.fields.iter().enumerate();
-    // A field of the entity's key counts if it is also a property.
+    // A field of the entity's key is relevant if it is also a property.
     let is_given = |at: usize| {
         let is_property = design.entity.fields.get(at).is_some_and(|field| field.property.is_some());
         is_property && index.gives(design.entity, at)
@@ -122,7 +122,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     }
 }
 
-/// Binds the wanted fields to locals of their names. With `whole`, all places that contain a value are compared.
+/// Binds the requested fields to locals with the same names. If `whole` is `true`, all places that contain a value are compared.
 fn reads(
     design: &Design<'_>,
     primary: &Design<'_>,
@@ -131,7 +131,7 @@ fn reads(
     wanted: &dyn Fn(usize) -> bool,
 ) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
-    // Reading the whole entity reads all stored properties in order.
+    // A read of the whole entity reads all stored properties in order.
     let shape = if whole {
         let marker = index.marker(design.entity);
         quote! {{
@@ -169,7 +169,7 @@ fn reads(
     }
 }
 
-/// Returns the number of a property in types: the FNV-1a hash that the runtime computes, which projections of copies refer to.
+/// Returns the number that identifies a property in types: the same FNV-1a hash that the runtime computes. Projections of copies refer to it.
 fn number(name: &str) -> u64 {
     name.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

@@ -9,7 +9,7 @@ use crate::expand::key::Design;
 use crate::expand::schema::{self, option};
 use crate::model::index::{Index, Stored};
 
-/// The pieces of its keys and its condition, with the proofs that they are valid.
+/// Generates the pieces of the index's keys and its condition, with the proofs that they are valid.
 pub(super) fn constants(design: &Design<'_>, index: &Index) -> TokenStream {
     let keys = schema::keys(design);
     let when = index.attr.when.as_ref().map(|path| {
@@ -19,7 +19,7 @@ pub(super) fn constants(design: &Design<'_>, index: &Index) -> TokenStream {
     quote!(#keys #when)
 }
 
-/// `const SCHEMA: &'static IndexSchema = &IndexSchema { name: "ByEmail", … };`
+/// Generates `const SCHEMA: &'static IndexSchema = &IndexSchema { name: "ByEmail", … };`.
 pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     let entity = design.entity;
     let name = index.attr.name.unraw().to_string();
@@ -27,7 +27,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     let unique = index.attr.unique.is_some();
     let at_most = option(index.attr.at_most.as_ref().map(ToTokens::to_token_stream));
     let sparse = sparse(design, index);
-    // The path as written, without the spaces that tokens are printed with.
+    // The path as written, without the spaces that printed tokens contain.
     let when = index.attr.when.as_ref().map(|path| {
         let written: String = path.to_token_stream().to_string().split_whitespace().collect();
         quote!(#written)
@@ -78,7 +78,8 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Returns an expression that is `true` if an entity can be absent from the index. The compiler evaluates it, since an alias may hide an `Option`.
+/// Returns an expression that is `true` if an entity can be absent from the index. The compiler evaluates this expression, because a type alias may
+/// hide an `Option`.
 fn sparse(design: &Design<'_>, index: &Index) -> TokenStream {
     if index.attr.when.is_some() {
         return quote!(true);

@@ -1,4 +1,4 @@
-//! Functions that select by the value of an index: `Employee::by_email("Sales", "ada@contoso.com")`.
+//! Functions that select by the value of an index, such as `Employee::by_email("Sales", "ada@contoso.com")`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part};
 
 /// Returns the function that looks up a value: one row if the value is the whole key of the index, otherwise all copies whose keys start with the
-/// value and continue with the parts that order and distinguish them. A reversed part only orders and is not an argument.
+/// value. The parts after the value order and distinguish the copies. A reversed part only orders them and is not an argument.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
@@ -26,7 +26,7 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
             parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
         };
         match until(&|part| tells_apart(part.field) || part.codec.sorts()) {
-            // If every part orders, all of them are the value.
+            // If all parts order the copies, all of them form the value.
             0 => until(&|part| tells_apart(part.field)),
             pinned => pinned,
         }
@@ -60,7 +60,7 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`
+/// Generates `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`.
 fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
     let (vis, method) = (design.vis(), method(index));
     let parts: Vec<_> = rows::parts(design.row_key).take(pinned).collect();
@@ -108,7 +108,7 @@ fn method(index: &Index) -> Ident {
     let (name, span) = (index.method(), index.attr.name.span());
     match syn::parse_str::<Ident>(&name) {
         Ok(_) => Ident::new(&name, span),
-        // These names have no raw form and are refused by the rules.
+        // These names have no raw form, and are refused by the rules for indexes.
         Err(_) if matches!(name.as_str(), "self" | "super" | "crate" | "_") => Ident::new("index", span),
         Err(_) => Ident::new_raw(&name, span),
     }
