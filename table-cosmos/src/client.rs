@@ -99,7 +99,7 @@ impl CosmosTables {
         Ok(Self::build(&client, database, options, runtime))
     }
 
-    /// Uses an existing client, for example with a proxy, other regions or other limits.
+    /// Uses an existing client, such as one with a proxy, other regions or other limits.
     #[must_use]
     pub fn on(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::default())
@@ -138,7 +138,7 @@ impl CosmosTables {
         &self.0.capabilities
     }
 
-    /// Runs work on a clone of the store, on its runtime.
+    /// Runs an operation on a clone of the store, on the store's runtime.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -154,12 +154,12 @@ impl CosmosTables {
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),
-        // The other options are the vendor's own defaults, so this does not happen.
+        // The other options are the vendor's own defaults, so this cannot happen.
         Err(_) => runtime,
     }
 }
 
-/// Installs the TLS provider of the process, which the client requires: ring, unless the program has chosen another.
+/// Installs the TLS provider of the process, which the client requires: ring, unless the program has chosen another one.
 pub(crate) fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

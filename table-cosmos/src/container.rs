@@ -1,4 +1,4 @@
-//! Containers of tables: created with the configured levels, found in any case of their name, compared with the options when opened.
+//! Containers of tables: created with the configured levels, found regardless of the case of their names, and compared with the options when opened.
 
 mod difference;
 mod fault;
@@ -40,7 +40,7 @@ fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Resu
     if key.paths() != expected.paths() {
         return refuse(ContainerFault::Paths { found: paths(key), expected: paths(&expected) });
     }
-    // Several levels have one hash each, a single level has the kind `Hash`. Both use version 2 (EPK-9).
+    // Several levels are hashed separately, and a single level has the kind `Hash`. Both use version 2 (EPK-9).
     let kind = if depth == 1 { PartitionKeyKind::Hash } else { PartitionKeyKind::MultiHash };
     if key.kind() != kind || key.version() != PartitionKeyVersion::V2 {
         return refuse(ContainerFault::Hash { kind: key.kind(), version: key.version(), expected: kind });
@@ -72,7 +72,7 @@ impl CosmosTables {
         let depth = self.options().levels_in(table.as_str());
         compare(table, depth, &properties)?;
         let container = Container { client: self.current(client, &properties.id, depth).await?, depth };
-        // A token cannot read the throughput. The container is used even if it differs from the model.
+        // A token cannot read the throughput. The container is used even if it differs from the options.
         for difference in self.compared(&container).await.unwrap_or_default() {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
         }
@@ -136,7 +136,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the names of all containers that can be tables, in order.
+    /// Returns the names of all containers that are valid as tables, in order.
     async fn names(&self) -> Result<Vec<TableName>> {
         let listed = async {
             let containers = self.database().query_containers(Query::from("SELECT * FROM c"), None).await?;
@@ -173,13 +173,13 @@ impl CosmosTables {
         }
     }
 
-    /// Returns a client of the container that has this name now.
+    /// Returns a client of the container that currently has this name.
     ///
-    /// The vendor's client caches the container of a name, and only a point operation refreshes the cache. A query would use the old
-    /// container, whose second page is refused.
+    /// The vendor's client caches the container of a name, and only a point operation refreshes the cache. A query would use the old container, and
+    /// its second page would be refused.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
-        // The response does not matter.
+        // The response is irrelevant.
         let _ = Box::pin(client.read_item(key, "none", None)).await;
         let again = self.database().container_client(name.to_owned(), None).await;
         again.map_err(|error| failure::error("open the container", error))

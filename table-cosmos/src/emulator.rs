@@ -1,6 +1,6 @@
 //! The vendor's in-memory emulator: an account inside the process, for tests and recipes.
 //!
-//! It is internal to the vendor's client and has no promise of stability. It differs from the service: ids and levels can have any length,
+//! The emulator is internal to the vendor's client and has no promise of stability. It differs from the service: ids and levels can have any length,
 //! items never expire, and a point read with a prefix of the partition key returns 404.
 
 mod network;
@@ -86,7 +86,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns a response without headers, for example of a gateway in front of the account.
+    /// Returns a response without headers, such as one from a gateway in front of the account.
     #[must_use]
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into() }
@@ -114,7 +114,7 @@ impl RequestObserver for Log {
 }
 
 impl Emulator {
-    /// Returns an empty account. If it is `throttled`, it returns 429 once a container's throughput is used up.
+    /// Returns an empty account. If `throttled` is `true`, it returns 429 once a container's throughput is used up.
     ///
     /// # Errors
     /// `InternalError` if the vendor's emulator rejects its settings.
@@ -184,7 +184,7 @@ impl Emulator {
         answer.map_err(|_| Broken::AfterSending)
     }
 
-    /// Creates the container of a table with a number of levels, physical partitions, and request units a second.
+    /// Creates the container of a table with a number of levels, physical partitions, and request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the numbers.
@@ -209,7 +209,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores an item of another program: JSON text, under a partition key in the form of the header, for example `["contoso","ada"]`.
+    /// Stores an item of another program, given as JSON, under a partition key in the form of the header, such as `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput` with the emulator's status if it rejects the item.
@@ -235,7 +235,7 @@ impl Emulator {
         String::from_utf8(answer.body).map_err(internal)
     }
 
-    /// Processes an HTTP request, for example of a loopback server for other clients.
+    /// Processes an HTTP request, such as one that a loopback server received from another client.
     ///
     /// # Errors
     /// `InvalidInput` for a method or target outside the protocol.
@@ -268,8 +268,8 @@ impl Emulator {
         std::mem::take(&mut *self.log.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Starts a split of a physical partition at an effective partition key. For the time `locked`, requests to the partition return 410
-    /// with sub-status 1007.
+    /// Starts a split of a physical partition at an effective partition key. During the time `locked`, requests to the partition return 410 with
+    /// sub-status 1007.
     ///
     /// # Errors
     /// `InvalidInput` for a key that the emulator cannot parse.
@@ -286,7 +286,7 @@ impl Emulator {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
 
-    /// Waits for the end of all splits and merges.
+    /// Waits until all splits and merges have ended.
     pub async fn settled(&self) {
         self.store().drain_pending_control_plane().await;
     }

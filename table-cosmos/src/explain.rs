@@ -1,4 +1,4 @@
-//! The plan of a query: class, physical partitions, SQL text, items read, warnings.
+//! The plan of a query: class, physical partitions, SQL, number of items read, and warnings.
 
 use std::fmt;
 

@@ -13,10 +13,10 @@ const SESSION_BEHIND: u16 = 1002;
 /// The sub-status of a container that was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
 
-/// The sub-status of a query that the client abandoned because its partitions kept splitting.
+/// The sub-status of a query that the client abandoned because its partitions were split repeatedly.
 const SPLIT_RETRIES: u16 = 20206;
 
-/// Returns status and sub-status.
+/// Returns the status and the sub-status of an error.
 pub(crate) fn status(error: &CosmosError) -> (u16, u16) {
     let status = error.status();
     (u16::from(status.status_code()), status.sub_status().map_or(0, |sub| sub.value()))
@@ -27,8 +27,8 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Returns `true` if the item, or the container of a name, does not exist. A 404 with a sub-status has another meaning. For example, 1002
-/// is a replica that has not caught up with the session.
+/// Returns `true` if the item, or the container with a name, does not exist. A 404 with a sub-status has another meaning. For example, 1002 is a
+/// replica that has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0)
 }
@@ -48,12 +48,12 @@ pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
     !is_refusal(status(error).0) || !error.is_from_wire() || is_repeated(error)
 }
 
-/// Returns `true` if the vendor's client sent the failed request before and lost the response.
+/// Returns `true` if the vendor's client had already sent the failed request once and lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
 
-/// Returns `true` if no request of a failed operation left this machine, for example because no connection could be opened.
+/// Returns `true` if no request of a failed operation left this machine, such as when no connection could be opened.
 pub(crate) fn is_unsent(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| {
         let requests = diagnostics.requests();
@@ -66,8 +66,8 @@ const fn is_refusal(status: u16) -> bool {
     matches!(status, 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 429 | 449)
 }
 
-/// Returns `true` if the vendor's client sent a request again after a response was lost. The last response may then belong to a duplicate
-/// of a request that had taken effect.
+/// Returns `true` if the vendor's client sent a request again after a response was lost. The last response may then belong to a duplicate of a
+/// request that has already taken effect.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! The JSON form of an item. Fixed names for the levels let the service route by them, and no property collides with `id` or `_etag`.
+//! The JSON form of an item. The levels have fixed names by which the service can route, and no property collides with `id` or `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! `p` contains the properties, `t` the types that JSON does not have, and `o` the identifier of the last write (CON-11).
+//! `p` contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11).
 
 mod fault;
 
@@ -20,18 +20,18 @@ use uuid::Uuid;
 use crate::key;
 use fault::{Foreign, ForeignItem};
 
-/// Types that JSON does not have, as named in `t`.
+/// Types that JSON lacks, as named in `t`.
 pub(crate) const INT64: &str = "Int64";
-/// The limit below which JSON numbers of the service are exact integers: 2^53. Larger integers are stored as text.
+/// The limit below which JSON numbers of the service are exact integers: 2^53. Larger integers are stored as strings.
 pub(crate) const MOST_EXACT: u64 = 1 << 53;
 const DOUBLE: &str = "Double";
-/// A double that JSON cannot represent: NaN, an infinity or the negative zero.
+/// A double that JSON cannot represent: NaN, an infinity, or negative zero.
 pub(crate) const SPECIAL: &str = "Special";
 pub(crate) const DATE_TIME: &str = "DateTime";
 pub(crate) const GUID: &str = "Guid";
 const BINARY: &str = "Binary";
 
-/// An item with an entity.
+/// An item that contains an entity.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) levels: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Item {
     pub(crate) etag: ETag,
 }
 
-/// A stored document with its ETag. It may not have the form of this library.
+/// A stored document with its ETag. It may not have been written by this library.
 #[derive(Debug)]
 pub(crate) struct Found {
     json: Json,
@@ -89,7 +89,7 @@ impl Found {
 }
 
 impl Item {
-    /// Returns the error for an item with other levels than requested. It is never part of a result (RT-5, RT-6).
+    /// Returns the error for an item whose levels differ from the requested ones. Such an item is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
         let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)
@@ -125,7 +125,7 @@ pub(crate) fn write(levels: &[String], row_key: &str, row: RowView<'_>, write: &
 /// The property names of the levels.
 pub(crate) const NAMES: [&str; 3] = ["l1", "l2", "l3"];
 
-/// Returns a value as JSON, and its type if JSON does not have it.
+/// Returns a value as JSON, together with its type if JSON lacks it.
 pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     match value {
         ValueRef::String(text) => (text.into(), None),
@@ -134,7 +134,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
         ValueRef::Int64(number) if number.unsigned_abs() <= MOST_EXACT => (number.into(), Some(INT64)),
         ValueRef::Int64(number) => (number.to_string().into(), Some(INT64)),
         ValueRef::Double(number) => write_double(number),
-        // A checked row has no instant outside the range of the type (TYPE-6).
+        // An instant in a checked row is never outside the range of the type (TYPE-6).
         ValueRef::DateTime(at) => {
             (ticks::to_datetime(at).map_or(Json::Null, |instant| date_time(instant).into()), Some(DATE_TIME))
         }
@@ -143,7 +143,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     }
 }
 
-/// Formats an instant with seven digits of a second. The texts then have the order of the instants.
+/// Formats an instant with seven fractional digits. The resulting strings sort like the instants.
 pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
     let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
     nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))
@@ -155,7 +155,7 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
         f64::INFINITY => "INF",
         f64::NEG_INFINITY => "-INF",
         n if n == 0.0 && n.is_sign_negative() => "-0",
-        // A number with a fraction is read back as a double without a type.
+        // A number with a fraction is read back as a double without a type annotation.
         n => return (Number::from_f64(n).into(), (n.fract() == 0.0).then_some(DOUBLE)),
     };
     (special.into(), Some(SPECIAL))
@@ -192,8 +192,8 @@ fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
 /// Returns the entity of an item.
 ///
 /// # Errors
-/// `Corrupted`, with the readable part of the key, if another program wrote the item. Such an item lacks a level or has an additional one
-/// (WIRE-6), its key is invalid, or a value does not have its type.
+/// `Corrupted`, with the readable part of the key, if another program wrote the item. Such an item lacks a level or has an additional one (WIRE-6),
+/// has an invalid key, or has a value that does not match its type.
 pub(crate) fn read(json: &Json, depth: usize) -> Result<Item> {
     parse(json, depth).map_err(|what| {
         let text = |name: &str| json.get(name).and_then(Json::as_str);
@@ -216,7 +216,7 @@ fn parse(json: &Json, depth: usize) -> Result<Item, Foreign> {
         .filter(|_| NAMES.iter().skip(depth).all(|name| json.get(name).is_none()))
         .ok_or(Foreign::Levels(depth))?;
     let partition_key = key::join(&levels);
-    // A level that contains the end sign of levels would be read as two levels.
+    // A level that contains the terminator of levels would be read as two levels.
     if key::levels(&partition_key, depth).as_ref() != Some(&levels)
         || PartitionKey::new(&*partition_key).is_err()
     {
@@ -239,12 +239,12 @@ fn parse(json: &Json, depth: usize) -> Result<Item, Foreign> {
     Ok(Item { partition_key, levels, row_key: row_key.to_owned(), row: row.with_timestamp(timestamp), etag })
 }
 
-/// Returns the weak ETag of tables for the service's `"x"`.
+/// Returns the weak ETag of a table entity for the service's ETag `"x"`.
 pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the form of the service. A foreign ETag is sent unchanged, and matches no item.
+/// Returns an ETag in the form of the service. An ETag of another store is sent unchanged and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

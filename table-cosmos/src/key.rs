@@ -1,4 +1,4 @@
-//! Conversion of keys of entities to partition keys and ids of items, and checks before a request is sent.
+//! Conversion of entity keys to partition keys and ids of items, and checks before a request is sent.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     (levels.len() == depth).then_some(levels)
 }
 
-/// Returns the PartitionKey of levels. A container with one level stores the PartitionKey itself.
+/// Returns the PartitionKey that consists of the given levels. A container with one level stores the PartitionKey itself.
 pub(crate) fn join(levels: &[String]) -> String {
     match levels {
         [only] => only.clone(),
@@ -30,7 +30,7 @@ pub(crate) fn join(levels: &[String]) -> String {
     }
 }
 
-/// Returns the common prefix of the `PartitionKeys` with these first levels.
+/// Returns the common prefix of all `PartitionKey`s with the given first levels.
 pub(crate) fn join_prefix(levels: &[String]) -> String {
     levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
 }
@@ -38,7 +38,7 @@ pub(crate) fn join_prefix(levels: &[String]) -> String {
 /// Returns the levels of a PartitionKey for a write.
 ///
 /// # Errors
-/// `InvalidInput` for another number of levels (HPK-36). `PropertyValueTooLarge` for a long level (LIM-4).
+/// `InvalidInput` for a wrong number of levels (HPK-36). `PropertyValueTooLarge` for a level that is too long (LIM-4).
 pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<String>> {
     let levels = levels(partition_key, depth).ok_or_else(|| {
         let message = format!(
@@ -54,10 +54,10 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
     Ok(levels)
 }
 
-/// Returns the id of an entity's item. Ids have the order of `RowKeys`.
+/// Returns the id of an entity's item. Ids sort like `RowKey`s.
 ///
-/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and every RowKey that starts
-/// with a space or `!`, gets a `!` as prefix. All other `RowKeys` start with a greater character.
+/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and every RowKey that starts with a
+/// space or `!`, is prefixed with `!`. All other `RowKey`s start with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with([' ', END]) {
         Cow::Owned(format!("{END}{row_key}"))
@@ -66,7 +66,7 @@ pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the RowKey of an id.
+/// Returns the RowKey that an id represents.
 pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }

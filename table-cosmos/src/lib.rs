@@ -1,9 +1,9 @@
 //! Azure Cosmos DB for NoSQL as a backend of [`table_core`], with hierarchical partition keys.
 //!
-//! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are
-//! the paths `/l1`, `/l2` and `/l3` of the container. A query such as `Event::within("contoso")` therefore uses only the physical
-//! partitions of contoso. Programs run unchanged. Differences are [capabilities](table_core::store::Capabilities), which are checked before
-//! a request is sent.
+//! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are the paths
+//! `/l1`, `/l2` and `/l3` of the container. A query such as `Event::within("contoso")` therefore uses only the physical partitions of contoso.
+//! Programs run unchanged. Differences from other stores are expressed as [capabilities](table_core::store::Capabilities), which are checked before a
+//! request is sent.
 //!
 //! ```no_run
 //! use table_core::{Entity, TableStoreExt};

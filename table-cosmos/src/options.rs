@@ -1,4 +1,4 @@
-//! Options of a store: levels of its tables, throughput of new containers, limits and waits.
+//! Options of a store: levels of tables, throughput of new containers, limits and delays.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) const FAN_OUT: u32 = 100;
 
 /// Options of a store.
 ///
-/// A table without an entry has one level: its PartitionKey.
+/// A table without an entry has one level, which is its PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -49,13 +49,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the defaults: one level for each table, the throughput of the database, scans of at most 100 physical partitions.
+    /// Returns the defaults: one level for each table, the throughput of the database, and at most 100 physical partitions per query.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other numbers are clamped (HPK-42).
+    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42).
     #[must_use]
     pub fn levels(mut self, table: &str, levels: usize) -> Self {
         self.levels.insert(table.to_ascii_lowercase(), levels.clamp(1, MOST));
@@ -68,9 +68,9 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the request units a second of new containers. The default is the throughput of the database, or of the service.
+    /// Sets the request units per second of new containers. The default is the throughput of the database, or of the service.
     ///
-    /// A container with another throughput is used unchanged, and a warning is logged. See
+    /// A container with a different throughput is used unchanged, and a warning is logged. See
     /// [`CosmosTables::differences`](crate::CosmosTables::differences).
     #[must_use]
     pub fn throughput(self, units: u64) -> Self {
@@ -85,18 +85,18 @@ impl Options {
 
     /// Enables or disables exact writes. They are enabled by default.
     ///
-    /// An exact write takes effect at most once, even if the network delivers it twice. An unconditional replace, delete or
-    /// insert-or-replace reads the entity first and is conditional on its ETag. That costs a point read for one operation, and one query
-    /// for all operations of a transaction. Without exact writes, these operations are sent without a condition. After a lost response, the
-    /// error is ambiguous more often, and a duplicate delivery can undo a later change of another writer.
+    /// An exact write takes effect at most once, even if the network delivers it twice. An unconditional replace, delete or insert-or-replace reads
+    /// the entity first and is conditional on its ETag. This costs a point read for a single operation, or one query for all operations of a
+    /// transaction. If exact writes are disabled, these operations are sent without a condition. After a lost response, the error is ambiguous more
+    /// often, and a duplicate delivery can undo a later change of another writer.
     ///
-    /// Merges and writes that name an ETag are always exact.
+    /// Merges, and writes with a given ETag, are always exact.
     #[must_use]
     pub fn exact(self, exact: bool) -> Self {
         Self { exact, ..self }
     }
 
-    /// Sets the retries after another writer changed the entity between the read and the write of an operation.
+    /// Sets the retries for operations whose entity was changed by another writer between the read and the write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }

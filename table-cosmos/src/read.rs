@@ -24,7 +24,7 @@ use crate::scope::Scope;
 use crate::sql::Sql;
 use crate::{failure, key};
 
-/// The prefix of the vendor's continuation tokens, which base64 follows.
+/// The prefix of the vendor's continuation tokens, followed by base64.
 const TOKEN: &str = "c1.";
 
 impl CosmosTables {
@@ -49,7 +49,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents of these rows of one partition key, by RowKey. One row takes a point read, several rows one query.
+    /// Returns the documents of the given rows in one partition key, by RowKey. A single row is read by a point read, and several rows by one query.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -105,7 +105,7 @@ impl CosmosTables {
     ) -> Result<Option<StoredRow>> {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        // A key that cannot be written does not exist (KEY-9).
+        // No entity exists under a key that cannot be written (KEY-9).
         let Ok(levels) = key::checked_levels(partition_key, container.depth) else { return Ok(None) };
         if key::check_id(row_key).is_err() {
             return Ok(None);
@@ -213,7 +213,8 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page: the last id within one partition key, which is read in id order, otherwise the client's token.
+/// Returns the position of the next page. Within one partition key, which is read in the order of ids, this is the last id; otherwise, it is the
+/// client's token.
 fn next(scope: &Scope, items: &[Json], token: String) -> Position {
     let last = items.last().and_then(|item| item["id"].as_str());
     match (scope, last) {
@@ -224,7 +225,7 @@ fn next(scope: &Scope, items: &[Json], token: String) -> Position {
     }
 }
 
-/// Returns `true` if a token of the vendor's client marks the end of a query. An unreadable token is sent back and ends the query then.
+/// Returns `true` if a token of the vendor's client marks the end of a query. An unreadable token is sent back, which ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// A lazily created runtime. It supports `block_on` of any executor, at the cost of one thread hop.
+/// A lazily created runtime. It supports `block_on` of any executor, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime(OnceLock<Own>);
 
@@ -39,7 +39,7 @@ impl Runtime {
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
-        // The futures of the client are large. Boxed, they are not copied when moved.
+        // The futures of the client are large. They are boxed, so moving them does not copy them.
         let mut task = AbortOnDrop(handle.spawn(Box::pin(future.in_current_span())));
         (&mut task.0).await.unwrap_or_else(|error| {
             Err(Error::new(ErrorCode::InternalError, "the request was aborted").with_source(error))
@@ -57,7 +57,7 @@ impl Runtime {
                     Error::new(ErrorCode::Io, "the thread for requests could not be started")
                         .with_source(error)
                 })?;
-            // Two concurrent first calls may both build a runtime. The second runtime is shut down unused.
+            // Two concurrent first calls may both build a runtime. The second runtime is shut down without being used.
             let _ = self.0.set(Own(Some(runtime)));
         }
         let own = self.0.get().and_then(|own| own.0.as_ref());

@@ -1,4 +1,4 @@
-//! Scope of a key range: the physical partitions of one key, of a prefix of levels, or all (RT-1 to RT-3).
+//! The scope of a key range: the physical partitions of one key, of a prefix of levels, or of the whole container (RT-1 to RT-3).
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
@@ -10,7 +10,7 @@ use crate::key;
 /// The target of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// No item can match.
+    /// No items, because none can match.
     Nothing,
     /// The items with all these levels.
     Key(Vec<String>),
@@ -35,7 +35,7 @@ impl Scope {
         let levels = common_levels(range);
         match levels.len() {
             0 => Self::All,
-            // The bounds fix all levels and restrict the rest of the text, which only that key can match.
+            // The bounds fix all levels and restrict the rest of the string, which only that key can match.
             count if count == depth => Self::Key(levels),
             count if count > depth => Self::Nothing,
             _ => Self::Prefix(levels),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     proptest! {
-        /// The client accepts any number of levels. It returns 400 with 20100 to 20102 for none, too many, and a prefix of one level.
+        /// The client accepts any number of levels. It returns 400 with 20100 to 20102 for no levels, too many levels, and a prefix of one level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

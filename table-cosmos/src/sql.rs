@@ -1,8 +1,8 @@
-//! Queries as parameterised SQL that selects a superset of the results. The library's own matcher then filters the rows.
+//! Queries in the form of parameterised SQL that selects a superset of the results. The library's own matcher then filters the rows.
 //!
-//! The service treats a comparison with a missing value as neither true nor false, the table service as false. Each condition is therefore
-//! sent in a form that is true whenever the condition of the table service is. Values are bound as parameters; the text contains only names
-//! of this library.
+//! For this service, a comparison with a missing value is neither true nor false; for the table service, it is false. Each condition is therefore
+//! sent in a form that is true whenever the condition of the table service is true. Values are bound as parameters; the SQL contains only names
+//! chosen by this library.
 
 mod compare;
 mod condition;
@@ -21,20 +21,20 @@ use crate::key;
 use crate::scope::Scope;
 use condition::Condition;
 
-/// A query as text with its parameters.
+/// An SQL query with its parameters.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Sql {
     pub(crate) text: String,
     pub(crate) parameters: Vec<Json>,
-    /// `true` if the text has a condition for the filter.
+    /// `true` if the SQL contains a condition for the filter.
     pub(crate) filtered: bool,
 }
 
 impl Sql {
-    /// Returns the superset query in a scope of a container with `depth` levels.
+    /// Returns the superset query for a scope in a container with `depth` levels.
     ///
-    /// The levels are part of the text, because without them the service reads whole physical partitions (RT-13). A page of one partition
-    /// key starts after the last id of the previous page, so concurrent writes do not shift pages.
+    /// The levels are part of the SQL, because without them the service would read whole physical partitions (RT-13). A page within one partition key
+    /// starts after the last id of the previous page, so concurrent writes do not shift pages.
     pub(crate) fn of(query: &Query, scope: &Scope, depth: usize, after: Option<&str>) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(scope.levels());
@@ -58,7 +58,7 @@ impl Sql {
         sql
     }
 
-    /// Returns the query for some rows of one partition key.
+    /// Returns the query for the given rows in one partition key.
     pub(crate) fn of_rows(levels: &[String], rows: &[&str]) -> Self {
         let mut sql = Self::default();
         let mut conditions = sql.levels(levels);
@@ -79,7 +79,7 @@ impl Sql {
         Ok(query)
     }
 
-    /// Returns the name of the parameter with a value.
+    /// Binds a value, and returns the name of its parameter.
     fn bind(&mut self, value: Json) -> String {
         let at = self.parameters.iter().position(|parameter| *parameter == value);
         let at = at.unwrap_or_else(|| {
@@ -112,7 +112,7 @@ impl Sql {
         both(lower, upper)
     }
 
-    /// Returns a comparison by RowKey as a comparison by id. Both have the same order.
+    /// Returns a comparison of the RowKey as a comparison of the id. Both sort in the same order.
     fn id(&mut self, operator: &str, row_key: &str) -> Option<String> {
         if matches!(operator, "=" | "!=") {
             return Some(format!("c.id {operator} {}", self.bind(key::id(row_key).into())));
@@ -120,15 +120,15 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns a comparison by order, or `None` if UTF-16 and code points order the text differently. That requires a character above the
-    /// surrogates.
+    /// Returns a comparison by order, or `None` if UTF-16 code units and code points order the string differently, which requires a character above
+    /// the surrogates.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
     }
 
-    /// Returns a condition that is true whenever the filter is.
+    /// Returns a condition that is true whenever the filter is true.
     fn filter(&mut self, filter: &Filter, depth: usize) -> Condition {
-        // Each condition with its negation, which `not` swaps.
+        // A stack of conditions, each with its negation, which `not` swaps.
         let mut stack: Vec<(Condition, Condition)> = Vec::new();
         let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or((Condition::True, Condition::True));
         for term in filter.terms() {
@@ -162,7 +162,7 @@ fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns `true` if UTF-16 and code points order a text in the same way.
+/// Returns `true` if UTF-16 code units and code points order a string in the same way.
 fn is_ordered(text: &str) -> bool {
     text.chars().all(|c| c < '\u{E000}')
 }

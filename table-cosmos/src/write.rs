@@ -1,8 +1,8 @@
-//! Writes: one operation is one request, several are a transactional batch of one partition key.
+//! Writes: a single operation is one request, and several operations are a transactional batch within one partition key.
 //!
-//! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write except an insert
-//! therefore reads the entity first and is conditional on the ETag read, which no other version of an item has. The vendor's client is
-//! configured not to retry a write without a response; [`settle`](CosmosTables::settle) decides instead.
+//! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write except an insert therefore reads
+//! the entity first and is conditional on its ETag, which no other version of the item has. The vendor's client is configured not to retry a write
+//! without a response; [`settle`](CosmosTables::settle) decides instead.
 
 mod evidence;
 mod planned;
@@ -21,7 +21,7 @@ use evidence::Evidence;
 use planned::Planned;
 use send::Refused;
 
-/// The maximum number of attempts for a request without a response. Each retry needs evidence that earlier attempts had no effect.
+/// The maximum number of attempts for a request without a response. Each retry requires evidence that the earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
 /// One transaction with its target.
@@ -36,7 +36,7 @@ struct Target<'a> {
 /// The outcome of one plan.
 enum Settled {
     Committed(Committed),
-    /// Another writer changed an entity after it was read. Nothing was written.
+    /// Another writer changed an entity after it was read, so nothing was written.
     RetryLoop(Error),
 }
 
@@ -44,7 +44,7 @@ enum Settled {
 enum Failed {
     /// Nothing was written.
     Refused(Error),
-    /// The transaction may have been applied. Contains the last response.
+    /// The transaction may have been applied. The value is the last response.
     InDoubt(Error),
 }
 
@@ -57,7 +57,7 @@ impl CosmosTables {
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
         let levels = match key::checked_levels(partition_key, container.depth) {
             Ok(levels) => levels,
-            // No item can have such a PartitionKey: it is not found, and an insert is rejected (KEY-9).
+            // No item can have such a PartitionKey, so the entity is not found, and an insert is rejected (KEY-9).
             Err(error) if creates => return Err(error),
             Err(_) => return Err(refusal(&transaction, 0, 404, None)),
         };
@@ -82,8 +82,8 @@ impl CosmosTables {
 
     /// Sends a plan until its outcome is known.
     ///
-    /// A request without a response is sent again only while the entities prove that it had no effect, and only if a second delivery would
-    /// be rejected (CON-11).
+    /// A request without a response is sent again only if the entities prove that it had no effect, and only if a second delivery would be rejected
+    /// (CON-11).
     async fn settle(
         &self,
         target: &Target<'_>,
@@ -195,7 +195,7 @@ impl CosmosTables {
     }
 }
 
-/// Rejects a transaction whose items have more JSON than a batch allows.
+/// Rejects a transaction whose items exceed the maximum size of a batch in JSON.
 fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     if bytes <= TRANSACTION_BYTES {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Differences between a container and the options that do not prevent its use.
+//! Differences between a container and the options that do not prevent the use of the container.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use azure_data_cosmos::models::ThroughputProperties;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// Another throughput. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
+    /// A different throughput. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
     Throughput {
-        /// Request units a second in the options.
+        /// The request units per second in the options.
         asked: u64,
         /// The throughput of the container.
         found: Throughput,
@@ -21,11 +21,11 @@ pub enum Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Throughput {
-    /// A fixed number of request units a second.
+    /// A fixed number of request units per second.
     Manual(u64),
-    /// A maximum of request units a second, scaled automatically.
+    /// A maximum number of request units per second, scaled automatically.
     Autoscale(u64),
-    /// The throughput of the database, or of a serverless account.
+    /// The throughput is that of the database, or of a serverless account.
     Shared,
 }
 

@@ -31,7 +31,7 @@ impl Fault for ContainerFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
             Self::Paths { .. } | Self::TimeToLive => (ErrorCode::LayoutMismatch, Some("HPK-43")),
-            // A missing version means the first one (WIRE-7).
+            // A missing version means version 1 (WIRE-7).
             Self::Hash { .. } => (ErrorCode::LayoutMismatch, Some("EPK-9")),
             Self::NoTable => (ErrorCode::TableNotFound, Some("OPT-6")),
             Self::NothingToDelete => (ErrorCode::ResourceNotFound, Some("OPT-3")),

@@ -20,7 +20,7 @@ use crate::emulator::Answer;
 /// The time after which a request without a response fails, if the vendor's client sets none.
 const PATIENCE: Duration = Duration::from_secs(65);
 
-/// A network between a client and the account. It decides the fate of each request.
+/// A network between a client and the account. It determines the fate of each request.
 ///
 /// ```
 /// use table_cosmos::emulator::{Broken, Delivery, Emulator, Network, Request};
@@ -47,7 +47,7 @@ pub trait Network: fmt::Debug + Send + Sync {
 /// The outcome of one request.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<Answer, Broken>> + Send>>;
 
-/// A request as it is sent.
+/// A request as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {

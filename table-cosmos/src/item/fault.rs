@@ -10,7 +10,7 @@ pub(super) struct ForeignItem {
     pub(super) what: Foreign,
 }
 
-/// The deviation of a foreign item.
+/// The deviation of a foreign item from the expected form.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Foreign {
     #[error("its id is not the id of a RowKey")]

@@ -1,7 +1,7 @@
 //! Comparisons of a filter.
 //!
-//! FIL-11: a comparison with a missing property is false. FIL-16: a value of another type is less than any constant, and unequal to it.
-//! FIL-15: numbers are compared in the stored type.
+//! FIL-11: a comparison with a missing property is false. FIL-16: a value of another type is less than any constant, and unequal to it. FIL-15:
+//! numbers are compared as the stored type.
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -62,7 +62,7 @@ impl Sql {
         Condition::of(self.id(sign(operator), text))
     }
 
-    /// The service stores whole seconds.
+    /// Returns a comparison by Timestamp, which the service stores in whole seconds.
     fn by_timestamp(&mut self, operator: Comparison, value: &Value) -> Condition {
         let Value::DateTime(instant) = value else { return mismatched(operator) };
         let seconds = instant.timestamp();
@@ -80,7 +80,7 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Bytes are stored as base64, which has another order. `false < true` is rarely used.
+            // Bytes are stored as base64, which sorts differently. `false < true` is rarely used.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -119,7 +119,7 @@ impl Sql {
                 };
                 let compared = format!("{place} {sign} {}", self.bind(bound));
                 if is_below {
-                    // A stored type that does not widen to the type of the constant is less (FIL-16).
+                    // A stored type that cannot be widened to the type of the constant compares as less (FIL-16).
                     let lesser = match value {
                         Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
                         Value::Double(_) => format!(
@@ -129,7 +129,7 @@ impl Sql {
                     };
                     others(&format!("({compared} OR NOT IS_NUMBER({place}){lesser})"))
                 } else {
-                    // Integers beyond 2^53, NaN and infinities are stored as text.
+                    // Integers beyond 2^53, NaN and infinities are stored as strings.
                     format!(
                         "({compared} OR (IS_STRING({place}) AND ({edm} = '{INT64}' OR {edm} = '{SPECIAL}')))"
                     )
@@ -155,14 +155,14 @@ struct Property {
 }
 
 impl Property {
-    /// Creates the paths, or returns `None` for a name that cannot be part of the text.
+    /// Creates the paths, or returns `None` for a name that cannot be part of the SQL.
     fn new(name: &str) -> Option<Self> {
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         is_plain.then(|| Self { value: format!("c.p['{name}']"), edm: format!("c.t['{name}']") })
     }
 }
 
-/// Returns sign and bound of a comparison with a number, or `None` if the service has no such number.
+/// Returns the operator and bound for a comparison with a number, or `None` if the service has no such number.
 ///
 /// Doubles represent integers up to 2^53. A bound beyond that is rounded, and the comparison is widened.
 fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
@@ -186,7 +186,7 @@ fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     }
 }
 
-/// Returns the comparison that is true when another comparison of two present values is false, or a wider one.
+/// Returns the comparison that is true whenever a comparison of two present values is false, or a wider one.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

@@ -1,11 +1,11 @@
-//! Conditions of an SQL text. They are kept flat, because the service limits the depth of parentheses.
+//! Conditions of an SQL query. They are kept flat, because the service limits the depth of parentheses.
 
 /// A condition.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// Always true. Not sent.
+    /// Always true. Such a condition is not sent.
     True,
-    /// Never true.
+    /// Always false.
     False,
     One(String),
     All(Vec<String>),
@@ -17,7 +17,7 @@ impl Condition {
         text.map_or(Self::True, Self::One)
     }
 
-    /// Returns the text, or `None` if the condition is always true.
+    /// Returns the SQL of the condition, or `None` if the condition is always true.
     pub(super) fn text(self) -> Option<String> {
         match self {
             Self::True => None,

@@ -1,7 +1,7 @@
-//! Conversion of bounds of a PartitionKey range to bounds of one level.
+//! Conversion of the bounds of a PartitionKey range to bounds of one level.
 //!
-//! A PartitionKey consists of its levels, each followed by `!`. These texts have the order of their levels, except around a space, the one
-//! character below `!` that a key may contain: `a b!` is less than `a!`. Bounds are widened where that matters.
+//! A PartitionKey consists of its levels, each followed by `!`. These strings sort like their levels, except for a space, which is the only character
+//! below `!` that a key may contain: `a b!` is less than `a!`. Bounds are widened where this matters.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::key::{self, END};
 use crate::sql::{Sql, both, is_ordered};
 
 impl Sql {
-    /// Returns the bounds of the first level that a range of `PartitionKeys` does not fix.
+    /// Returns the bounds of the first level that a range of `PartitionKey`s does not fix.
     pub(super) fn next_level(&mut self, range: &TextRange, fixed: &[String], depth: usize) -> Option<String> {
         let name = NAMES.get(fixed.len()).filter(|_| fixed.len() < depth)?;
         let place = format!("c.{name}");
@@ -39,7 +39,7 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(&place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // A level that continues the bound with a space is less than the bound with the end sign.
+            // A level that continues the bound with a space is less than the bound followed by the terminator.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             is_ordered(bound).then(|| self.ordered(&place, "<", bound)).flatten()
         });

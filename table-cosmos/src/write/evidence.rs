@@ -39,11 +39,11 @@ impl Evidence {
                 None => others += 1,
             }
         }
-        // A batch is atomic, so one item of this write is evidence for all of them.
+        // A batch is atomic, so a single item that this transaction wrote proves that all of them were written.
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }
-        // Each version of an item has a unique ETag. While the condition still holds, nothing was applied under it.
+        // Each version of an item has a unique ETag. While the condition still holds, the request has had no effect.
         let untouched = planned.iter().any(|plan| plan.condition_holds(found(plan).map(|found| &found.etag)));
         if untouched { Self::NotApplied } else { Self::Unknown }
     }

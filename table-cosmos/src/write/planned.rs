@@ -8,7 +8,7 @@ use table_core::{ETag, IfMatch, Operation, OperationKind, Result};
 use crate::item::{self, Found};
 use crate::key;
 
-/// An ETag that no item has. A write with this condition is rejected with 404 if the item is missing, and with 412 otherwise.
+/// An ETag that no item has. A write with this condition is rejected with 404 if the item does not exist, and with 412 otherwise.
 const NEVER: &str = "\"never\"";
 
 /// The verb of a request.
@@ -20,22 +20,22 @@ pub(crate) enum Verb {
     Delete,
 }
 
-/// The request of one operation. Operations that the service lacks are composed from a read and a write.
+/// The request of one operation. Operations that the service does not support are composed of a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
     pub(crate) row_key: String,
     /// The item, or `None` for a delete.
     pub(crate) body: Option<Json>,
-    /// The ETag that the item must have, in the form of requests.
+    /// The ETag that the item must have, in the form used by requests.
     pub(crate) if_match: Option<String>,
-    /// The statuses with which a rejection means that another writer changed the entity after it was read.
+    /// The statuses of a rejection which mean that another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
 /// Returns `true` if the request of an operation depends on the stored entity.
 ///
-/// A merge needs its properties. With `exact`, every unconditional change needs its ETag, and a second delivery is rejected.
+/// A merge needs the stored properties. If `exact` is `true`, every unconditional change needs the stored ETag, which makes a second delivery fail.
 pub(crate) const fn reads_first(kind: &OperationKind, exact: bool) -> bool {
     match kind {
         OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
@@ -54,7 +54,7 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
-/// Verb, body, condition and races of a request.
+/// The verb, body, condition and race statuses of a request.
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
@@ -100,7 +100,7 @@ impl Planned {
                 let (if_match, races) = conditioned(condition, stored, true);
                 let body = match stored {
                     Some(stored) if condition.accepts(&stored.etag) => merged(stored, row)?,
-                    // The service rejects it, at its position among the operations (EGT-10).
+                    // The service rejects the operation, which determines its position among the operations (EGT-10).
                     _ => body(row)?,
                 };
                 (Verb::Replace, body, if_match, races)
@@ -114,12 +114,12 @@ impl Planned {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is rejected, whatever happens between both.
+    /// Returns `true` if a second delivery of the request is rejected regardless of what happens in between.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }
 
-    /// Returns `true` if the request has a condition and the stored item still fulfils it, or can never fulfil it.
+    /// Returns `true` if the request has a condition that the stored item still satisfies or can never satisfy.
     pub(crate) fn condition_holds(&self, stored: Option<&ETag>) -> bool {
         match self.if_match.as_deref() {
             None => false,
@@ -129,7 +129,7 @@ impl Planned {
     }
 }
 
-/// Returns the condition for changing an existing entity, and the statuses of lost races.
+/// Returns the condition for changing an existing entity, and the statuses which mean that another writer was faster.
 fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
     match (condition, stored) {
         (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),

@@ -1,4 +1,4 @@
-//! Transmission of a plan as a point operation or a batch.
+//! Sending a plan as a point operation or a batch.
 
 use azure_data_cosmos::options::{
     BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions,
@@ -14,7 +14,7 @@ use crate::write::Target;
 use crate::write::planned::{Planned, Verb};
 use crate::{failure, item, key};
 
-/// The status of an operation that failed because another operation of its batch did.
+/// The status of an operation that failed because another operation in its batch failed.
 const FAILED_DEPENDENCY: u16 = 424;
 
 /// A plan that was acknowledged.
@@ -35,11 +35,11 @@ pub(super) enum Refused {
     Whole(CosmosError),
     /// No request was sent.
     Before(Error),
-    /// The response is a success that cannot be parsed.
+    /// The response indicates success but cannot be parsed.
     Acknowledged(Error),
 }
 
-/// Returns the options of every write: the vendor's client must not retry a request without a response.
+/// Returns the options of every write. They prevent the vendor's client from retrying a request without a response.
 ///
 /// Retries after 429, 449 and 403/3 are not affected, because those requests had no effect.
 fn once() -> OperationOptions {
@@ -109,7 +109,7 @@ impl CosmosTables {
         let repeated = failure::was_repeated(&answer.diagnostics());
         let results = answer.into_model().map_err(Refused::Whole)?;
         let results = results.results();
-        // A batch that was rolled back returns 207: one operation has the cause, all others 424.
+        // A batch that was rolled back returns 207: one operation has the status of the cause, and all others have 424.
         let failed = results
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);
