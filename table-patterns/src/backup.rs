@@ -1,4 +1,4 @@
-//! Backups of an embedded engine in a blob store: a full one first, then incremental ones.
+//! Backups of an embedded engine in a blob store: first a full backup, then incremental ones.
 //!
 //! # Context
 //! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to
@@ -11,7 +11,7 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are the same as those of `Engine::backup`, byte for byte. A folder may be uploaded by other tools, and a prefix downloaded.
+//! The files are the same as those of `Engine::backup`, byte for byte. Other tools may upload such a folder, or download a prefix.
 //!
 //! # Guarantee
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
@@ -19,19 +19,19 @@
 //!   the new one. Call `back_up` again to complete it.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset. A partly restored folder that
 //!   contains row files is refused by `Engine::open`.
-//! - `FolderNotOurs` is returned if the prefix contains other blobs, a backup of another engine, or a backup of this engine that is newer
-//!   than a state restored since.
+//! - `FolderNotOurs` is returned if the prefix contains other blobs, a backup of another engine, or a backup of this engine that is newer than the
+//!   state to which this engine was restored.
 //!
 //! # Cost
-//! A backup takes three requests (two reads and a list), one for each new and each removed row file (more for files above 8 MiB), and one
-//! for `BASE`. A file has about 16 MiB. Uploaded files are not read back. Files of an earlier backup are compared by length only.
+//! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one for `BASE`. A
+//! file has a size of about 16 MiB. Uploaded files are not read back. Files of an earlier backup are compared by length only.
 //!
 //! # Bounds
-//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A restore needs disk space for the
-//! rows once.
+//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A restore needs disk space for one copy of
+//! the rows.
 //!
 //! # When not to
-//! For a cloud account, which has its own replication. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Not needed for a cloud account, which has its own replication. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -106,7 +106,7 @@ impl BlobBackup {
     /// Backs up everything that was acknowledged before the call. Row files of the previous backup are not sent again.
     ///
     /// # Errors
-    /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot follow.
+    /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot replace.
     /// - `Corrupted` if a row file of the engine cannot be read.
     /// - Any error of `Engine::checkpoint` or of the blob store.
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
@@ -136,7 +136,7 @@ impl BlobBackup {
         if earlier.as_deref() != Some(&base) {
             self.write(BASE, base).await?;
         }
-        // IMPORTANT: only after `BASE` is replaced. Until then the previous backup needs these files.
+        // IMPORTANT: removed only after `BASE` has been replaced. Until then, the previous backup needs these files.
         let obsolete = |name: &&String| name.ends_with(ROWS) && files.iter().all(|file| file.name != **name);
         for name in there.keys().filter(obsolete) {
             let path = self.path(name);
@@ -156,7 +156,7 @@ impl BlobBackup {
     /// - `Corrupted` with the file and the offset; `BlobNotFound` if a file is missing.
     /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error of the blob store.
     ///
-    /// After an error, a folder that already contains row files is refused by `Engine::open`: empty it before the next attempt.
+    /// After an error, a folder that already contains row files is refused by `Engine::open`; empty it before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {
         let (Some(manifest), Some(base)) = (self.read(MANIFEST).await?, self.read(BASE).await?) else {
             return Err(Error::of(BackupFault::NoBackup(self.prefix.to_string())));

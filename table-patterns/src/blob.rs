@@ -1,7 +1,7 @@
 //! Blobs in addition to tables: any `object_store`, and keys as blob names.
 //!
-//! The patterns take an `Arc<dyn ObjectStore>` of the `object_store` crate, which is re-exported here: a local folder, memory, Azure, and
-//! others, by the features of that crate. Without the feature `blobs` the module has only the address of a blob, [`BlobRef`].
+//! The patterns take an `Arc<dyn ObjectStore>` of the `object_store` crate, which is re-exported here. Depending on the features of that crate, it is
+//! a local folder, memory, Azure, or another store. Without the feature `blobs`, this module only contains the address of a blob, [`BlobRef`].
 
 #[cfg(feature = "blobs")]
 mod error;

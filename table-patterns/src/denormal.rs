@@ -11,22 +11,22 @@
 //! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
 //! | the source's | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
-//! The digits are the first 128 bits of the SHA-256 of relation, table, PartitionKey and RowKey of the holder, each followed by U+0000. A
-//! change of the source therefore finds its copies by one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like
+//! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the holder, each followed by
+//! U+0000. A change of the source therefore finds its copies by one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like
 //! the rows of the outbox.
 //!
-//! A [`Denormal`] declares the source, the holder and the copied properties. Both structs name it, by `#[entity(copied_by(…))]` and
-//! `#[entity(copies_from(…))]`. Every verb of every handle on them, [`Entities`](crate::Entities), then maintains the copies.
+//! A [`Denormal`] declares the source, the holder and the copied properties. Both structs declare it, by `#[entity(copied_by(…))]` and
+//! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
 //!
 //! # Guarantee
-//! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them: a write of a holder takes their
-//!   values from the source.
-//! - Within one partition of one table, source and copies change in one entity group transaction, under the `ETag` of each: never one
-//!   without the other (PAT-DEN-2). A holder that adds a reference is written only if the source still has the version that was copied.
-//! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the
-//!   change, and each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or
-//!   concurrent, and whichever process dies at any point. A holder is read before its source and written under its `ETag`, and each change
-//!   of a source writes every holder. A slow writer therefore never writes last: `docs/convergence.md`.
+//! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write of a holder reads their values from
+//!   the source.
+//! - Within one partition of one table, source and copies change in one entity group transaction, each under its `ETag`, so neither changes without
+//!   the other (PAT-DEN-2). A holder that adds a reference is written only if the source still has the version that was copied.
+//! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
+//!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and
+//!   regardless of which process dies at which point. A holder is read before its source and written under its `ETag`, and each change of a source
+//!   writes every holder. An outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a referenced source is refused, or its
 //!   holders are [cleared](OnDelete).
 //!
@@ -45,22 +45,22 @@
 //! A reference is a row of some 200 bytes in the partition of the source.
 //!
 //! # Bounds
-//! - One transaction takes the source and 99 holders (EGT-2), of 4 MiB together. If the partition has more holders, the outbox updates all
+//! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total. If the partition has more holders, the outbox updates all
 //!   of them.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
-//! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source that thousands of new holders refer to at one
-//!   time is a hot spot.
+//! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source to which thousands of new holders refer at the same time
+//!   is a hot spot.
 //! - Chains are not supported: a type that holds copies cannot be the source of others.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
-//! - A program cannot leave out a relation: an undeclared relation cannot be implemented, and a plain write of either type does not
-//!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads
-//!   sources and holders when it is committed.
+//! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either type does not
+//!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads sources and
+//!   holders when it is committed.
 //! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded. If a reference is added while its source
 //!   is deleted, the worker clears it later.
 //!
 //! # When not to
-//! If the source changes more often than its holders are read: read both, in parallel. If a holder has a list of sources: use an
+//! If the source changes more often than its holders are read, read both in parallel instead. If a holder has a list of sources, use an
 //! [index](crate::index), or parts [under one parent](crate::relation).
 //!
 //! ```
@@ -156,7 +156,7 @@ pub(crate) use relations::{Copies, keeping};
 
 /// A relation: the properties that are copied from a source into the holders that refer to it.
 ///
-/// The functions are pure. A type may hold copies by several relations, and be the source of several.
+/// The functions are pure. A type may be the holder in several relations, and the source in several.
 #[diagnostic::on_unimplemented(
     message = "[T185] `{Self}` is not a relation",
     label = "`gives` and `holds` name types that implement `Denormal`",
@@ -167,12 +167,12 @@ pub trait Denormal: Sized + 'static {
     type Source: Entity + Gives<Self>;
     /// The entity that has the copies among its properties. It declares the relation by `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
-    /// The copied values. A change of the source that leaves them equal writes no holder.
+    /// The copied values. If a change of the source does not affect them, no holder is written.
     type Copied: PartialEq;
 
     /// The name of the relation in its reference rows. It must not change after references were written.
     const NAME: &'static str;
-    /// The treatment of holders when their source is deleted.
+    /// Determines what happens to holders when their source is deleted.
     const ON_DELETE: OnDelete = OnDelete::Refuse;
 
     /// Returns the source that a holder refers to, computed from its other properties.
@@ -188,7 +188,7 @@ pub trait Denormal: Sized + 'static {
     fn clear(holder: &mut Self::Holder);
 }
 
-/// The treatment of holders when their source is deleted, declared as [`Denormal::ON_DELETE`].
+/// The effect on holders when their source is deleted, declared as [`Denormal::ON_DELETE`].
 ///
 /// ```
 /// use table_patterns::denormal::OnDelete;

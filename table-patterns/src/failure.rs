@@ -1,15 +1,15 @@
-//! Classification of errors, for every pattern that retries, sets work aside, or continues without an item.
+//! Classification of errors, for all patterns that retry, set work aside, or continue without an item.
 
 use table_core::error::{Error, ErrorCode};
 
-/// The consequence of an error for the failed work.
+/// What an error means for the failed work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A failure of the store, the network or a credential, or contention. The same work succeeds later, and never becomes poison.
+    /// A failure of the store, the network or a credential, or contention. The same work can succeed later, and never becomes poison.
     Outage,
-    /// The work needs a newer program. It is left to that program, and never becomes poison.
+    /// The work requires a newer program. It is left to such a program, and never becomes poison.
     Newer,
-    /// The work itself is invalid. It is set aside after some attempts.
+    /// The work itself is invalid. It is set aside as poison after several attempts.
     Lasting,
 }
 

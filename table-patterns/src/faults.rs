@@ -1,4 +1,4 @@
-//! A fault-injecting store for tests: it fails on demand, counts requests and returns short pages.
+//! A fault-injecting store for tests, which fails on demand, counts requests and returns short pages.
 
 mod blobs;
 mod unordered;
@@ -35,19 +35,19 @@ pub(crate) enum Call {
 
 /// The outcome of a request.
 pub(crate) enum Fault {
-    /// The request is answered.
+    /// The request is answered normally.
     None,
     /// The request fails and has no effect.
     Before(ErrorCode),
-    /// The request is done, and its response is lost (CON-11).
+    /// The request takes effect, but its response is lost (CON-11).
     After(ErrorCode),
-    /// Another writer acts first.
+    /// Another writer acts before the request.
     Meanwhile(Box<dyn FnOnce() + Send>),
 }
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 
-/// A store with a script, which is called before each request with the number of the request.
+/// A store with a script. The script is called before each request, with the number of the request.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
@@ -79,7 +79,7 @@ impl<S: TableStore> FaultyStore<S> {
         *self.script.lock().unwrap() = Box::new(script);
     }
 
-    /// Makes the request with this number fail without effect; all others are answered.
+    /// Makes the request with this number fail without effect. All other requests are answered.
     pub(crate) fn fail_at(&self, number: usize) {
         let fault =
             move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None };

@@ -14,7 +14,7 @@ use crate::index::Indexes;
 use crate::outbox::Outbox;
 use crate::participant::{Participant, Participants, WithParticipants};
 
-/// Returns `true` if an index lies in another partition or table.
+/// Returns `true` if an index is in another partition or table.
 pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     let mut rest = indexes;
     while let [index, after @ ..] = rest {
@@ -26,7 +26,7 @@ pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     false
 }
 
-/// Returns `true` if a change of an entity is followed by changes in other partitions: of its indexes, or of copies.
+/// Returns `true` if a change of an entity leads to changes in other partitions, either of indexes or of copies.
 const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }
@@ -50,10 +50,10 @@ where
 
 /// Creates entity handles. Implemented for every [`TableStore`].
 pub trait EntityStore: TableStore + Clone + 'static {
-    /// Returns the handle on the table that the schema of `E` names, with everything that `E` declares. Sends no request.
+    /// Returns the handle on the table in the schema of `E`, with everything that `E` declares. Sends no request.
     ///
-    /// Compiles only for entities whose indexes all lie in their own partition, and that neither give nor hold copies. Other entities need
-    /// an outbox (PAT-EC-8): use [`entities_through`](Self::entities_through).
+    /// Compiles only for entities whose indexes are all in their own partition, and that are neither sources nor holders of copies. Other entities
+    /// need an outbox (PAT-EC-8): use [`entities_through`](Self::entities_through).
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -113,7 +113,7 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>>
     }
 }
 
-/// Creates a handle from an outbox, in the store of the outbox. The outbox records changes in other partitions and tables.
+/// Creates a handle from an outbox, on the store of the outbox. The outbox records changes in other partitions and tables.
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + 'static> From<Outbox<S, Q>>
     for Entities<E, S, Outbox<S, Q>>
 {

@@ -1,8 +1,8 @@
-//! Large entities: values in blobs, with their addresses in the entity (PAT-LARGE).
+//! Large entities: values are stored in blobs, and their addresses in the entity (PAT-LARGE).
 //!
 //! # Context
-//! For values that would take an entity over 1 MiB, or that most readers do not need: an employee's photo (PAT-LARGE-1). Each value is a
-//! `#[blob]` field of a struct that derives [`Large`](derive@Large).
+//! This pattern is for values that would make an entity exceed 1 MiB, or that most readers do not need, such as an employee's photo (PAT-LARGE-1).
+//! Each value is a `#[blob]` field of a struct that derives [`Large`](derive@Large).
 //!
 //! # Key layout
 //! | where | name | content |
@@ -11,31 +11,31 @@
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_5f0c…` | the value |
 //! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark: at this time the collector first found that no entity names the blob |
 //!
-//! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field:
-//! fields can be renamed, and the collector keeps a blob that any property of the entity names.
+//! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field: fields can
+//! be renamed, and the collector keeps a blob if any property of the entity contains its address.
 //!
 //! # Guarantee
-//! - No entity names a missing blob (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and it is removed a [grace
-//!   period](LargeTable::grace) after the last entity that named it changed.
-//! - A reader sees either the old value or the new one, complete. One write changes the addresses in the entity, for all blobs that one
-//!   call uploads. A reader that holds an older entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
-//! - A stale address is never written back: an entity that was read earlier keeps its other blobs only under its `ETag`.
+//! - No entity refers to a missing blob (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is removed only a [grace
+//!   period](LargeTable::grace) after the last entity that referred to it has changed.
+//! - A reader sees either the old value or the new one, complete. One write changes the addresses in the entity, for all blobs that one call uploads.
+//!   A reader that has an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
+//! - A stale address is never written back, because an entity that was read earlier keeps its other blobs only if its `ETag` still matches.
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
-//! - A crash can leave a blob that no entity names. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
-//!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. The
-//!   remaining assumption is that a single write of an entity arrives within the other half.
+//! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
+//!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. The remaining
+//!   assumption is that a single write of an entity arrives within the second half.
 //!
 //! # Cost
-//! A write takes the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity is one request. Each
-//! of its blobs is another request, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed.
-//! A collection lists the blobs and reads the entity of each blob that is older than the grace period.
+//! A write consists of the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity is one request. Each of
+//! its blobs is another request, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A collection
+//! lists the blobs and reads the entity of each blob that is older than the grace period.
 //!
 //! # Bounds
-//! Memory: one part of an upload, 8 MiB. Names: the limits of the blob store, for example 1,024 characters at Azure and 255 characters per
-//! segment in most file systems. The store refuses longer keys.
+//! An upload holds one part of 8 MiB in memory. Names are limited by the blob store, for example to 1,024 characters on Azure and to 255 characters
+//! per segment in most file systems. The store refuses longer keys.
 //!
 //! # When not to
-//! For values of some KiB that are always read: keep them in the entity. For many small values: use [a series](crate::series).
+//! Keep values of a few KiB that are always read in the entity itself. For many small values, use [a series](crate::series).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -97,7 +97,7 @@ pub use table_derive::Large;
 
 /// An entity with the addresses of blobs. Implemented by `#[derive(Large)]`.
 ///
-/// A manual implementation is needed only for addresses that are not separate fields:
+/// A manual implementation is only needed if the addresses are not separate fields:
 ///
 /// ```
 /// use table_patterns::Entity;

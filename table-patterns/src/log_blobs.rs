@@ -1,34 +1,34 @@
 //! Log data in blobs named by time (PAT-ANTI-2).
 //!
 //! # Context
-//! Log lines are written all the time and rarely read, by time range. In a table, either one partition takes every write, or every read
-//! queries all partitions. In blobs that are named by hour, they cost one request per block and are found by a name prefix.
+//! Log lines are written continuously, and are rarely read, by time range. In a table, either one partition takes every write, or every read queries
+//! all partitions. In blobs that are named by hour, log lines cost one request per block and are found by a name prefix.
 //!
 //! # Key layout
 //! | blob | metadata |
 //! |---|---|
 //! | `queue/2014/07/31/1800/000001.log`: service, date, hour, counter (LOG-2) | `StartTime`, `EndTime`, `LogType`, `LogVersion` (LOG-4) |
 //!
-//! Lines end with LF, and fields are separated by `;` (LOG-6): version, instant, kind, id, and the fields of the line. A field that
+//! Lines end with LF, and fields are separated by `;` (LOG-6): the version, the instant, the kind, the id, and the fields of the line. A field that
 //! contains `;`, a quote, an angle bracket, an ampersand or a line break is quoted and HTML-encoded, and decoded when read.
 //!
 //! # Guarantee
-//! - A flushed line is read exactly once, even if the response of the flush was lost and its block was written again: the block is
-//!   identical, and lines have ids (LOG-6). Several processes can write the log of one service: a blob name is created, never overwritten.
-//! - Unflushed lines are in memory, and lost with the process. [The caller sets](LogWriter::flush_at) their number: small blocks cost more
-//!   requests, large blocks risk more lines.
-//! - A line is in the folder of its hour or of the next hour: a block spans at most an hour and lies in the hour of its last line (LOG-3),
+//! - A flushed line is read exactly once, even if the response of the flush was lost and its block was written again: the block is identical, and
+//!   lines have ids (LOG-6). Several processes can write the log of the same service, because blobs are only created and never overwritten.
+//! - Unflushed lines are in memory, and lost with the process. [The caller determines](LogWriter::flush_at) their number: smaller blocks cost more
+//!   requests, and larger blocks risk more lines.
+//! - A line is in the folder of its hour or of the next hour: a block spans at most an hour and is stored in the hour of its last line (LOG-3),
 //!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!
 //! # Cost
-//! One request per block, and one listing when a writer begins an hour. A read takes one listing per hour and one request per blob. The
+//! A write takes one request per block, and one listing when a writer begins an hour. A read takes one listing per hour and one request per blob. The
 //! content is skipped if the metadata excludes matching lines.
 //!
 //! # Bounds
-//! 1,000,000 blobs per hour and service. Stores without metadata (a local folder) are supported: reads then download every blob.
+//! At most 1,000,000 blobs per hour and service. Stores without metadata (a local folder) are supported: reads then download every blob.
 //!
 //! # When not to
-//! If single entries are looked up by key, or the newest are read often: use [a log tail](crate::log_tail).
+//! If single entries are looked up by key, or the newest entries are read often, use [a log tail](crate::log_tail).
 //!
 //! ```
 //! use std::sync::Arc;

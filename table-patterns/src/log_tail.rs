@@ -1,8 +1,8 @@
 //! Log tail: the newest events of a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events are appended, and mostly the newest are read: expense claims, alarms, page views. A table returns the first n rows of a partition
-//! at the cost of n rows, for any length of the partition. The newest event must therefore come first (PAT-LOG-1).
+//! Events such as expense claims, alarms and page views are appended, and usually the newest ones are read. A table returns the first n rows of a
+//! partition at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |
@@ -10,25 +10,25 @@
 //! | the owner of the log, `000123` | [`LogStamp`]: inverted ticks and a tie breaker, `2519936321678765432_fffffffe00000007` |
 //!
 //! # Guarantee
-//! - No event overwrites another: [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie
-//!   breaker, which contains the event's number at its writer and the writer's random number (PAT-LOG-4).
-//! - Order: by tick, the latest first. Within a tick the events of one [`LogTail`] and its clones are in the order of their appends, the
+//! - No event overwrites another: [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie breaker,
+//!   which contains a random number of the writer and the number of the event at this writer (PAT-LOG-4).
+//! - Events are ordered by tick, the latest first. Within a tick, the events of one [`LogTail`] and its clones are ordered by their appends, the
 //!   latest first. Events of different writers have different keys, in arbitrary order.
-//! - The stamps of one [`LogTail`] never go back, even if its clock does.
-//! - After a lost response the event is looked up (CON-11): either it is stored once, or the error reports an unknown outcome.
+//! - The stamps of one [`LogTail`] never decrease, even if its clock does.
+//! - After a lost response, the event is looked up (CON-11): either it is stored exactly once, or the error reports that the outcome is unknown.
 //! - A [`Follow`] returns each event once, the oldest first, if its append took no longer than the settling time.
 //!
 //! # Cost
-//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. A poll of an up-to-date follower
-//! is one request per partition. A follower that is behind needs a few more, because it must find the oldest event that it missed.
+//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. A poll by an up-to-date follower takes one
+//! request per partition. A follower that is behind needs a few more, because it must find the oldest event that it missed.
 //!
 //! # Bounds
-//! A partition has a limited throughput (PAT-LOG-5): 2,000 entities per second at the service. For more, add a `bucket(stamp, n)` to the
-//! partition key: appends are spread over n partitions, and every read queries all n and merges the results.
+//! A partition has a limited throughput (PAT-LOG-5): 2,000 entities per second on the service. For more, add a `bucket(stamp, n)` to the partition
+//! key: appends are spread over n partitions, and every read queries all n and merges the results.
 //!
 //! # When not to
-//! For log lines that are rarely read, by time range: [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that are deleted
-//! together by age: use [one table per period](crate::periods) (PAT-HVD).
+//! For log lines that are rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that are deleted
+//! together by age, use [one table per period](crate::periods) (PAT-HVD).
 //!
 //! ```
 //! use table_patterns::log_tail::{LogStamp, LogTail};
@@ -73,7 +73,7 @@ pub use follow::Follow;
 pub use read::{LogSlice, WholePartitions};
 pub use stamp::{Inverted, LogStamp};
 
-/// A table of events, the newest first in each partition.
+/// A table of events, with the newest event first in each partition.
 ///
 /// The RowKey of `E` must end with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` if other types share the
 /// partition. Other `RowKey`s do not compile. Clones share the writer, and therefore the order of their appends.
@@ -108,7 +108,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the text before the stamp in every RowKey.
+    /// Returns the string before the stamp in every RowKey.
     fn prefix() -> String {
         let literal = |piece: &KeyPiece| match piece {
             KeyPiece::Literal(text) => Some(*text),
@@ -118,7 +118,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
     }
 }
 
-/// Returns `true` if a RowKey consists of literals and a final stamp.
+/// Returns `true` if a RowKey consists of literals followed by a stamp.
 const fn is_log(schema: &EntitySchema) -> bool {
     let mut pieces = schema.row_key;
     while let [KeyPiece::Literal(_), rest @ ..] = pieces {

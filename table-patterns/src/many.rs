@@ -1,4 +1,4 @@
-//! Reads of many keys: adjacent keys by pages where the store answers in order, all others by point queries.
+//! Reads of many keys: adjacent keys are read by pages if the store returns rows in order, and all others by point queries.
 
 use std::ops::Bound;
 
@@ -10,12 +10,12 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The smallest number of ascending keys in a partition that is read by pages.
+/// The minimum number of ascending keys in a partition that are read by pages.
 const SOME: usize = 8;
-/// The ratio of rows in a page to keys: both the page size per requested key, and the most rows read per key found. Rows in between then
-/// cost no more than the keys.
+/// The ratio of rows in a page to keys: both the page size per requested key, and the maximum number of rows read per key found. This bounds the cost
+/// of rows between the keys to that of the keys.
 const AROUND: usize = 2;
-/// The largest number of rows in a page.
+/// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
 /// Reads the rows of keys, in the order of the keys; `None` for a key without a row.

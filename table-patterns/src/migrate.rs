@@ -1,36 +1,35 @@
 //! Migration: copies a table to another store, resumable and verified (DQ-12, PAGE-7).
 //!
 //! # Context
-//! A table that was developed on the embedded engine moves to a cloud account, or back. The two stores share no transaction, the copy takes
-//! long, and the process may end in the middle of it.
+//! A program that was developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes
+//! long, and the process may end before the copy is complete.
 //!
 //! # Key layout
-//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get another name
-//! ([`Migration::into_table`]). Every row is copied, including the rows of an [outbox](crate::outbox): the migration does not depend on
-//! schemas. An intent keeps the Timestamp of its change as its `Version`, which preserves the order of changes at the target.
+//! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get another name ([`Migration::into_table`]).
+//! Every row is copied, including the rows of an [outbox](crate::outbox), because the migration does not depend on schemas. An intent keeps the
+//! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!
 //! # Guarantee
-//! - When [`Migration::step`] returns `false`, the target contains every row that was in the source during the whole copy and did not
-//!   change.
+//! - When [`Migration::step`] returns `false`, the target contains every row that was in the source during the whole copy without being changed.
 //! - A page is written before it is counted in [`Migration::position`]. A program that stores the position after each step can be
 //!   interrupted at any point: the current page is written again, which changes nothing.
 //! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It is equal for the same rows in any order.
-//! - A row that the target cannot hold, for example one over its limits, is an error and is never skipped.
+//! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
 //! # Cost
-//! A read per 1,000 rows; a write per 100 rows of one partition, at least one per partition in a page. A verification reads both tables
-//! once.
+//! A copy takes one read per 1,000 rows, and one write per 100 rows of a partition, with at least one write for each partition in a page. A
+//! verification reads both tables once.
 //!
 //! # Bounds
-//! - Stop the writers of the source first: the copy misses rows that are written behind the position. The checksums then differ. Another
-//!   copy from the beginning transfers additions and changes, but rows that were deleted meanwhile remain in the target.
+//! - Stop the writers of the source first, because the copy misses rows that are written before its position, and the checksums then differ. Another
+//!   copy from the beginning transfers additions and changes, but rows that were deleted in the source since remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
-//! - Schemas are stored in a separate table, `TablesLayouts`: `create_if_missing` of the entity writes it at the target.
+//! - Schemas are stored in a separate table, `TablesLayouts`, which `create_if_missing` of the entity writes in the target.
 //! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
-//! Between two folders of the engine: copy the folder. To follow a table that is being written: use [a log](crate::log_tail), which has an
-//! order that can be followed. To change a schema during the copy: read one type and write the other.
+//! To copy between two folders of the engine, copy the folder. To follow a table that is being written, use [a log](crate::log_tail), whose order can
+//! be followed. To change a schema during the copy, read one type and write the other.
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
@@ -102,7 +101,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { source, target, into, page: None, concurrency: CONCURRENCY, position }
     }
 
-    /// Sets the name of the target table, which allows both tables to be in one store.
+    /// Sets the name of the target table, which allows both tables to be in the same store.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {
         Self { into: name, ..self }
@@ -138,7 +137,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         &self.position
     }
 
-    /// Copies the next page. Returns `true` if more pages follow. The first step creates the target table if it is missing.
+    /// Copies the next page. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
     ///
     /// # Errors
     /// Any error of either store. The position does not change, and the step can be repeated.

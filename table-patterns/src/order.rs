@@ -1,11 +1,11 @@
-//! Order of changes by their Timestamps, checked before guarded steps rely on it.
+//! The order of changes by their Timestamps, which is checked before guarded steps rely on it.
 
 use std::time::Duration;
 
 use table_core::error::{Error, ErrorCode, Fault, Result};
 use table_core::store::TableStore;
 
-/// Guarded steps without versions on a store whose Timestamps do not order changes.
+/// The error for guarded steps without versions on a store whose Timestamps do not order changes.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "guarded steps are ordered by the Timestamps of their changes, but this store gives them in steps of {step:?}; number the \
@@ -21,12 +21,12 @@ impl Fault for Unordered {
     }
 }
 
-/// Returns `true` if the Timestamps of a store tell the later of two changes.
+/// Returns `true` if the Timestamps of a store determine which of two changes is later.
 pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Refuses guarded steps without versions if Timestamps do not order changes.
+/// Refuses guarded steps without versions on a store whose Timestamps do not determine the order of changes.
 ///
 /// # Errors
 /// `Unsupported` (ETAG-6) for a store with coarse Timestamps.

@@ -1,4 +1,4 @@
-//! Outbox: changes for other partitions, recorded as intents in the transaction of a change (PAT-EC-8).
+//! Outbox: changes for other partitions, recorded as intents in the transaction of the original change (PAT-EC-8).
 //!
 //! # Context
 //! A copy in another partition, a counter in another table or a document in a search index must follow a change. A message that is sent
@@ -11,35 +11,32 @@
 //! | the table of a target | the partition of the target | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and a bucket of 16 | the partition | `Table`: String |
 //!
-//! `Attempts` counts the started attempts. Until `NotBefore`, in [ticks](table_core::ticks), workers ignore the row: either a worker has
-//! claimed it under the identifier in `Claim`, or an attempt failed and the next one is delayed. `Prompted` is the time at which a sweep
-//! last sent a message for the row.
+//! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row, because a worker has
+//! claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Prompted` is the time at which a sweep last
+//! sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
-//! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`, or the same with `InsertOrMerge`, or
-//! `DeleteIfExists` without `Row`. `Row` is the base64 text of the encoded row. A step for a handler is
-//! `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a [message](Message) with its name, its version and its JSON text. Steps of patterns
-//! have no version.
+//! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`, or the same with `InsertOrMerge`, or `DeleteIfExists`
+//! without `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a
+//! [message](Message) with its name, its version and its JSON. Steps of patterns have no version.
 //!
-//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all others of their partition. Typed writes refuse
-//! them, and typed reads skip them. The rows lie in the partitions of the changes: the outbox is spread like the changes, and is not a hot
-//! spot.
+//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all others of their partition. Typed writes refuse them, and
+//! typed reads skip them. The rows are in the partitions of the changes, so the outbox is spread like the changes and is not a hot spot.
 //!
 //! # Guarantee
-//! Either both the change and its intent are written, or neither. Every intent is eventually done at least once: immediately by a message,
-//! or by a [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see
-//! [`guard`].
+//! Either both the change and its intent are written, or neither. Every intent is eventually performed at least once: immediately by a message, or by
+//! a [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
 //!
 //! # Cost
-//! One more row in the transaction, with the text of the intent; one upsert per hour and partition for the registry; one message. For the
-//! costs of workers see [`work`](crate::work).
+//! An intent costs one more row in the transaction, one upsert per hour and partition for the registry, and one message. For the costs of workers see
+//! [`work`](crate::work).
 //!
 //! # Bounds
-//! The text of an intent has at most 960 KiB. A row in a step counts four thirds of its bytes. An intent is one of the transaction's 100
-//! operations and counts towards its 4 MiB.
+//! The JSON of an intent has at most 960 KiB. A row in a step takes four thirds of its size. An intent is one of the transaction's 100 operations and
+//! counts towards its 4 MiB.
 //!
 //! # When not to
-//! If the target is in the partition of the change: write it in the same transaction. If the work is not triggered by a write: use
+//! If the target is in the partition of the change, write it in the same transaction. If the work is not triggered by a write, use
 //! [`Outbox::enqueue`].
 
 pub(crate) mod fault;

@@ -1,32 +1,31 @@
-//! Participants: application code that adds rows to each write of an entity, in its transaction.
+//! Participants: application code that adds rows to each write of an entity, in the same transaction.
 //!
 //! # Context
-//! An audit row for each change, a counter, a message to another system: rows that must be written *with* an entity, by every verb, and
-//! never without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and steps
-//! elsewhere. The write path calls it: it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if
-//! another writer was faster.
+//! An audit row for each change, a counter, or a message to another system must be written *with* an entity, by every kind of write, and never
+//! without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and steps elsewhere. The write
+//! path calls it: it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if another writer was faster.
 //!
 //! # Laws
-//! - Pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called once per
-//!   attempt, and a result that is not written has no effect.
-//! - Its rows are in the partition of the entity, are not the entity itself, and are not entities with declarations.
-//! - Its steps are idempotent: see [`Step`].
+//! - A participant is pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
+//!   once per attempt, and a result that is not written has no effect.
+//! - The rows are in the partition of the entity, are not the entity itself, and are not entities with declarations.
+//! - The steps are idempotent; see [`Step`].
 //! - The result for `(old, new)` undoes the result for `(_, old)`: rows of an old value are removed, or kept as a record.
 //!
 //! # Guarantee
-//! Rows and steps are written together with the entity or not at all. This holds for every verb of a [handle](crate::Entities) with the
+//! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the
 //! participant, including bulk inserts and [units](crate::unit). If a row is refused, the write fails, and the error names the participant.
 //!
 //! # Cost
-//! One operation per row, and one for all steps of an entity. A verb reads the entity first, as for indexes.
+//! A write takes one more operation per row, and one for all steps of an entity. It reads the entity first, as for indexes.
 //!
 //! # Bounds
-//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change entities and do not
-//! call participants. A participant is attached to a store: a program that does not attach it writes without it. Rules for all programs
-//! belong into the declaration of the struct.
+//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change entities and do not call
+//! participants. A participant is attached to a store: a program that does not attach it writes without it. Rules for all programs belong in the
+//! declaration of the struct.
 //!
 //! # When not to
-//! For another key of the same entity: use an [index](crate::index). To follow every change in order: use the [feed](crate::feed).
+//! To find an entity by another key, use an [index](crate::index). To follow every change in order, use the [feed](crate::feed).
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -97,7 +96,7 @@ use crate::outbox::Step;
 pub(crate) use attach::Participants;
 pub use attach::WithParticipants;
 
-/// A pattern that adds rows to the writes of entities `E`: see [the module](self) for its laws.
+/// A pattern that adds rows to the writes of entities `E`. For its laws see [the module](self).
 pub trait Participant<E>: Send + Sync {
     /// Returns the name, which appears in errors and in descriptions of transactions.
     fn name(&self) -> &'static str;
@@ -106,7 +105,7 @@ pub trait Participant<E>: Send + Sync {
     /// exist.
     ///
     /// # Errors
-    /// Any error of [`Changes`] or of the participant; the entity is then not written.
+    /// Any error of [`Changes`] or of the participant, in which case the entity is not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 
@@ -159,7 +158,7 @@ impl Changes {
         self.pace.now()
     }
 
-    /// Returns a new random identifier of 32 hexadecimal digits.
+    /// Returns a new random identifier with 32 hexadecimal digits.
     #[must_use]
     pub fn id(&self) -> String {
         Uuid::new_v4().simple().to_string()
@@ -168,7 +167,7 @@ impl Changes {
     /// Adds a row that must not exist (INS-1).
     ///
     /// # Errors
-    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row lies in another partition; any error of encoding the row.
+    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; any error of encoding the row.
     pub fn insert<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::Insert(row.to_row()?);
         self.write(row.key_of()?, kind)
@@ -191,7 +190,7 @@ impl Changes {
         self.write(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Adds an operation on a row of the partition, for patterns with their own row format.
+    /// Adds an operation on a row of the partition, for patterns that have their own row format.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push((self.by, operation));
     }
@@ -202,7 +201,7 @@ impl Changes {
         self.records.push(ChangeRecord { source, kind, payload: payload.into() });
     }
 
-    /// Adds a step in another partition, table or store, which a worker performs. The handle needs an [outbox](crate::outbox).
+    /// Adds a step in another partition, table or store, which is performed by a worker. The handle needs an [outbox](crate::outbox).
     pub fn add_step(&mut self, step: Step) {
         self.steps.push(step);
     }

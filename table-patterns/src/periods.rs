@@ -1,8 +1,8 @@
 //! One table per period: expired data is dropped with its table (PAT-HVD).
 //!
 //! # Context
-//! For entities that are deleted together by age: login attempts, kept for a month. Deleting them one by one costs as much as writing them.
-//! Dropping a table that contains only them costs one request, for any number of rows (PAT-HVD-1).
+//! This pattern is for entities that are deleted together by age, such as login attempts that are kept for a month. Deleting them one by one costs as
+//! much as writing them. Dropping a table that contains only them costs one request, regardless of the number of rows (PAT-HVD-1).
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey |
@@ -13,7 +13,7 @@
 //! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity is stored in the table of its instant. Outside the kept periods it is refused (`OutOfRangeInput`): a late write does not
+//! - An entity is stored in the table of its instant. Outside the periods that are kept, it is refused (`OutOfRangeInput`), so a late write does not
 //!   recreate an expired table.
 //! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If a table is missing, the first write creates it.
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be
@@ -22,14 +22,15 @@
 //!   which is the order of time if the RowKey contains the time. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write is one request. A read is at least one request per period, several concurrently. Expiry is one listing and one request per
+//! A write is one request. A read takes at least one request per period, several of them concurrently. Expiry is one listing and one request per
 //! table. If entities do not have separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
-//! Names have at most 63 characters. Reads of many periods hold a page of each: choose periods long enough that a read covers few of them.
+//! Table names have at most 63 characters. A read of many periods holds a page of each in memory, so choose periods long enough that a read covers
+//! only a few of them.
 //!
 //! # When not to
-//! If some entities of a period are kept longer than others, or most reads cover many periods.
+//! Do not use this pattern if some entities of a period are kept longer than others, or if most reads cover many periods.
 //!
 //! ```
 //! use chrono::{DateTime, Duration, Utc};
@@ -85,9 +86,10 @@ pub use tables::PeriodTables;
 
 /// An entity that is stored in the table of its period.
 ///
-/// It may declare indexes and lists in its own partition and a feed, have slots, and be written in units: [`PeriodTables::entities_of`]
-/// returns the [handle](crate::Entities) on the table of an instant, which maintains all of them. They are dropped with the table of the
-/// period. Rows elsewhere would remain: an entity with an index in another partition or table, or with copies, is refused at compile time.
+/// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units: [`PeriodTables::entities_of`]
+/// returns the [handle](crate::Entities) on the table of an instant, which maintains all of them. All of these rows are dropped with the table of the
+/// period. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with copies, is refused at
+/// compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};
@@ -112,6 +114,6 @@ pub trait Periodic: Entity + Send + Sync {
     /// The length of a period.
     const PERIOD: Period;
 
-    /// Returns the instant that determines the period. Like the key, it never changes.
+    /// Returns the instant that determines the period. Like the key, the instant must never change.
     fn instant(&self) -> DateTime<Utc>;
 }

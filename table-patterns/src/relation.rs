@@ -1,8 +1,8 @@
 //! Relationships: a parent and its parts in one partition, changed by transactions (PAT-CK-3, IMP-6).
 //!
 //! # Context
-//! One-to-one and one-to-many relationships: an employee, her badge, her reviews. In a store without foreign keys, a review can outlive its
-//! employee, or be added after she has left.
+//! This pattern is for one-to-one and one-to-many relationships, such as an employee with her badge and her reviews. In a store without foreign keys,
+//! a review can outlive its employee, or be added after she has left.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | |
@@ -14,20 +14,20 @@
 //!
 //! # Guarantee
 //! If all writers use this module, a part never exists without its parent:
-//! - [`insert_part`](OwnerTable::insert_part) writes the part and touches the parent in one transaction. It fails without a parent.
+//! - [`insert_part`](OwnerTable::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
 //! - [`delete`](OwnerTable::delete) removes the parent and all its parts in one transaction, under the version of each. A part that is
 //!   inserted in between changes the version of the parent, and the delete is retried.
 //!
 //! # Cost
-//! Inserting a part is one request with two operations; it changes the `ETag` of the parent. A delete is one range query and one
-//! transaction, repeated for each lost race.
+//! Inserting a part is one request with two operations; it changes the `ETag` of the parent. A delete is one range query and one transaction,
+//! repeated for each conflict with another writer.
 //!
 //! # Bounds
-//! A delete covers at most 100 rows including the parent (EGT-2); otherwise it is refused before anything is deleted. Inserts of parts of
-//! one parent are serialised.
+//! A delete covers at most 100 rows including the parent (EGT-2); a larger one is refused before anything is deleted. Inserts of parts of one parent
+//! are serialised.
 //!
 //! # When not to
-//! For hundreds of parts, or many concurrent writers of parts: do without the check, and delete [in batches](crate::periods), parts first.
+//! For hundreds of parts, or many concurrent writers of parts, omit the check, and delete [in batches](crate::periods), parts first.
 //!
 //! ```
 //! use table_patterns::group::{Many, One};
@@ -94,14 +94,14 @@ pub struct OwnerTable<P, G, S, O = NoOutbox> {
 }
 
 impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> OwnerTable<P, G, S, O> {
-    /// Creates a table of parents. Everything that they declare is maintained by their [handle](crate::Entities), also when they are
+    /// Creates a table of parents. Everything that the parents declare is maintained by their [handle](crate::Entities), including when they are
     /// deleted.
     #[must_use]
     pub fn new(owners: impl Into<Entities<P, S, O>>) -> Self {
         Self { table: owners.into(), retry: Retry::default(), of: PhantomData }
     }
 
-    /// Sets the back-off for deletes that lose races.
+    /// Sets the retry policy for deletes that conflict with another writer.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -154,7 +154,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
     /// # Errors
     /// - `ResourceNotFound` if the parent does not exist.
     /// - `InvalidInput` (EGT-2) if a transaction cannot delete all rows; nothing is deleted.
-    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     pub async fn delete(&self, owner: Selection<P, Point>) -> Result<usize> {
         let owner = owner.into_key()?;
         let mut race = self.retry.race("the owner or its parts");

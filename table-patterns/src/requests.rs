@@ -1,6 +1,6 @@
 //! Concurrent requests (IMP-5).
 //!
-//! The futures are boxed. The code that drives them is compiled once for each result type, and not for each caller, entity and store.
+//! The futures are boxed. The code that drives them is therefore compiled once for each result type instead of for each caller, entity and store.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -19,7 +19,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
 ) -> BoxFuture<'a, Result<Vec<T>>> {
     let (mut to_ask, mut answers) = (Some(boxed(reads)), Vec::new());
     let mut rest: Option<BoxFuture<'a, Result<Vec<T>>>> = None;
-    // An in-process store answers at once: no stream is built until a read has to wait.
+    // An in-process store answers immediately, so no stream is built until a read has to wait.
     let work = move |context: &mut Context<'_>| {
         while let Some(mut reads) = to_ask.take() {
             let Some(mut read) = reads.next() else { break };
@@ -81,7 +81,7 @@ mod tests {
         static POLLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Returns a number, and counts the calls. Number 1 fails.
+    /// Returns the number and counts the calls. Number 1 fails.
     async fn turn(number: usize) -> Result<usize> {
         POLLS.set(POLLS.get() + 1);
         if number == 1 { Err(Error::new(ErrorCode::InvalidInput, "the second")) } else { Ok(number) }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn reads_that_wait_are_under_way_together_and_their_answers_in_order() {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        // The first ones complete at once.
+        // The first reads complete immediately.
         let reads = (0..20).map(async |number: usize| {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             for _ in 0..if number < 4 { 0 } else { 2 + number % 3 } {
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(most.load(Ordering::SeqCst), 3);
     }
 
-    /// Is pending once, then ready.
+    /// A future that is pending once, then ready.
     async fn later() {
         let mut polled = false;
         poll_fn(|context| {

@@ -1,8 +1,8 @@
 //! Data series: the values of a period as properties of one entity (PAT-SER).
 //!
 //! # Context
-//! For one value per hour that is read by the day: sent messages, sensor readings. One entity per value would need 24 rows for data that is
-//! always read together, at 24 times the cost.
+//! This pattern is for values such as message counts or sensor readings, of which one is written per hour and a whole day is read at once. One entity
+//! per value would need 24 rows for data that is always read together, at 24 times the cost.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -13,26 +13,25 @@
 //!
 //! # Guarantee
 //! - [`set`](SeriesTable::set) merges one slot and leaves the others unchanged (PAT-SER-2). The last writer wins.
-//! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes under the `ETag` that it read. If another writer was
-//!   faster it retries after a [back-off](table_core::retry), a bounded number of times (PAT-SER-3). A sum that its type cannot hold is an
-//!   error.
+//! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes under the `ETag` that it read. If another writer was faster,
+//!   it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that exceeds its type is an error.
 //! - On backends that can lose responses, an increment stores an identifier. After a lost response the identifier is looked up, and the sum
 //!   is returned if it was added. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
 //!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).
 //!
 //! # Cost
-//! A whole day is one request (PAT-SER-1), and several days are one range query. Setting a slot is one merge, preceded by a read if the
-//! entity has indexes, copies or participants. An increment is a read and a merge, repeated for each lost race. On a cloud account an
-//! increment also stores its identifier, as the property `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series
-//! with no spare property stores none, and neither does a series whose increment writes other rows in its transaction.
+//! Reading a whole day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a
+//! read if the entity has indexes, copies or participants. An increment takes a read and a merge, repeated for each conflict. On a cloud account, an
+//! increment also stores its identifier, as the property `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series with no spare
+//! property stores none, and neither does a series whose increment writes other rows in its transaction.
 //!
 //! # Bounds
-//! 252 properties per entity: more slots do not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes of one entity are
-//! serialised: if many writers increment at once, give each writer a separate series and add them up when reading.
+//! An entity has at most 252 properties, and more slots do not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes of one entity
+//! are serialised, so if many writers increment at once, give each writer a separate series and add them up when reading.
 //!
 //! # When not to
-//! If single values are looked up by other criteria than their slot, or have further properties: store each as an entity. If a series is
-//! long and read as a whole: use [a blob](crate::large).
+//! If individual values are looked up by criteria other than their slot, or have further properties, store each as an entity. If a series is long and
+//! read as a whole, use [a blob](crate::large).
 //!
 //! ```
 //! use chrono::NaiveDate;
@@ -87,13 +86,13 @@ pub use row::SeriesRow;
 pub use table::SeriesTable;
 pub(crate) use table::{slot_name, sum_overflow, with_slots};
 
-/// An entity with slots in addition to its properties: values of one type, one property each.
+/// An entity with slots in addition to its properties. Slots are values of one type, each stored as one property.
 ///
 /// The entity may declare indexes, a feed and copies, like any other entity: [`SeriesTable`] uses its [handle](crate::Entities), and a
 /// [unit of work](crate::unit) takes rows with slots by [`put_series`](crate::unit::Unit::put_series). Derived rows, such as index entries
 /// and rows of views, contain only the properties of the entity. Reading a slot through an index does not compile.
 pub trait Series: Entity {
-    /// The type of a slot's value: `i32` for counts, `f64` for measurements. Not an `Option`: an empty slot has no property.
+    /// The type of a slot's value: such as `i32` for counts or `f64` for measurements. It is not an `Option`, because an empty slot has no property.
     type Value: Property;
     /// The names of the slots, in order: [`HOURS`], or names generated by [`slot_names!`](crate::slot_names).
     const SLOTS: &'static [&'static str];

@@ -11,16 +11,16 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::handler::Delivery;
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings the index entries or copies of an entity in another partition or table in line with the current entity. Returns the number of
-    /// rows written. Call it at least once for each recorded change; it is idempotent.
+    /// Brings the index entries or copies of an entity in another partition or table in line with the current entity. Returns the number of rows
+    /// written. Call this function at least once for each recorded change. It is idempotent.
     ///
-    /// `docs/convergence.md` explains why it converges. Here the order of two changes of an index is not known. The guard of each key is
-    /// therefore read before the entity and written with the entry: of two calls that settle one key, the call with the older entity fails.
-    /// A worker also knows the number of the change, which detects stale reads.
+    /// `docs/convergence.md` explains why this converges. The order of two changes of an index is not known here. The guard of each key is therefore
+    /// read before the entity, and written together with the entry: if two calls settle the same key, the one with the older entity fails. A worker
+    /// also knows the number of the change, which detects stale reads.
     ///
     /// # Errors
-    /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent. The change stays recorded,
-    ///   and a person must resolve it (PAT-EC-4).
+    /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent. The change stays recorded and must be
+    ///   resolved manually (PAT-EC-4).
     /// - `IndexListFull` (PAT-IX-4).
     /// - Any error of the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     ) -> Result<usize> {
         if let Derived::Index(index) = &change.of {
             let is_genuine = call.is_none_or(|call| call.is_genuine);
-            // IMPORTANT: the version in a record of a foreign writer is not trustworthy, and is not stored in a guard.
+            // IMPORTANT: the version in a record by a foreign writer is not trustworthy, so it is not stored in a guard.
             let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
             return self.settle_index(index, change, (generation, is_genuine)).await;
         }

@@ -1,8 +1,8 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? On the rows of the entities each question is a scan.
-//! A view is another table, laid out for the question, that follows the rows: the read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? On the rows of the entities, each of these questions requires a
+//! scan. A view is another table whose layout answers such a question, and which follows the rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -17,8 +17,8 @@
 //! | a partition of the source | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
 //!
-//! The digits are the first 128 bits of the SHA-256 of PartitionKey and RowKey of the source, each followed by U+0000. Typed reads skip
-//! these rows.
+//! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the source, each followed by U+0000. Typed reads skip these
+//! rows.
 //!
 //! A [`View`] computes, by a pure function, the rows and amounts of one source entity. A [`ViewTable`] maintains them. The feed names the
 //! changed entities, whose current state is then read.
@@ -26,18 +26,17 @@
 //! # Guarantee
 //! - In each partition of the view, the rows and sums of an entity change in one transaction with their record. An entity counts once even
 //!   if its changes are delivered twice: only the difference to the record is added.
-//! - After the feeds are applied, the view equals the projection of the source's rows. Changes may be delivered late, twice, in any order,
-//!   and to several processes concurrently, any of which may die at any request. Records are read before the entity, and written under
-//!   their `ETag`s even if nothing changes. A slow worker therefore never writes last. For the same reason, an entity without rows in a
-//!   partition leaves an empty record.
-//! - The changes of a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) moves after them, and never
-//!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another
-//!   (PAT-EC-6).
-//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work
-//!   for each row, while others read and write, and is resumable. Changes from before its start are not applied again. It corrects damage
-//!   by a trimmed feed, another projection or another tool, including sums: a row that no entity explains ends with 0 in its sums.
-//! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again is building.
-//!   Handles that knew it as ready check every ten seconds and then fail with `IndexNotReady`. A stored position of an earlier rebuild is
+//! - After the feeds are applied, the view equals the projection of the source's rows. Changes may be delivered late, twice, in any order, and to
+//!   several processes concurrently, any of which may die at any point. Records are read before the entity, and written under their `ETag`s even if
+//!   nothing changes. An outdated write by a slow worker therefore always fails. For the same reason, an entity without rows in a partition leaves an
+//!   empty record.
+//! - The changes of a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
+//!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
+//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
+//!   row, while others read and write, and is resumable. Changes from before its start are not applied again. It corrects damage caused by a trimmed
+//!   feed, a changed projection or another tool. This includes sums: a row to which no entity contributes ends with sums of 0.
+//! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again is building. Handles that
+//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A stored position of an earlier rebuild is
 //!   refused.
 //!
 //! # Cost
@@ -51,22 +50,22 @@
 //! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, 1 get and 1 write a partition with a feed |
 //!
 //! # Bounds
-//! - The rows and sums of one entity in one partition of the view are one transaction: at most 98. The list of its partitions has at most
-//!   32 Ki characters. An entity that moves leaves an empty record in each partition that it was in; such records do not make later changes
-//!   more expensive.
-//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records; so does catching up.
-//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes of one sum write one row: about as many
-//!   changes per second as one partition supports.
-//! - A row that is put belongs to one source entity: its key must contain the entity's key. A row is either put or summed.
+//! - The rows and sums of one entity in one partition of the view are written in one transaction, so their number is at most 98. The list of an
+//!   entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each partition that it leaves; such records do
+//!   not make later changes more expensive.
+//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. So does `catch_up`.
+//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes of one sum write the same row, so their rate is
+//!   limited to what one partition supports.
+//! - A row that is put belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
-//! - The records of deleted entities remain, empty. To remove them, raise [`View::VERSION`] and rebuild.
+//! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
-//! - The table belongs to the view. Its schema has one row type. The source's entities are distinguished from others in their table by the
-//!   literal at the beginning of their `RowKey`.
+//! - The table belongs to the view. Its schema has only one row type. The entities of the source are distinguished from others in the same table by
+//!   the literal at the beginning of their `RowKey`.
 //!
 //! # When not to
-//! For another key of the same entity: use an [index](crate::index). For properties of one entity in another: use
-//! [`denormal`](crate::denormal). If a sum is needed rarely: read the partition.
+//! To find the same entity by another key, use an [index](crate::index). For properties of one entity in another, use [`denormal`](crate::denormal).
+//! If a sum is rarely needed, read the partition.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -148,19 +147,19 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// The rows and amounts of each entity of a table in a view.
+/// A view: computes the rows and amounts that each entity of a table contributes.
 pub trait View: 'static {
     /// The entity from which the view is built.
     type Source: Entity + Send + Sync;
     /// The rows of the view, in a separate table.
     type Row: PlainEntity + Send + Sync;
 
-    /// The version of the projection. A program with a higher version builds its rows in another table while the old one is in use. Once
-    /// they are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it.
+    /// The version of the projection. A program with a higher version builds its rows in another table while the old table is in use. Once the rows
+    /// are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it.
     const VERSION: u32 = 1;
 
-    /// Returns the name of the view in the store. Rows belong to one view: another one with the same table is refused when it is opened.
-    /// The default is the path of the type; override it to keep the name when the type moves.
+    /// Returns the name of the view in the store. The rows of a table belong to one view, so another view with the same table is refused when it is
+    /// opened. The default is the path of the type; override it to keep the name when the type moves.
     #[must_use]
     fn name() -> &'static str {
         std::any::type_name::<Self>()
@@ -169,6 +168,6 @@ pub trait View: 'static {
     /// Adds the rows and amounts of one entity to the view. Must be pure: the result may depend only on the entity.
     ///
     /// # Errors
-    /// Any error of [`Projection`], or of the view itself; the change is then tried again by the next call.
+    /// Any error of [`Projection`], or of the view itself; the next call then tries the change again.
     fn project(source: &Self::Source, view: &mut Projection<Self::Row>) -> Result<()>;
 }

@@ -1,8 +1,8 @@
 //! Wide entities: one logical entity in several rows of a partition (PAT-WIDE).
 //!
 //! # Context
-//! For more than 252 properties or more than 1 MiB: a count for each of 365 days. One row cannot hold them, and the program still writes
-//! and reads them as one entity.
+//! This pattern is for entities with more than 252 properties or more than 1 MiB, such as a count for each of 365 days. One row cannot contain them,
+//! but the program still writes and reads them as one entity.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -16,29 +16,29 @@
 //!
 //! # Guarantee
 //! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged ones.
-//! - A write of properties in one part is one merge.
-//! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have the same
-//!   `WriteId`. Otherwise it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts
-//!   changes the `WriteId` of all of them. Parts with the same `WriteId` therefore lie between the same two such writes, and differ only by
-//!   merges of single parts. The argument does not depend on snapshot pages, or on a single page.
+//! - A write of properties in one part only is one merge.
+//! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have the same `WriteId`.
+//!   Otherwise, it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the
+//!   `WriteId` of all of them. Parts with the same `WriteId` therefore lie between the same two such writes, and differ only by merges of single
+//!   parts. This argument requires neither that pages are snapshots nor that the result is a single page.
 //! - Merges of different parts are not ordered for a reader whose result took several pages: it may see the later merge without the earlier
 //!   one.
-//! - A missing part is an error and never a default value, and so is a part that is not declared (PAT-WIDE-4). If the declared number of
-//!   parts has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has
-//!   fewer parts cannot write all parts of a newer entity, which would lose data.
+//! - A missing part, or a part that is not declared, is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
+//!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts
+//!   cannot write all parts of a newer entity, which would lose data.
 //!
 //! # Cost
-//! Reading the whole entity is one range query if it fits into a page, for any number of parts. Writing a slot is one merge of some hundred
-//! bytes. Writing the whole entity is one request with one operation per part. An insert-or-replace, or a patch of several parts, reads the
-//! versions first.
+//! Reading the whole entity takes one range query if it fits into a page, regardless of the number of parts. Writing a slot takes one merge of a few
+//! hundred bytes. Writing the whole entity takes one request with one operation per part. An insert-or-replace, or a patch of several parts, reads
+//! the versions first.
 //!
 //! # Bounds
-//! 99 parts, each with 251 properties and 1 MiB; 4 MiB in total, because a write of the whole entity is one transaction (EGT-3). If a part
-//! is too large, the error names it.
+//! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because a write of the whole entity is one transaction
+//! (EGT-3). If a part is too large, the error names it.
 //!
 //! # When not to
-//! For a few large values: use [a blob](crate::large). For values that are never read together: use separate rows. For at most 251 slots:
-//! use [a series](crate::series).
+//! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows. For at most 251 slots, use [a
+//! series](crate::series).
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
@@ -96,15 +96,15 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The property with the same value in all parts of one write.
+/// The property that has the same value in all parts written together.
 pub const WRITE_ID: &str = "WriteId";
 
-/// The largest number of parts: their numbers have two digits, and one transaction writes all of them (EGT-2).
+/// The maximum number of parts, because their numbers have two digits and one transaction writes all of them (EGT-2).
 const MOST_PARTS: usize = 99;
 
-/// A type that is stored as several entities of one partition. Implemented by `#[derive(Wide)]`.
+/// A type that is stored as several entities in one partition. Implemented by `#[derive(Wide)]`.
 ///
-/// A manual implementation is needed for types that are not structs of properties and slots:
+/// A manual implementation is only needed for types that are not structs of properties and slots:
 ///
 /// ```
 /// use table_patterns::wide::{Wide, WideReader, WideWriter};
@@ -143,8 +143,8 @@ const MOST_PARTS: usize = 99;
 pub trait Wide: Sized {
     /// The entity that defines the key of the parts. Its properties are stored in the first part.
     ///
-    /// It cannot declare an index, a feed or copies: these work on one row, and a wide entity has several. Declare them on another entity
-    /// and write both in one unit, by [`put_wide`](crate::unit::Unit::put_wide).
+    /// The header cannot declare an index, a feed or copies, because these work on a single row and a wide entity has several. Declare them on
+    /// another entity and write both in one unit, by [`put_wide`](crate::unit::Unit::put_wide).
     ///
     /// ```compile_fail,E0080
     /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};
@@ -166,8 +166,8 @@ pub trait Wide: Sized {
     /// let counts = Engine::in_memory().wide::<YearOfCounts>();
     /// ```
     type Header: Entity + FromEntity;
-    /// The names of the properties of each part, in order. Reads also find a property that is stored in another part, which allows moving
-    /// it. If the number of parts changes, convert each stored entity by [`WideTable::resize`].
+    /// The names of the properties of each part, in order. Reads also find a property that is stored in another part, so a property may be moved. If
+    /// the number of parts changes, convert each stored entity with [`WideTable::resize`].
     const PARTS: &'static [&'static [&'static str]];
 
     /// Returns the header.
@@ -179,7 +179,7 @@ pub trait Wide: Sized {
     /// Any error of [`WideWriter::set`], or of the type itself.
     fn write(&self, out: &mut WideWriter) -> Result<()>;
 
-    /// Creates the value from its properties.
+    /// Creates the value from its header and properties.
     ///
     /// # Errors
     /// Any error of [`WideReader::get`], or of the type itself.

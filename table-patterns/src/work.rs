@@ -10,30 +10,29 @@
 //! contains [`PoisonEntry`]s as JSON.
 //!
 //! # Guarantee
-//! - Each intent is done at least once, whichever worker dies at any point: a received message becomes visible again (PAT-EC-3), and a lost
-//!   message is replaced by a [`Sweep`] (PAT-EC-8).
+//! - Each intent is performed at least once, regardless of which worker dies at which point: a received message becomes visible again (PAT-EC-3), and
+//!   a lost message is replaced by a [`Sweep`] (PAT-EC-8).
 //! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
-//! - Work that fails too often is set aside as poison. It can be inspected and requeued, and is never dropped (PAT-EC-4). An attempt is
-//!   counted in the row when it starts. If a worker dies with several started rows, the first attempt counts for each of them. Deliveries
-//!   of messages do not count: work that was never tried never becomes poison, however long it waited behind other work.
-//! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease: many workers on one partition do its work once
-//!   (PAT-EC-7). After a claim has expired, another worker may do the row a second time.
+//! - Work that fails too often is set aside as poison. It can be inspected and requeued, and is never dropped (PAT-EC-4). An attempt is counted in
+//!   the row when it starts. If a worker dies with several started rows, an attempt is counted for each of them. Deliveries of messages do not count,
+//!   so work that was never tried never becomes poison, regardless of how long it waited behind other work.
+//! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
+//!   (PAT-EC-7). After a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, other errors by later attempts. Both use growing random delays (PAT-EC-5).
 //!
 //! # Cost
-//! A message is a put, a receive and a delete, and an update for each half lease of work. A portion of 32 rows is a range query and one
-//! transaction, which claims the rows and starts the first 16. A row costs its steps (see [`guard`](crate::outbox::guard)), which run
-//! concurrently with those of 15 other rows. One transaction deletes these rows and starts the next ones. A row that was tried before is
-//! started and ended alone. An idle worker receives once per [`WorkerOptions::idle`].
+//! A message takes a put, a receive and a delete, and an update for each half lease of work. A portion of 32 rows takes a range query and one
+//! transaction, which claims the rows and starts the first 16. A row takes its steps (see [`guard`](crate::outbox::guard)), which run concurrently
+//! with those of 15 other rows. One transaction deletes these rows and starts the next ones. A row that was tried before is started and ended alone.
+//! An idle worker receives once per [`WorkerOptions::idle`].
 //!
 //! # Bounds
-//! Any number of workers and queues (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory and works on
-//! 16 of them concurrently ([`WorkerOptions::together`]). Intents of one source are done in the order of their changes. The clocks of
-//! workers should differ by less than a lease, because claims expire by them. A step that takes longer than the lease must call
-//! [`keep`](Delivery::keep).
+//! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory and works
+//! on 16 of them concurrently ([`WorkerOptions::together`]). Intents of one source are done in the order of their changes. The clocks of workers
+//! should differ by less than a lease, because claims expire by them. A step that takes longer than the lease must call [`keep`](Delivery::keep).
 //!
 //! # When not to
-//! If everything that changes is in one partition: use a transaction, which is simpler and isolated.
+//! If everything that changes is in one partition, use a transaction, which is simpler and isolated.
 
 mod archive;
 mod attempt;

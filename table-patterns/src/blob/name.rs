@@ -11,13 +11,13 @@ const READABLE: usize = 48;
 /// The separator in front of the hash. No other segment contains it.
 const HASHED: &str = "==";
 
-/// Returns a text as a segment of bounded length. The end of a long text is a hash (SHA-256).
+/// Returns a string as a segment of bounded length. The end of a long string is replaced with a hash (SHA-256).
 pub(crate) fn encode_caseless(text: &str) -> String {
     let segment = encode(text);
     if segment.len() <= LONGEST {
         return segment;
     }
-    // A segment is ASCII. The truncation may split an escape, which is harmless: a hashed segment is never decoded.
+    // A segment is ASCII. The truncation may split an escape, which is harmless because a hashed segment is never decoded.
     let mut hashed = segment.get(..READABLE).unwrap_or_default().to_owned() + HASHED;
     for byte in Sha256::digest(text) {
         let _ = write!(hashed, "{byte:02x}");
@@ -25,8 +25,8 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     hashed
 }
 
-/// Returns a text as a segment: lower-case ASCII letters, digits, `-` and `_` as they are, every other byte as `=2E`; the empty text is `=`. Two texts have
-/// two segments also in stores that do not distinguish `a` and `A`.
+/// Returns a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are unchanged, every other byte is written like `=2E`, and the empty
+/// string is `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
 pub(crate) fn encode(text: &str) -> String {
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
@@ -45,12 +45,12 @@ pub(crate) fn encode(text: &str) -> String {
     segment
 }
 
-/// Decodes a segment; `None` if `encode` does not produce it.
+/// Decodes a segment; `None` if the segment is not an output of `encode`.
 pub(crate) fn decode(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode(text) == segment)
 }
 
-/// Decodes a segment; `None` if [`encode_caseless`] does not produce it, or it is hashed.
+/// Decodes a segment; `None` if the segment is hashed, or is not an output of [`encode_caseless`].
 pub(crate) fn decode_caseless(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode_caseless(text) == segment)
 }

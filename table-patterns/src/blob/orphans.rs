@@ -1,4 +1,4 @@
-//! Orphans: blobs that no entity names. They are marked first and removed after a grace period.
+//! Orphans: blobs that no entity refers to. They are marked first, and removed after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,23 +24,23 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Blobs that an entity names, and blobs younger than the grace period.
+    /// Blobs that an entity refers to, and blobs younger than the grace period.
     pub kept: u64,
-    /// Orphans that are marked, and not yet removed.
+    /// Orphans that are marked and not yet removed.
     pub marked: u64,
-    /// Removed orphans.
+    /// Orphans that were removed.
     pub removed: u64,
 }
 
-/// The entities or lists that name blobs.
+/// The entities or lists that refer to blobs.
 pub(crate) trait Naming {
-    /// The owner of a blob, as its name tells it.
+    /// The owner of a blob, as parsed from its name.
     type Of: Send + Sync;
 
     /// Parses the segments of a blob name below the folder, without the last one; `None` if the name has another form.
     fn of(&self, segments: &[String]) -> Option<Self::Of>;
 
-    /// Returns `true` if an entity names the blob now.
+    /// Returns `true` if an entity currently refers to the blob.
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Orphans<'a, N> {
 }
 
 impl<N: Naming + Sync> Orphans<'_, N> {
-    /// Removes blobs that no entity has named for a grace period, and marks newly found orphans.
+    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans.
     pub(crate) async fn collect(&self) -> Result<Collected> {
         let mut marks = self.marks().await?;
         let mut collected = Collected::default();
@@ -68,7 +68,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
             self.judge(&meta.location, &of, born, &marked, &mut collected).await?;
         }
-        // The remaining marks belong to blobs that no longer exist: a run stopped between the two deletions.
+        // The remaining marks belong to blobs that no longer exist, because an earlier run was interrupted between the two deletions.
         for marks in marks.into_values() {
             self.unmark(&marks).await?;
         }
@@ -100,7 +100,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             collected.kept += 1;
             return self.unmark(marks).await;
         }
-        // If several collectors have marked the blob, the latest mark counts.
+        // If several collectors have marked the blob, the latest mark is used.
         match marks.iter().map(|(_, since)| since.saturating_add(grace)).max() {
             None => {
                 let mark = self.mark_of(path).join(format!("{now:019}"));
@@ -109,7 +109,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             }
             Some(until) if until > now => collected.marked += 1,
             Some(_) => {
-                // The blob first: a mark without a blob is removed by the next run.
+                // The blob is removed first. A mark without a blob is removed by the next run.
                 self.remove(path).await?;
                 self.unmark(marks).await?;
                 collected.removed += 1;

@@ -10,7 +10,7 @@ use table_core::value::{EdmType, ValueRef};
 
 /// The address of a blob in an entity: its name, length and checksum (PAT-LARGE-1). Created by an upload.
 ///
-/// Stored as one `Edm.String`: the name, the length in bytes, the CRC-32C in hexadecimal digits.
+/// Stored as one `Edm.String` with the name, the length in bytes, and the CRC-32C in hexadecimal digits.
 ///
 /// ```
 /// use table_patterns::blob::BlobRef;
@@ -69,7 +69,7 @@ impl FromStr for BlobRef {
     }
 }
 
-/// A text that is not the address of a blob.
+/// A string that is not the address of a blob.
 #[derive(Debug, thiserror::Error)]
 #[error("'{0}' is not a blob address; expected name, length and checksum")]
 struct AddressFault(String);

@@ -19,7 +19,7 @@ pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + S
 
 /// Writes a stream to a new blob. A stream that fits into one part is sent in one request.
 ///
-/// An error of the stream or of the store leaves either no blob, or a blob that no entity names.
+/// An error of the stream or of the store leaves either no blob, or a blob that no entity refers to.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,
@@ -82,7 +82,7 @@ async fn send_parts(
     Ok(())
 }
 
-/// Aborts an upload. If the request fails, the store discards the uploaded parts itself (BLB-5).
+/// Aborts an upload. If the request fails, the store eventually discards the uploaded parts by itself (BLB-5).
 async fn abort(parts: Option<Box<dyn MultipartUpload>>) {
     if let Some(mut parts) = parts {
         let _ = parts.abort().await;

@@ -1,4 +1,4 @@
-//! Admission of writes to holders: refused if a newer program has extended their schema.
+//! Admission of writes to holders: a write is refused if a newer program has extended their schema.
 
 use table_core::Table;
 use table_core::error::Result;
@@ -8,12 +8,12 @@ use table_core::table::Admission;
 
 use crate::denormal::relation::Outgoing;
 
-/// A relation of a source's handle.
+/// A relation as seen from a source's handle, with the admission of writes to holders.
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
     sources: Table<E, S>,
-    /// The admission for the table that the schema of the holders names.
+    /// The admission for the table in the schema of the holders.
     usual: Option<Admission<S>>,
 }
 

@@ -19,17 +19,17 @@ use crate::feed::FeedRecorder;
 /// The writes for one holder.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
-    /// The write of the holder, if it refers to the source.
+    /// The write of the holder; `None` if the holder does not refer to the source.
     pub(super) write: Option<EntityPlan>,
-    /// References that are obsolete: their holder is missing or refers to another source.
+    /// References that are obsolete because their holder is missing or refers to another source.
     pub(super) drop: Vec<StoredReference>,
 }
 
 impl HolderStep {
-    /// Computes the writes that bring a holder in line with its source; `None` is a deleted source.
+    /// Computes the writes that bring a holder in line with its source. `None` means that the source was deleted.
     ///
     /// # Errors
-    /// `Unsupported` if the holder has copies by an unknown relation; any error of the relation.
+    /// `Unsupported` if the holder has copies in an unknown relation; any error of the relation.
     pub(super) fn of<S: TableStore + 'static>(
         (relations, feed, touches): (&[Relation], Option<&FeedRecorder<S>>, bool),
         context: HolderContext<'_>,

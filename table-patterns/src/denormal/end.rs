@@ -1,6 +1,6 @@
 //! The two sides of a relation: each entity declares the relation.
 
-/// An entity that declares to be the source of a relation: `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
+/// An entity that declares that it is the source of a relation, by `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare that it gives copies by `{D}`",
     label = "the `Source` of this relation",
@@ -8,7 +8,7 @@
 )]
 pub trait Gives<D> {}
 
-/// An entity that declares to hold copies by a relation: `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
+/// An entity that declares that it holds copies in a relation, by `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare that it holds copies by `{D}`",
     label = "the `Holder` of this relation",
@@ -16,7 +16,7 @@ pub trait Gives<D> {}
 )]
 pub trait Holds<D> {}
 
-/// Requires that one side of a relation is the entity that declares it.
+/// Requires that the entity on one side of a relation is the one that declares it.
 #[diagnostic::on_unimplemented(
     message = "[T183] this relation has `{Self}` at this end, not `{E}`",
     label = "`{E}` declares it",

@@ -1,4 +1,4 @@
-//! Sources: entities that others hold copies of. Writing a source updates its copies (PAT-DEN-2).
+//! Sources: entities of which others hold copies. Writing a source updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -43,13 +43,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Adds the writes that a change of a source requires: its holders in the same partition, and an outbox step for the others.
     ///
-    /// IMPORTANT: the source is read before its references and written under that version. Adding a reference writes the source, which
-    /// ensures that none is missed.
+    /// IMPORTANT: the source is read before its references, and written under the version that was read. Adding a reference also writes the source,
+    /// so no reference is missed.
     ///
     /// # Errors
-    /// - `InvalidInput` (PAT-DEN-2), naming the holder, for a deletion while a holder refers to the source by a relation with
+    /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, for a deletion while a holder refers to the source in a relation with
     ///   [`OnDelete::Refuse`].
-    /// - `Unsupported` if a holder has copies by a relation that is not registered.
+    /// - `Unsupported` if a holder has copies in a relation that is not registered.
     /// - Any error of the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
         // A source that does not exist yet has no holders.

@@ -1,4 +1,4 @@
-//! The holders that the references of one source name, read together.
+//! The holders to which the references of one source point, read together.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use table_core::store::{StoredRow, TableStore};
 use crate::denormal::reference::StoredReference;
 use crate::requests::{self, CONCURRENCY};
 
-/// A holder, with the references of one source that name it.
+/// A holder, with the references of one source that point to it.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) table: TableName,
@@ -28,7 +28,7 @@ impl Group {
     }
 }
 
-/// Groups references by holder. Holders of one table and partition are adjacent.
+/// Groups references by holder. Holders in the same table and partition are adjacent.
 pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
     let mut groups: BTreeMap<(String, EntityKey), Group> = BTreeMap::new();
     for found in references {
@@ -56,7 +56,7 @@ pub(super) async fn read<S: TableStore>(
     requests::in_order(reads, CONCURRENCY).await
 }
 
-/// Returns the deletion of an obsolete reference, conditional on its version: another writer may renew it.
+/// Returns the deletion of an obsolete reference, conditional on its version, because another writer may renew it.
 pub(super) fn dropped(found: StoredReference) -> Option<(RowKey, OperationKind)> {
     Some((found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag?))))
 }

@@ -25,8 +25,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
     /// Adds the writes that a change of a holder requires (references, and conditions on sources), and sets its copied properties.
     ///
     /// # Errors
-    /// - `ResourceNotFound` (PAT-DEN-2), naming the source, if a newly referenced source does not exist.
-    /// - `InvalidInput` for a holder that refers to itself, and for a copy that changes a key (UPD-6).
+    /// - `ResourceNotFound` (PAT-DEN-2), with the name of the source, if a newly referenced source does not exist.
+    /// - `InvalidInput` for a holder that refers to itself, and for a copied value that would change a key (UPD-6).
     /// - Any error of the store.
     pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut CopyPlan) -> Result<()> {
         if self.relations.holds.is_empty() {
@@ -58,7 +58,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                     self.refer(&source_table, &source, &link).await?;
                     follow = true;
                 }
-                // A source in the same unit is copied with its new values. The condition of its own write protects it.
+                // If the source is written in the same unit, its new values are copied. They are protected by the condition of that write.
                 let in_unit = is_here(&source).then(|| kept.siblings.get(&source.row_key)).flatten();
                 let is_deleted = in_unit.is_some_and(|written| written.row.is_none());
                 let found = match in_unit {
@@ -113,7 +113,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             // Properties that the struct does not declare are kept.
             *row = rewrite(row.view(), given.view(), after.to_row()?.view())?;
         }
-        // The version of a source in the partition is a condition: the transaction fails if the source changed since it was copied.
+        // The version of a source in the same partition is a condition of the transaction, which therefore fails if the source changed since it was
+        // copied.
         beside.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
         kept.rows.extend(beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind }));
         Ok(())

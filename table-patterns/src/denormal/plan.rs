@@ -19,7 +19,7 @@ use crate::participant::Participants;
 /// The change of an entity, and the writes that its copies add.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
-    /// All properties of the entity after the write, with the copies set; `None` if it is deleted.
+    /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
     pub(super) new: Option<Row>,
     /// `true` if other entities may be written in the same transaction.
     pub(super) together: bool,
@@ -27,7 +27,7 @@ pub(super) struct CopyPlan {
     pub(super) siblings: Arc<Siblings>,
     /// References and conditions on sources.
     pub(super) rows: Vec<Operation>,
-    /// Changes to settle elsewhere.
+    /// Changes that must be settled in other partitions.
     pub(super) remote: Vec<RemoteChange>,
     /// Writes of holders.
     pub(super) others: Vec<EntityPlan>,
@@ -60,7 +60,7 @@ impl CopyPlan {
     }
 }
 
-/// The context of the write of a holder. No handle exists for its type.
+/// The context for the write of a holder, for whose type no handle exists.
 #[derive(Clone, Copy)]
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store.

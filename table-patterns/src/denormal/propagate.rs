@@ -23,7 +23,7 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// `true` if holders that are already correct are written, too. A concurrent writer that has read an older source then fails.
+    /// `true` if holders that are already correct are written as well. A concurrent writer that has read an older source then fails.
     pub(super) touches: bool,
     /// The delivery that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,
@@ -70,7 +70,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
         let store = self.handle.table().store();
         let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
         for drop in dropped.filter_map(group::dropped) {
-            // The write is lost if the reference is gone, or was renewed by a holder that refers to the source again.
+            // The write fails if the reference has been deleted, or was renewed by a holder that refers to the source again.
             let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
             converge::is_won(submitted.await)?;
         }
@@ -83,7 +83,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
 }
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
-    /// Brings holders in line with the current source, or clears them if it is gone. Returns the number of holders written.
+    /// Brings holders in line with the current source, or clears them if the source has been deleted. Returns the number of holders written.
     pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
         let limits = self.handle.table().store().capabilities().limits;
         converge::settle(self, groups, (&self.handle.retry, limits)).await?.all()
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Brings all holders of a source in line with it, or clears them if the source is gone. Returns the number of holders written. Each
+    /// Brings all holders of a source in line with it, or clears them if the source has been deleted. Returns the number of holders written. Each
     /// transaction leaves a consistent state (PAT-EC-6).
     pub(super) async fn spread(&self, source: &EntityKey, call: Option<Delivery<'_>>) -> Result<usize> {
         let (handle, table) = (self.handle, self.handle.table().name()?);

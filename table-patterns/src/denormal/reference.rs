@@ -1,4 +1,4 @@
-//! References: rows in the partition of a source that name the holders of its copies (PAT-DEN-3).
+//! References: rows in the partition of a source that point to the holders of its copies (PAT-DEN-3).
 
 use std::fmt::Write as _;
 
@@ -14,12 +14,12 @@ use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
-/// The prefix of the `RowKey`s of references. The RowKey of the source, U+FFFC, and 32 hexadecimal digits follow it.
+/// The prefix of the `RowKey`s of references. It is followed by the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
 pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
 
-/// A holder that has copies of a source, and their relation.
+/// A holder that has copies of a source, and the relation in which it has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) relation: String,
@@ -32,7 +32,7 @@ pub(super) struct Reference {
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
     pub(super) row_key: RowKey,
-    /// `None` if the reference is not stored.
+    /// The version of the stored reference; `None` if the reference is not stored.
     pub(super) etag: Option<ETag>,
 }
 
@@ -49,7 +49,7 @@ impl Reference {
     pub(super) fn key(&self, source: &EntityKey) -> Result<EntityKey> {
         let mut hash = Sha256::new();
         let EntityKey { partition_key, row_key } = &self.holder;
-        // No key contains U+0000, which separates the texts unambiguously.
+        // No key contains U+0000, which separates the strings unambiguously.
         for text in [&self.relation, self.holder_table.folded(), partition_key.as_str(), row_key.as_str()] {
             hash.update(text.as_bytes());
             hash.update([0]);
@@ -101,7 +101,7 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Res
     let front = front(source);
     let mut found = Vec::new();
     for entity in page.rows.iter() {
-        // If the RowKey of another source continues this one with U+FFFC, its references lie in the same range. Their RowKeys are longer.
+        // If the RowKey of another source continues this one with U+FFFC, its references are in the same range, but their `RowKey`s are longer.
         if entity.row_key.len() != front.len() + DIGITS {
             continue;
         }

@@ -1,4 +1,4 @@
-//! A relation as plain functions: a handle can have several relations of different types.
+//! A relation as plain functions, which allows a handle to have several relations of different types.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::denormal::plan::{HolderContext, plan_holder};
 use crate::denormal::{Denormal, OnDelete};
 use crate::entities::EntityPlan;
 
-/// A type-erased relation: updates the copies of its holders.
+/// A type-erased relation, which updates the copies in its holders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     pub(super) name: &'static str,
@@ -34,13 +34,13 @@ impl Relation {
         Self { name: D::NAME, source_table: D::Source::SCHEMA.table, refresh: refresh::<D>, holder }
     }
 
-    /// The table of the sources.
+    /// Returns the table of the sources.
     pub(super) fn source_table(&self) -> Result<TableName> {
         TableName::new(self.source_table)
     }
 }
 
-/// A relation, seen from its source.
+/// A relation as seen from its source.
 pub struct Outgoing<E> {
     pub(super) relation: Relation,
     /// The schema of the holders.
@@ -52,7 +52,7 @@ pub struct Outgoing<E> {
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// The type of a holder as plain functions. Writes of holders maintain everything that its struct declares.
+/// The type of a holder as plain functions. Writes of holders maintain everything that the struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
     /// `true` if changes of the holder are recorded in a feed.
@@ -71,7 +71,7 @@ impl HolderType {
 
 /// The result of computing a holder from its source.
 pub(super) enum Refreshed {
-    /// The holder refers to another source, or to none.
+    /// The holder refers to another source, or to no source.
     Elsewhere,
     /// The holder is already correct.
     Same,
@@ -86,7 +86,7 @@ impl<E> fmt::Debug for Outgoing<E> {
 }
 
 impl<E> Outgoing<E> {
-    /// Creates the relation for its source.
+    /// Creates the relation as seen from its source.
     #[must_use]
     pub const fn of<D: Denormal>() -> Self
     where
@@ -147,7 +147,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
     Err(Error::of(CopyFault::CopiedKey).with_key(stored.partition_key, stored.row_key))
 }
 
-/// A relation, seen from its holder.
+/// A relation as seen from its holder.
 pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
@@ -166,7 +166,7 @@ impl<H> fmt::Debug for Incoming<H> {
 }
 
 impl<H> Incoming<H> {
-    /// Creates the relation for its holder.
+    /// Creates the relation as seen from its holder.
     #[must_use]
     pub const fn of<D: Denormal>() -> Self
     where

@@ -21,7 +21,7 @@ use crate::entities::{
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
 
-/// The relations of an entity type: as a source, and as a holder.
+/// The relations of an entity type, both as a source and as a holder.
 pub(super) struct Relations<E: 'static, S> {
     declared: &'static Declared<E>,
     pub(super) gives: Vec<Given<E, S>>,
@@ -35,9 +35,9 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// Settles copies, for handles `H`. A trait object: its code is compiled only for entities with relations.
+/// Settles copies through handles of type `H`. A trait object, whose code is only compiled for entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
-    /// Settles the copies that a recorded change left, and returns the number of entities written.
+    /// Settles the copies affected by a recorded change. Returns the number of entities written.
     fn settle<'a>(
         &'a self,
         handle: &'a H,
@@ -84,7 +84,7 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
     }
 }
 
-/// A handle with its relations.
+/// A handle together with its relations.
 pub(super) struct Copying<'a, E: 'static, S, O> {
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: &'a Relations<E, S>,
@@ -131,7 +131,7 @@ where
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Completes the write of an entity: sets its copied properties and updates its holders.
+    /// Completes the write of an entity: sets its copied properties, and updates its holders.
     async fn complete(&self, pending: PendingWrite) -> Result<Completed> {
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, context, .. } = pending;
@@ -175,7 +175,7 @@ where
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // Decided at compile time: the code for copies is a third of the code for an entity, and is left out for entities without copies.
+    // Decided at compile time: the code for copies is a third of the code for an entity, and is omitted for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }

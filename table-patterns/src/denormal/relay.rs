@@ -12,18 +12,18 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings copies in line with the stored sources: the copies that an entity holds, with its references, and the copies of it that
-    /// others hold, even if it is gone. Returns the number of entities written. Idempotent.
+    /// Brings copies in line with the stored sources: both the copies that an entity holds, with its references, and the copies of it that other
+    /// entities hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
     ///
-    /// Call it after another tool wrote the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) do so for each
-    /// recorded change.
+    /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call it
+    /// for each recorded change.
     ///
     /// # Errors
-    /// - `Unsupported` if a holder has copies by a relation that is not registered.
+    /// - `Unsupported` if a holder has copies in a relation that is not registered.
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error of the store.
     ///
-    /// Entities that were already written stay so. Another call continues.
+    /// Entities that were already written remain so. Another call continues with the others.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };

@@ -19,7 +19,7 @@ use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Brings a holder in line with the source that it refers to by a relation, and removes references from sources that it has left.
+    /// Brings a holder in line with the source that it refers to in a relation, and removes its references from sources that it no longer refers to.
     /// Returns the number of writes of the holder.
     pub(super) async fn align(
         &self,
@@ -34,8 +34,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         let reference = Reference { relation: relation.name.to_owned(), holder_table, holder: key.clone() };
         let (mut written, mut sources) = (0, Vec::with_capacity(left.len() + 1));
         for source in left {
-            // IMPORTANT: read before the holder, and deleted under that version. A holder that refers to the source again renews the
-            // reference.
+            // IMPORTANT: the reference is read before the holder, and deleted under the version that was read. A holder that refers to the source
+            // again renews the reference.
             let link = reference.key(source)?;
             let found = store.get(&source_table, &link, &Select::names(["PartitionKey"])).await;
             let found = match found {
@@ -62,7 +62,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             if is_referred {
                 return Ok(written);
             }
-            // If a source was missing here, and existed when the holder was written, the holder has copies without a reference.
+            // If the source was missing here but existed when the holder was written, the holder now has copies without a reference.
             race.lost(None).await.map_err(|error| handle.here(error, key))?;
         }
     }
@@ -78,8 +78,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         (held.reference)(&holder)
     }
 
-    /// Writes a reference again, which makes a worker fail that is about to delete it as obsolete. Returns its version if the source
-    /// exists.
+    /// Writes a reference again, so a worker that is about to delete it as obsolete fails. Returns the version of the source if the source exists.
     async fn renew(
         &self,
         table: &TableName,

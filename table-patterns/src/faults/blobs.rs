@@ -13,7 +13,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-/// A store in memory. Requests are counted from 0. One of them may fail, before or after it is done.
+/// A store in memory. Requests are counted from 0. One of them may fail, either before or after it takes effect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,
@@ -34,7 +34,7 @@ impl fmt::Debug for Hook {
 struct Faults {
     calls: usize,
     fail_at: Option<usize>,
-    /// `true` if the request is done and only its response is lost.
+    /// `true` if the request takes effect and only its response is lost.
     lost: bool,
     no_attributes: bool,
 }
@@ -91,7 +91,7 @@ impl FaultyBlobs {
         names
     }
 
-    /// Returns whether the request fails before it is done, and whether it fails afterwards.
+    /// Returns whether the request fails before it takes effect, and whether it fails afterwards.
     fn judge(&self) -> (bool, bool) {
         let mut faults = self.faults.lock().unwrap();
         let fails = faults.fail_at == Some(faults.calls);

@@ -1,4 +1,4 @@
-//! A store that answers queries in no order, as Cosmos DB for Table does (COS-1).
+//! A store that answers queries in arbitrary order, like Cosmos DB for Table (COS-1).
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -12,7 +12,7 @@ use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
-/// An engine whose pages are in the order of hashes of the keys.
+/// An engine whose pages are in the order of the hashes of the keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Unordered {
     engine: Engine,

@@ -1,4 +1,4 @@
-//! One blob of an entity: the field of its address, and new content for it.
+//! One blob of an entity: the field that contains its address, and new content for it.
 
 use std::fmt;
 
@@ -75,7 +75,7 @@ impl<E> fmt::Debug for Blob<E> {
     }
 }
 
-/// New content for one blob, not uploaded yet. Created by [`Blob::content`].
+/// New content for one blob that has not been uploaded yet. Created by [`Blob::content`].
 ///
 /// ```
 /// use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! The blobs that entities of a table name, for the collector of orphans.
+//! The blobs to which entities of a table refer, for the collector of orphans.
 
 use object_store::path::Path;
 use table_core::error::Result;
@@ -12,11 +12,11 @@ use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Removes blobs that no entity has named for a grace period, and marks newly found orphans. Run it periodically.
+    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans. Run this function periodically.
     ///
-    /// Safe while writers, readers and other collectors run. After an interruption the next run continues. A blob counts as named if any
-    /// property of its entity contains its address. Blobs of fields that this program does not declare are therefore kept. Blobs whose
-    /// names have another form are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, the next run continues. A blob is in use if any
+    /// property of its entity contains its address. Blobs of fields that this program does not declare are therefore kept. Blobs whose names have
+    /// another form are ignored.
     ///
     /// # Errors
     /// Any error of the table or of the blob store. `TableNotFound` is an error, too: a wrong table name must not turn all blobs into
@@ -44,7 +44,7 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
         EntityKey::new(decode(partition)?, decode(row)?).ok()
     }
 
-    /// Checks all stored properties, including undeclared ones: another version of the program may declare other blobs.
+    /// Checks all stored properties, including undeclared ones, because another version of the program may declare other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);
         let Some(stored) = store.get(table, key, &Select::All).await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Names of the blobs of an entity, and the check that it names no blob of another entity, which may remove it.
+//! Names of the blobs of an entity, and the check that an entity does not refer to a blob of another entity, which may remove it.
 
 use std::any::Any;
 
@@ -36,7 +36,7 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
     }
 }
 
-/// Returns `true` if a blob was uploaded for the entity of this key, below any prefix.
+/// Returns `true` if a blob was uploaded for the entity with this key, under any prefix.
 pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     let mut names = blob.path().rsplit('/').skip(1);
     let [partition, row] = segments(key);

@@ -16,7 +16,7 @@ use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
 
-/// The size of an upload part in bytes: above 5 MiB, the largest minimum of any store.
+/// The size of an upload part in bytes. It exceeds 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_hours(24);
 
@@ -40,8 +40,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
-    /// Sets the time for which a blob that no entity names is kept; a day by default. An upload may take at most half of it, and a reader
-    /// may hold an entity for that long before it opens the value.
+    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. An upload may take at most half of this time. A reader
+    /// may keep an entity for this time before it opens the value.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -66,7 +66,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the handle, for verbs that do not change blobs: patches of other properties, deletes.
+    /// Returns the handle, for writes that do not change blobs, such as patches of other properties, and deletes.
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table

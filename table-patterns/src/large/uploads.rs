@@ -1,4 +1,4 @@
-//! The blobs of one write: uploaded before it, and removed after a definite failure.
+//! The blobs of one write. They are uploaded before the write, and removed after a definite failure.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -68,7 +68,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Checks that the collector cannot have removed the blobs before the entity names them.
+    /// Checks that the collector cannot have removed the blobs before the entity refers to them.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
             return Err(self.refuse(LargeFault::Slow));
@@ -79,7 +79,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Removes the uploaded blobs if the write failed, and returns its outcome.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
-            // If the outcome is unknown, an entity may name them: only the collector can decide.
+            // If the outcome is unknown, an entity may refer to them, so only the collector can decide.
             && !error.is_ambiguous()
         {
             self.take_back(uploads).await;
@@ -87,7 +87,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes blobs that no entity names. If this fails, too, the collector removes them later.
+    /// Removes blobs to which no entity refers. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;

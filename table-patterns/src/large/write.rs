@@ -1,4 +1,4 @@
-//! The verbs of a table of large entities: they write the blob first, then the entity that names it.
+//! Writes to a table of large entities. They upload the blobs first, then write the entity with the addresses.
 
 use table_core::column::Column;
 use table_core::entity::Versioned;
@@ -19,7 +19,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Uploads contents for blobs of the entity, and inserts the entity with their addresses.
     ///
     /// # Errors
-    /// - `InvalidInput` for two contents of one blob, for an entity with the address of a blob without new content, and if the upload took
+    /// - `InvalidInput` for two contents of one blob, for an entity that contains the address of a blob without new content, and if the upload took
     ///   more than half of the grace period.
     /// - Any error of [`Table::insert`](table_core::Table::insert), of the content streams or of the blob store.
     ///
@@ -32,11 +32,11 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, None, contents).await
     }
 
-    /// Uploads contents and replaces the entity with one that names them. A blob without new content keeps the address in the entity.
-    /// Readers see either the old address of a blob or the new one.
+    /// Uploads contents and replaces the entity with one that contains the new addresses. A blob without new content keeps the address in the given
+    /// entity. Readers see either the old address of a blob or the new one.
     ///
     /// # Errors
-    /// - `InvalidInput` under [`IfMatch::Any`] for an entity with the address of a blob without new content: the blob may have been
+    /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new content, because that blob may have been
     ///   replaced and removed.
     /// - Any error of [`Table::replace`](table_core::Table::replace) or of [`insert`](Self::insert).
     pub async fn replace(
@@ -53,7 +53,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
-    /// - `InvalidInput` for no contents.
+    /// - `InvalidInput` if no contents are given.
     /// - Any error of [`insert`](Self::insert).
     pub async fn set(
         &self,
@@ -75,8 +75,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.settle(&uploads, written).await
     }
 
-    /// Removes a blob from an entity, by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can open
-    /// within the grace period. Does nothing if the entity has no such blob.
+    /// Removes a blob from an entity by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can open within the
+    /// grace period. Does nothing if the entity has no such blob.
     ///
     /// # Errors
     /// Any error of [`Table::update`](table_core::Table::update).
@@ -87,7 +87,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Opens a blob of an entity that was read: the second of two requests (PAT-LARGE-3). `None` if the entity has no such blob.
     ///
     /// # Errors
-    /// - `BlobNotFound` if the entity was read so long ago that its value has been removed: read it again.
+    /// - `BlobNotFound` if the entity was read so long ago that its value has been removed; read the entity again.
     /// - `Corrupted` if the length of the blob differs from the upload.
     /// - `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
@@ -97,7 +97,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         }
     }
 
-    /// Inserts if no condition is given, otherwise replaces.
+    /// Inserts the entity if no condition is given; otherwise replaces it.
     async fn write(
         &self,
         mut entity: E,
@@ -121,7 +121,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// Checks that the blobs of the entity exist, and will exist as long as the entity names them.
+    /// Checks that the blobs of the entity exist, and that they will exist as long as the entity refers to them.
     fn check(
         &self,
         entity: &E,

@@ -1,4 +1,4 @@
-//! Lines of a log: fields separated by `;`, quoted and HTML-encoded where they must be (LOG-6).
+//! Lines of a log: fields separated by `;`, quoted and HTML-encoded where necessary (LOG-6).
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::log_blobs::fault::LogBlobFault;
 /// The version at the beginning of every line.
 pub(super) const VERSION: &str = "1.0";
 
-/// The subject of a line (LOG-4).
+/// The kind of operation that a line describes (LOG-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LogKind {
     /// `read`
@@ -54,7 +54,7 @@ impl LogKind {
 pub struct LogLine {
     /// The time of the append, with a precision of a tick (100 ns).
     pub at: DateTime<Utc>,
-    /// The subject of the line.
+    /// The kind of operation that the line describes.
     pub kind: LogKind,
     /// The unique id: the number of the writer and the number of the line.
     pub id: String,
@@ -65,7 +65,7 @@ pub struct LogLine {
 impl LogLine {
     /// Appends the line with its LF.
     pub(super) fn write(&self, out: &mut String) {
-        // Writing to a `String` cannot fail. Seven fraction digits are a precision of one tick.
+        // Writing to a `String` cannot fail. Seven fractional digits have the precision of a tick.
         let instant = self.at.to_rfc3339_opts(SecondsFormat::Nanos, true);
         let instant = instant.strip_suffix("00Z").unwrap_or(&instant);
         let _ = write!(out, "{VERSION};{instant}Z;{};{}", self.kind.as_str(), self.id);
@@ -109,7 +109,7 @@ fn quote(field: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Splits a line into its fields; `None` if its quotes do not match.
+/// Splits a line into its fields; `None` if its quotes are unbalanced.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;

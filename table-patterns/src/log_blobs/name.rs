@@ -21,7 +21,7 @@ pub(super) fn check_service(service: &str) -> Result<()> {
 
 /// Returns the start of the hour of an instant.
 pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
-    // Uses calendar fields: chrono's rounding counts nanoseconds, which end in the year 2262.
+    // Computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 
@@ -30,7 +30,7 @@ pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
     Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
 }
 
-/// Returns the name of a blob in a folder: `000001.log` is the second one.
+/// Returns the name of a blob in a folder, such as `000001.log` for the second one.
 pub(super) fn blob(folder: &Path, counter: u32) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }

@@ -16,7 +16,7 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{check_service, counter, folder, hour};
 
-/// A reader of the log of a service: see [the pattern](crate::log_blobs).
+/// A reader of a service's log; see [the pattern](crate::log_blobs).
 #[derive(Clone, Debug)]
 pub struct LogReader {
     blobs: Arc<dyn ObjectStore>,
@@ -39,7 +39,7 @@ struct Reading {
     hour: Option<DateTime<Utc>>,
     /// The remaining blobs of the hour, the next one last.
     paths: Vec<Path>,
-    /// The line ids of the hour. A block that was written twice is in the same hour twice.
+    /// The ids of the lines of this hour that were already returned. If a block was written twice, both blobs are in the same hour.
     seen: HashSet<String>,
 }
 
@@ -47,14 +47,14 @@ impl LogReader {
     /// Creates a reader of a service's log.
     ///
     /// # Errors
-    /// `InvalidInput` if the service name contains other characters than lower-case letters, digits and `-`, or is empty.
+    /// `InvalidInput` if the service name is empty, or contains characters other than lower-case letters, digits and `-`.
     pub fn new(blobs: Arc<dyn ObjectStore>, service: &str) -> Result<Self> {
         check_service(service)?;
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of some kinds from an instant to before another, blob by blob. The lines of a blob are in the order in which they
-    /// were written. The time ranges of blobs overlap by up to an hour.
+    /// Streams the lines of the given kinds from one instant (included) to another (excluded), blob by blob. The lines of a blob are in the order in
+    /// which they were written. The time ranges of blobs overlap by up to an hour.
     ///
     /// If the last item is an error, the remaining lines are unknown: `Corrupted` for an invalid line, or any error of the blob store.
     pub fn stream(
@@ -95,7 +95,7 @@ impl LogReader {
 }
 
 impl Reading {
-    /// Returns the matching lines of the next blob that may contain some.
+    /// Returns the matching lines of the next blob that contains any.
     async fn next(&mut self) -> Result<Option<Vec<LogLine>>> {
         loop {
             if let Some(path) = self.paths.pop() {
@@ -106,7 +106,7 @@ impl Reading {
                 }
                 continue;
             }
-            // A block lies in the hour of its last line, at most an hour after its first (LOG-5).
+            // A block is stored in the hour of its last line, which is at most an hour after its first line (LOG-5).
             let lag = TimeDelta::hours(1);
             let end = self.wanted.to.checked_add_signed(lag).unwrap_or(DateTime::<Utc>::MAX_UTC);
             let Some(hour) = self.hour.filter(|hour| *hour <= end) else { return Ok(None) };
@@ -146,9 +146,9 @@ impl Wanted {
         self.from <= line.at && line.at < self.to && self.kinds.contains(&line.kind)
     }
 
-    /// Returns `true` if the metadata of a blob permits a matching line, or if it has no metadata.
+    /// Returns `true` if the metadata of a blob permits a matching line, or if the blob has no metadata.
     fn may_be_in(&self, found: &GetResult) -> bool {
-        // Ignores case: as HTTP headers, the names come back in lower case (BLB-9).
+        // Ignores case: because the names are HTTP headers, the store returns them in lower case (BLB-9).
         let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));
         let text = |name: &str| {
             let mut attributes = found.attributes.iter();
@@ -157,7 +157,7 @@ impl Wanted {
         let instant = |name: &str| text(name).and_then(|text| text.parse::<DateTime<Utc>>().ok());
         let has_kind =
             |kinds: &str| kinds.split(',').filter_map(LogKind::parse).any(|kind| self.kinds.contains(&kind));
-        // The metadata has whole seconds, truncated.
+        // The metadata contains whole seconds, which are truncated.
         let second = TimeDelta::seconds(1);
         text("LogType").is_none_or(has_kind)
             && instant("StartTime").is_none_or(|start| start < self.to)

@@ -27,13 +27,13 @@ struct Block {
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may have been written. It must then be written unchanged to the same folder: readers recognise its lines.
+    /// `true` if the block may have been written. In this case, it must be written unchanged to the same folder, so that readers recognise its lines.
     sealed: bool,
 }
 
 /// A writer of the log of a service. See [the pattern](crate::log_blobs) for guarantees and costs.
 ///
-/// Lines are in memory until they are flushed. Dropping the writer loses them, as a crash of the process does.
+/// Lines are held in memory until they are flushed. Dropping the writer loses them, as a crash of the process does.
 #[derive(Debug)]
 pub struct LogWriter {
     blobs: Arc<dyn ObjectStore>,
@@ -55,7 +55,7 @@ impl LogWriter {
     /// Creates a writer with blocks of 4 MiB or 5 minutes, and a buffer of 64 MiB.
     ///
     /// # Errors
-    /// `InvalidInput` if the service name contains other characters than lower-case letters, digits and `-`, or is empty.
+    /// `InvalidInput` if the service name is empty, or contains characters other than lower-case letters, digits and `-`.
     pub fn new(blobs: Arc<dyn ObjectStore>, service: &str) -> Result<Self> {
         check_service(service)?;
         let (number, ..) = Uuid::new_v4().as_fields();
@@ -75,13 +75,13 @@ impl LogWriter {
         })
     }
 
-    /// Sets the block size in bytes at which a flush is due; with 1 each line becomes a separate blob.
+    /// Sets the block size in bytes at which a flush is due. With a size of 1, each line becomes a separate blob.
     #[must_use]
     pub fn flush_at(self, bytes: usize) -> Self {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest line at which a flush is due; at most an hour, which is the tolerance of readers (LOG-5).
+    /// Sets the age of the oldest line at which a flush is due. It is at most one hour, which is the tolerance of readers (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }
@@ -102,13 +102,13 @@ impl LogWriter {
     /// Buffers a line with the current time, and returns `true` if a flush is due. Sends no request.
     ///
     /// # Errors
-    /// `ServerBusy` if the buffer is full: the line was not buffered.
+    /// `ServerBusy` if the buffer is full, in which case the line was not buffered.
     pub fn append<F: Into<String>>(
         &mut self,
         kind: LogKind,
         fields: impl IntoIterator<Item = F>,
     ) -> Result<bool> {
-        // Never before the previous line: the last line of a block is the latest.
+        // Never earlier than the previous line, so the last line of a block is the latest.
         self.last = self.clock.now().max(self.last);
         let line = LogLine {
             at: ticks::to_datetime(self.last).unwrap_or(DateTime::<Utc>::MAX_UTC),
@@ -145,7 +145,8 @@ impl LogWriter {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Returns `true` if a block is full, or its oldest line is old. Call it periodically: time passes without new lines.
+    /// Returns `true` if a block is full, or its oldest line has reached the maximum age. Call this function periodically, because a flush may become
+    /// due without new lines.
     #[must_use]
     pub fn is_due(&self) -> bool {
         let now = self.clock.instant();
@@ -165,8 +166,8 @@ impl LogWriter {
     /// Writes all buffered blocks, one blob each, and returns their number.
     ///
     /// # Errors
-    /// Any error of the blob store. Unwritten blocks stay in the buffer. A block whose response was lost is written again, and its lines
-    /// are read once.
+    /// Any error of the blob store. Unwritten blocks stay in the buffer. A block whose response was lost is written again, but its lines are read
+    /// only once.
     pub async fn flush(&mut self) -> Result<usize> {
         let mut written = 0;
         while let Some(block) = self.blocks.front_mut() {
@@ -242,7 +243,7 @@ impl Block {
     }
 }
 
-/// Returns `true` if the store does not support metadata.
+/// Returns `true` if the error means that the store does not support metadata.
 const fn cannot(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
 }

@@ -20,7 +20,7 @@ use crate::log_tail::{LogStamp, LogTail};
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,
-    /// Random: distinguishes writers of several processes.
+    /// A random number that distinguishes the writers of several processes.
     number: u32,
     last: Mutex<Last>,
 }
@@ -52,7 +52,7 @@ impl Writer {
         &self.clock
     }
 
-    /// Returns a stamp of an instant, or of the current time. Stamps of the current time never go back.
+    /// Returns a stamp for an instant, or for the current time. Stamps for the current time never decrease.
     fn stamp(&self, instant: Option<u64>) -> LogStamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.count = last.count.wrapping_add(1);
@@ -68,15 +68,15 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// Appends an event with the current time. `event` creates it from a stamp, and may be called again with another stamp.
     ///
     /// # Errors
-    /// `InvalidInput` if the event does not contain its stamp; an error for every exceeded limit of an entity. If an error [is
-    /// ambiguous](Error::is_ambiguous), the event may be stored: the lookup failed, too.
+    /// `InvalidInput` if the event does not contain its stamp; any error for an entity that exceeds its limits. If an error [is
+    /// ambiguous](Error::is_ambiguous), the event may be stored, because the lookup also failed.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await
     }
 
-    /// Appends an event with another instant, for example an imported one. A later append with the same tick counts as newer.
+    /// Appends an event with a given instant, such as an imported event. A later append with the same tick is considered newer.
     ///
-    /// A [`Follow`](crate::log_tail::Follow) that has passed the instant does not return the event.
+    /// A [`Follow`](crate::log_tail::Follow) that has already passed the instant does not return the event.
     ///
     /// # Errors
     /// `KeyEncoding` for an instant outside the years 1 to 9999; any error of [`append`](Self::append).
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         }
     }
 
-    /// Returns `true` if exactly this event is stored: then the insert in question succeeded (CON-11).
+    /// Returns `true` if exactly this event is stored, which means that the insert succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };

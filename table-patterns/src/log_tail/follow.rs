@@ -1,4 +1,4 @@
-//! Followers of a log: they read the events after a position, the oldest first, each once.
+//! Followers of a log, which read each event after a position once, the oldest first.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,12 +16,12 @@ const PER_MICROSECOND: u128 = 10;
 
 /// A reader of a log that remembers its position. Created by [`LogTail::follow`]. Holds no open resources.
 ///
-/// The [`position`](Self::position) is a stamp. Store it after the polled events were processed, and pass it to [`LogTail::follow`] in the
-/// next process.
+/// The [`position`](Self::position) is a stamp. Store it after the polled events have been processed, and pass it to [`LogTail::follow`] in the next
+/// process.
 ///
-/// An append gets its stamp before the event is stored. Of two concurrent events, the later one may therefore become visible first. A
-/// follower does not return events that are younger than its settling time. If storing an event takes longer, or the clock of its writer is
-/// further behind, the event is in the log, but a follower may miss it.
+/// An append gets its stamp before the event is stored. Of two concurrent events, the later one may therefore become visible first. A follower does
+/// not return events that are younger than its settling time. If storing an event takes longer than that, or the clock of its writer is further
+/// behind, a follower may miss the event although it is in the log.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -57,9 +57,9 @@ pub struct Follow<E, S, C, O = NoOutbox> {
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of an event in the range that is not its first.
+    /// The stamp of an event in the range other than its first event.
     inside: LogStamp,
-    /// `true` if events of the range may have been returned since it was found; the rest may fit into a poll.
+    /// `true` if events of the range may have been returned since the range was found. The remaining events may then fit into one poll.
     begun: bool,
 }
 
@@ -77,11 +77,11 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S, C, O> {
-    /// Returns the next events after the position, the oldest first, at most `most`; none if no newer event has settled.
+    /// Returns the next events after the position, the oldest first, at most `most`. Returns none if no newer event has settled.
     ///
-    /// The table returns the newest events first. While more than `most` events are missing, their time span is halved until the oldest
-    /// part fits. Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per poll, and about twenty
-    /// more for the very first poll, which begins in the year 1.
+    /// The table returns the newest events first. If more than `most` events are pending, their time span is halved until the oldest part fits.
+    /// Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per poll, and about twenty more for the very
+    /// first poll, which begins in the year 1.
     ///
     /// # Errors
     /// Any error of [`LogTail::newest`]. Events that were not returned will be returned by a later poll.
@@ -102,7 +102,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp lies between: the remaining events have the same stamp, in several partitions.
+                        // No stamp lies in between, so the remaining events have the same stamp in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },
@@ -116,12 +116,12 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
         }
     }
 
-    /// Returns the events between the position and a stamp and moves the position, or remembers that they are more than `most`.
+    /// Returns the events between the position and a stamp and moves the position. If there are more than `most` events, remembers the range instead.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
             Err(error) => {
-                // The range was removed from the list before it was read: the next poll reads it again.
+                // The range was removed from the list before it was read. The next poll reads it again.
                 self.ahead.clear();
                 return Err(error);
             }

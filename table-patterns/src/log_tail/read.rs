@@ -1,4 +1,4 @@
-//! Reads of a log: the newest events, events since an instant, and slices between two stamps, in one or several partitions.
+//! Reads of a log in one or several partitions: the newest events, the events since an instant, and slices between two stamps.
 
 use std::ops::Bound;
 
@@ -18,7 +18,7 @@ use crate::log_tail::{LogStamp, LogTail};
 /// The number of partitions of a spread log that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// Classes of selections that consist of whole partitions: one, or those of a `bucket(…)`.
+/// Classes of selections that consist of whole partitions: a single partition, or all partitions of a `bucket(…)`.
 #[diagnostic::on_unimplemented(
     message = "[T181] a log is read by whole partitions, and `{Self}` is not one",
     label = "this selection is a part of a partition, or spans partitions in ranges",
@@ -29,7 +29,7 @@ pub trait WholePartitions: Class {}
 impl WholePartitions for Partition {}
 impl WholePartitions for FanOut {}
 
-/// Events of a log, the newest first, and the position of the next older ones.
+/// Events of a log, the newest first, and the position at which older events follow.
 ///
 /// ```
 /// use table_patterns::log_tail::LogSlice;
@@ -46,13 +46,13 @@ impl WholePartitions for FanOut {}
 pub struct LogSlice<E> {
     /// The events.
     pub items: Vec<Versioned<E>>,
-    /// The stamp of the last item if older events follow; `None` if the slice is complete.
+    /// The stamp of the last item if older events may follow; `None` if the slice is complete.
     pub cut_at: Option<LogStamp>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Returns the newest `n` events, the newest first (PAT-LOG-1). One request for each 1,000 and partition. A store that
-    /// [answers in no order](table_core::store::Capabilities::ordered) is asked for all events of the partitions.
+    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition. On a store whose results are
+    /// [not ordered](table_core::store::Capabilities::ordered), all events of the partitions are read.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6); any error of a query.
@@ -77,7 +77,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, LogStamp::LAST, most).await
     }
 
-    /// Returns events older than a stamp, as [`back_to`](Self::back_to) does: the continuation of an incomplete slice.
+    /// Returns events older than a stamp, like [`back_to`](Self::back_to). Use it to continue an incomplete slice.
     ///
     /// ```
     /// # use table_patterns::log_tail::{LogStamp, LogTail};
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, before, most).await
     }
 
-    /// Returns the newest `most` events after one stamp, up to and including another.
+    /// Returns the newest `most` events after one stamp (excluded) up to another (included).
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -133,8 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         let asked = stream::iter(queries.into_iter().map(|query| self.first(query, most.saturating_add(1))));
         let mut found: Vec<(LogStamp, Versioned<E>)> =
             asked.buffered(CONCURRENCY).try_collect::<Vec<_>>().await?.into_iter().flatten().collect();
-        // The sort is stable: events of a partition are already in order, and events with the same stamp keep the order of their
-        // partitions.
+        // The sort is stable. Events of a partition are already in order, and events with the same stamp keep the order of their partitions.
         found.sort_by(|(left, _), (right, _)| right.cmp(left));
         let is_cut = found.len() > most;
         found.truncate(most);
@@ -174,7 +173,7 @@ fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
     text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
 }
 
-/// Returns the range of rows after one stamp, up to and including another. Greater stamps have smaller texts.
+/// Returns the range of rows after one stamp (excluded) up to another (included). Greater stamps have smaller encodings.
 fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     let upper = match after {
         Some(after) => Bound::Excluded(format!("{prefix}{after}")),

@@ -11,7 +11,7 @@ use table_core::{KeyPart, ticks};
 
 use crate::log_tail::fault::LogFault;
 
-/// The number of digits of the ticks, and the position of the `_` before the tie breaker.
+/// The number of digits of the ticks, which is also the position of the `_` before the tie breaker.
 const TICKS: usize = 19;
 /// The number of characters of a stamp: 19 digits, `_`, 16 hexadecimal digits.
 const WIDTH: usize = 36;
@@ -19,10 +19,10 @@ const WIDTH: usize = 36;
 /// The time of an event and a tie breaker for events with the same tick (PAT-LOG-1, PAT-LOG-4). A field of this type defines the RowKey of
 /// a log: `#[row_key(stamp)]`.
 ///
-/// - In a key it is `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal digits. Greater
-///   stamps therefore sort first, and the text preserves both exactly (PAT-LOG-2).
-/// - Stamps compare by tick, then by tie breaker. Their text (`Display`, [`FromStr`]) is the text in the key. A stamp is therefore also a
-///   position in the log that can be stored.
+/// - In a key, a stamp is written like `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal
+///   digits. Greater stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
+/// - Stamps compare by tick, then by tie breaker. The string form (`Display`, [`FromStr`]) is the same as in the key. A stamp can therefore also be
+///   stored as a position in the log.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -43,9 +43,9 @@ pub struct LogStamp {
 }
 
 impl LogStamp {
-    /// The stamp before every event.
+    /// The stamp that precedes every event.
     pub const FIRST: Self = Self { ticks: 0, tie: 0 };
-    /// The stamp after every event.
+    /// The stamp that follows every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
     /// Creates a stamp of an instant. Precision below a tick is truncated (TICK-6).
@@ -82,7 +82,7 @@ impl LogStamp {
         self.tie
     }
 
-    /// Returns the stamp half way between two others, both excluded; `None` if none lies between them.
+    /// Returns the stamp halfway between two others, both excluded; `None` if none lies between them.
     pub(super) fn between(after: Self, before: Self) -> Option<Self> {
         let (low, high) = (after.number(), before.number());
         let middle = low + (high.checked_sub(low)? / 2);
@@ -121,7 +121,7 @@ fn read(text: &str) -> Option<LogStamp> {
     Some(LogStamp { ticks, tie: !u64::from_str_radix(tie, 16).ok()? })
 }
 
-/// The key codec of [`LogStamp`]: the latest first.
+/// The key codec of [`LogStamp`], which sorts the latest stamp first.
 ///
 /// ```
 /// use table_patterns::key::KeyCodec;

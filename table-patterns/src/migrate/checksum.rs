@@ -15,7 +15,7 @@ use crate::outbox::rows;
 /// properties in the order of their names, with types and values. It excludes Timestamps and `ETag`s, which each store assigns, and the
 /// versions of intents, which represent Timestamps.
 ///
-/// It detects accidental differences. It gives no protection against an author who controls the content of the rows.
+/// The checksum detects accidental differences. It gives no protection against an author who controls the content of the rows.
 ///
 /// ```
 /// use table_patterns::embedded::Engine;
@@ -109,7 +109,7 @@ fn value(hash: &mut Sha256, value: ValueRef<'_>) {
         ValueRef::String(text) => bytes(hash, text.as_bytes()),
         ValueRef::Int32(number) => hash.update(number.to_le_bytes()),
         ValueRef::Int64(number) => hash.update(number.to_le_bytes()),
-        // JSON has a single NaN: the other bits of a NaN are not transferred.
+        // JSON has a single NaN, so the other bits of a NaN are not transferred.
         ValueRef::Double(number) if number.is_nan() => hash.update(f64::NAN.to_bits().to_le_bytes()),
         ValueRef::Double(number) => hash.update(number.to_bits().to_le_bytes()),
         ValueRef::Boolean(truth) => hash.update([u8::from(truth)]),

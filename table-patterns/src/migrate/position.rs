@@ -1,4 +1,4 @@
-//! The position of a copy, as a text that can be stored.
+//! The position of a copy, in a string form that can be stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,9 +9,9 @@ use table_core::query::Continuation;
 
 use crate::migrate::fault::PositionFault;
 
-/// The number of copied rows of a table, and the position of the next one.
+/// The number of rows copied from a table, and the position of the next row.
 ///
-/// Its text (`Display`, [`FromStr`]) consists of the table, the number of rows and the position, separated by `:`. The position is `start`,
+/// The string form (`Display`, [`FromStr`]) consists of the table, the number of rows and the position, separated by `:`. The position is `start`,
 /// `end` or a [`Continuation`].
 ///
 /// ```
@@ -75,7 +75,7 @@ impl FromStr for MigrationPosition {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` if the text is not a position.
+    /// `InvalidInput` if the string is not a position.
     fn from_str(text: &str) -> Result<Self> {
         let parts = text.split_once(':').and_then(|(table, rest)| Some((table, rest.split_once(':')?)));
         let Some((table, (Ok(rows), place))) =

@@ -1,4 +1,4 @@
-//! A row in transit, without the version of its source.
+//! A row in transit between stores, without the version of its source.
 
 use table_core::entity::ToEntity;
 use table_core::error::Result;
@@ -8,8 +8,8 @@ use table_core::row::Row;
 
 use crate::outbox::rows;
 
-/// Any row, including reserved rows of patterns, which programs cannot write. An intent of an outbox is copied with the Timestamp of its
-/// change as its version, which preserves the order of changes.
+/// A row of any kind, including the reserved rows of patterns, which programs cannot write. An intent of an outbox is copied with the Timestamp of
+/// its change as its version, which preserves the order of changes.
 pub(super) struct Copied {
     key: EntityKey,
     row: Row,

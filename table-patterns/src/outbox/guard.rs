@@ -1,4 +1,4 @@
-//! Guards: prevent an older step from undoing a newer one, for any order and number of deliveries.
+//! Guards: they prevent an older step from undoing a newer one, for any order and number of deliveries.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
@@ -9,30 +9,29 @@
 //! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist |
 //!
 //! # Guarantee
-//! The version of a step is the one [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that
-//! recorded it. A step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and
-//! guard are written in *one* transaction under the guard's `ETag`. If later changes have larger versions, it follows:
-//! - If another step was applied in between, the transaction fails and the worker reads the guard again, however long it was suspended.
-//! - The versions in a guard only grow. For any order and repetition of deliveries, the newest step of a source is the last one that takes
-//!   effect, and it has taken effect once every step was delivered.
-//! - A deletion keeps the guard, which identifies a later arriving insert as older.
-//! - A worker that dies before the transaction has changed nothing. After a worker has died after the transaction, the next delivery is
-//!   skipped.
+//! The version of a step is the one [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A
+//! step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and guard are written in
+//! *one* transaction under the guard's `ETag`. Provided that later changes have larger versions, the following holds:
+//! - If another step was applied in between, the transaction fails and the worker reads the guard again, regardless of how long it was suspended.
+//! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step of a source is the last one that takes
+//!   effect, and it has taken effect once all steps have been delivered.
+//! - A deletion keeps the guard, which shows that an insert that arrives later is older.
+//! - If a worker dies before the transaction, nothing has changed. If it dies after the transaction, the next delivery is skipped.
 //!
-//! If two sources claim the same target, which should not happen for a unique index, the newer version wins. A deletion by a source that
-//! does not own the entity leaves it unchanged. Merges of several sources into one target all take effect, in the order of each source:
-//! they must write different properties.
+//! If two sources claim the same target, which should not happen for a unique index, the newer version wins. A deletion by a source that does not own
+//! the entity leaves it unchanged. Merges of several sources into one target all take effect, in the order of each source, so they must write
+//! different properties.
 //!
 //! # Cost
 //! A step is a read and a transaction of two operations; a deletion needs a second read. The guard has about 150 bytes and remains after
 //! the entity is deleted: [`collect_guards`] deletes guards of missing entities.
 //!
 //! # Bounds
-//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine
-//! that serves the partition. Successive values of one entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service
-//! guarantees no order (ETAG-7); the order is correct as long as that clock does not go back between two changes of one entity. If this is
-//! not sufficient, assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step
-//! without a version is refused when it is recorded.
+//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that serves
+//! the partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no
+//! order (ETAG-7); the order is correct as long as that clock is not set back between two changes of the same entity. If this is not sufficient,
+//! assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is
+//! refused when it is recorded.
 //!
 //! The RowKey of a guarded target has at most 505 UTF-16 code units. Versions of sources in different partitions of the service come from
 //! the clocks of different machines. They are compared only if the sources claim the same target.
@@ -59,7 +58,7 @@ use crate::outbox::rows::fresh;
 pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
-/// The largest number of sources in one guard, far below the number of properties of an entity (ENT-2).
+/// The maximum number of sources in one guard, far below the number of properties of an entity (ENT-2).
 const SOURCES: usize = 200;
 
 /// The source of a step, and the version of its change.
@@ -77,7 +76,7 @@ impl Origin {
         row_key: &RowKey,
         version: u64,
     ) -> Self {
-        // No key contains U+0000, which separates the three texts unambiguously.
+        // No key contains U+0000, which separates the three strings unambiguously.
         let texts = [table.folded(), "\0", partition_key.as_str(), "\0", row_key.as_str()];
         let hash = hash(texts.iter().flat_map(|text| text.bytes()));
         let mut source = String::with_capacity(17);
@@ -97,9 +96,9 @@ pub(crate) struct Guard {
 /// The effect of a step, computed from its guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// None: the guard contains its version, or a newer one.
+    /// None, because the guard contains the same version or a newer one.
     Stale,
-    /// Only the guard is updated: another source owns the entity.
+    /// Only the guard is updated, because another source owns the entity.
     Learn,
     /// The target and the guard are written.
     Write,
@@ -134,7 +133,7 @@ impl Guard {
         self.versions.iter().find(|(known, _)| known == source).map(|(_, version)| *version)
     }
 
-    /// Returns `true` if this version of its source, or a newer one, has been applied.
+    /// Returns `true` if this version of the source, or a newer one, has been applied.
     pub(crate) fn knows(&self, origin: &Origin) -> bool {
         self.version(&origin.source).is_some_and(|known| known >= origin.version)
     }
@@ -144,7 +143,7 @@ impl Guard {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // Removes the source without changes for the longest time, except the owner.
+            // Removes the source that has not changed for the longest time, except the owner.
             let owner = self.owner.clone();
             if let Some(at) = self.versions.iter().position(|(source, _)| Some(source) != owner.as_ref()) {
                 self.versions.remove(at);
@@ -155,7 +154,7 @@ impl Guard {
     /// Records a step, and returns its effect.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges of several sources coexist: none changes the owner, and none is too late.
+        // Merges of several sources coexist: none of them changes the owner, and none is too late.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.knows(origin) {
             return Effect::Stale;
@@ -177,7 +176,7 @@ impl Guard {
 /// Applies a guarded step; `false` if it was skipped.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if others wrote the same target during every attempt; any error of the store.
+/// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error of the store.
 pub(crate) async fn apply<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,
@@ -226,11 +225,11 @@ async fn write_of<S: TableStore>(
     })
 }
 
-/// Deletes the guards of one partition whose entities no longer exist and that no step has changed since a time, in
-/// [ticks](table_core::ticks). Returns the number of deleted guards.
+/// Deletes the guards of one partition whose entities no longer exist and that no step has changed since a given time, in [ticks](table_core::ticks).
+/// Returns the number of deleted guards.
 ///
-/// A step that is delivered after its guard was deleted is applied as a new one. Choose a time before which all intents are done: days ago
-/// rather than hours.
+/// A step that is delivered after its guard was deleted is applied as a new one. Choose a time by which all earlier intents are done, such as several
+/// days ago.
 ///
 /// # Errors
 /// Any error of the store.

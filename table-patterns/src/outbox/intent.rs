@@ -48,7 +48,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Creates an intent for a change of the entity in this row. The row distinguishes its changes from those of other entities.
+    /// Creates an intent for a change of the entity in this row. The row distinguishes the changes of this entity from those of others.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }
@@ -61,8 +61,8 @@ impl Intent {
         self
     }
 
-    /// Sets the number of the change among the changes of its entity: later changes must have larger numbers. For example, each change may
-    /// increment a counter in the entity under the entity's `ETag`.
+    /// Sets the number of the change among all changes of its entity. Later changes must have larger numbers. For example, each change may increment
+    /// a counter in the entity under the entity's `ETag`.
     ///
     /// Without a version the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes (ENG-8).
     /// The service does so as long as the clock of the machine that serves the partition never goes back, which is not documented (ETAG-7):
@@ -80,7 +80,7 @@ impl Intent {
         self.version
     }
 
-    /// Returns `true` if any step is guarded, and therefore needs the order of changes.
+    /// Returns `true` if any step is guarded and therefore depends on the order of changes.
     pub(crate) fn is_guarded(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }
@@ -141,9 +141,9 @@ pub enum Step {
     Call {
         /// The name of the message.
         name: String,
-        /// The version of the text; 0 for the steps of patterns.
+        /// The version of the payload; 0 for the steps of patterns.
         version: u32,
-        /// The text of the message.
+        /// The payload of the message.
         payload: String,
     },
 }
@@ -152,9 +152,9 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
-    /// Replaces or inserts the entity (UPS-2).
+    /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrReplace(Row),
-    /// Merges or inserts the entity (UPS-2).
+    /// Merges into the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrMerge(Row),
     /// Deletes the entity if it exists (QUE-22).
     DeleteIfExists,
@@ -165,9 +165,8 @@ impl Step {
         Self::Write { table, key, write, guarded: true }
     }
 
-    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change of the source has been applied.
-    /// Does not compile for an entity that declares indexes, a feed or copies: write it through its handle in a
-    /// [handler](crate::work::Handler).
+    /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change of the source has been applied. Does not
+    /// compile for an entity that declares indexes, a feed or copies; write such an entity through its handle in a [handler](crate::work::Handler).
     ///
     /// ```
     /// use table_patterns::Entity;
@@ -191,8 +190,8 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
 
-    /// Creates a step that merges or inserts an entity, unless a newer change of the source has been applied. An older merge is skipped as
-    /// a whole: fields that are `None` are kept, so every change must contain all properties that the source writes there.
+    /// Creates a step that merges or inserts an entity, unless a newer change of the source has been applied. An older merge is skipped as a whole,
+    /// and fields that are `None` leave the stored values unchanged, so every change must contain all properties that the source writes there.
     ///
     /// # Errors
     /// `InvalidInput` if a field is stored in chunks; any error of encoding the entity.
@@ -212,7 +211,7 @@ impl Step {
         Ok(Self::write(TableName::new(E::SCHEMA.table)?, key, write))
     }
 
-    /// Creates a [`put`](Self::put) step for a row whose table or properties are known only at run time, for example in an archive.
+    /// Creates a [`put`](Self::put) step for a row whose table or properties are only known at run time, as in an archive.
     #[must_use]
     pub const fn insert_or_replace(table: TableName, key: EntityKey, row: Row) -> Self {
         Self::write(table, key, TargetWrite::InsertOrReplace(row))
@@ -233,7 +232,7 @@ impl Step {
     /// Creates a step that passes a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` for a message that JSON cannot represent, such as a map whose keys are not texts.
+    /// `InvalidInput` for a message that JSON cannot represent, such as a map whose keys are not strings.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
@@ -244,7 +243,7 @@ impl Step {
         Self::Call { name, version: 0, payload }
     }
 
-    /// Removes the guard: for a target that is written once, or if the last step to arrive may win. It saves a read and a guard row per
+    /// Removes the guard, for a target that is written once, or if the last step to arrive may take effect. This saves a read and a guard row per
     /// target.
     #[must_use]
     pub fn unguarded(self) -> Self {

@@ -6,7 +6,7 @@ use table_core::limits;
 
 use crate::outbox::fault::OutboxFault;
 
-/// The prefix of the `RowKey`s of guards. The RowKey of the target follows it.
+/// The prefix of the `RowKey`s of guards. It is followed by the RowKey of the target.
 pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
 
 /// Returns the key of a target's guard.

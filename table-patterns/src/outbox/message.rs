@@ -8,8 +8,8 @@ use crate::outbox::fault::OutboxFault;
 
 /// A request that a [`Step`](crate::outbox::Step) passes to the [`Handler`](crate::work::Handler) of its type, as JSON.
 ///
-/// The name identifies the handler, and the version identifies the format of the text. A field that was added in a later version needs
-/// `#[serde(default)]`, or [`decode`](Self::decode) converts older texts. A worker leaves a message with a later version to a newer worker.
+/// The name identifies the handler, and the version identifies the format of the JSON. A field that was added in a later version needs
+/// `#[serde(default)]`, or a [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a newer worker.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -33,15 +33,15 @@ use crate::outbox::fault::OutboxFault;
 /// # Ok::<(), table_patterns::Error>(())
 /// ```
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The name, unique among the messages of the outbox. It is stored: keep it when the type is renamed.
+    /// The name, which must be unique among the messages of the outbox. It is stored, so keep it when the type is renamed.
     const NAME: &'static str;
-    /// The version that this program writes, from 1. Increase it when older programs can no longer read the text.
+    /// The version that this program writes, starting with 1. Increase it when older programs can no longer read the message.
     const VERSION: u32;
 
-    /// Decodes a text that was written as `version`, which is never later than [`VERSION`](Self::VERSION).
+    /// Decodes JSON that was written as `version`, which is never later than [`VERSION`](Self::VERSION).
     ///
     /// # Errors
-    /// `Corrupted` for an invalid text. The intent becomes poison at once, because later attempts would fail, too.
+    /// `Corrupted` for invalid JSON. The intent becomes poison immediately, because later attempts would fail as well.
     fn decode(version: u32, text: &str) -> Result<Self> {
         serde_json::from_str(text)
             .map_err(|source| Error::of(OutboxFault::Message { name: Self::NAME, version, source }))

@@ -1,4 +1,4 @@
-//! The outbox as seen by writers: recording of intents.
+//! The outbox as used by writers: it records intents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::outbox::seal::{Place, Seals};
 use crate::outbox::text;
 use crate::outbox::work::Work;
 
-/// Records intents in the transactions of changes, and notifies workers of them by a queue. Clones are handles of one outbox.
+/// Records intents in the transactions of changes, and notifies workers of them through a queue. Clones are handles of the same outbox.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};
@@ -95,11 +95,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Returns the operation that records an intent, for programs that build their own transactions. Add it to the transaction of the
     /// change, in the same partition.
     ///
-    /// Call it again for another attempt at the transaction: each attempt needs a separate row.
+    /// Call this function again for another attempt at the transaction, because each attempt needs a separate row.
     ///
     /// # Errors
     /// - `InvalidInput` for an intent without steps, or with two guarded steps for the same target.
-    /// - `EntityTooLarge` if the intent does not fit into a row.
+    /// - `EntityTooLarge` if the intent does not fit into one row.
     /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long.
     /// - `Unsupported` for guarded steps without a [version](Intent::version) if the store's
     ///   [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
@@ -112,12 +112,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Adds the record of an intent to the transaction of its change.
     ///
-    /// [`submit`](Self::submit) seals the record. A transaction that is submitted directly to the store must be [sealed](Self::seal) first:
+    /// [`submit`](Self::submit) seals the record. A transaction that is submitted directly to the store must be [sealed](Self::seal) first, because
     /// workers perform no step of a record without a seal.
     ///
     /// # Errors
-    /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target: both have the same
-    ///   version, and one would be skipped.
+    /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target, because both have the same
+    ///   version and one of them would be skipped.
     /// - Any error of [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
@@ -128,8 +128,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         transaction.push(self.operation(intent)?)
     }
 
-    /// Registers a partition for sweeps. Call it before a transaction with a record is submitted. It sends at most one upsert per hour and
-    /// partition.
+    /// Registers a partition for sweeps, by at most one upsert per hour and partition. Call this function before a transaction with a record is
+    /// submitted.
     ///
     /// # Errors
     /// Any error of the store.
@@ -138,7 +138,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Notifies workers that a partition has intents. A lost message delays the work but does not lose it: sweeps find the rows.
+    /// Notifies workers that a partition has intents. A lost message only delays the work, because sweeps find the rows.
     ///
     /// # Errors
     /// Any error of the queue store.
@@ -148,7 +148,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Submits a transaction with records: registers the partition, submits the transaction, and notifies the workers.
     ///
-    /// If the notification fails, the call succeeds: a sweep finds the rows.
+    /// If the notification fails, the call succeeds nevertheless, because a sweep finds the rows.
     ///
     /// # Errors
     /// Any error of the store.
@@ -157,7 +157,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.register(table, &partition_key).await?;
         let transaction = self.seal(table, transaction).await?;
         let committed = self.store().submit(table, transaction).await?;
-        // The change and its record are stored: if the message is lost, a sweep finds the record.
+        // The change and its record are stored, so if the message is lost, a sweep finds the record.
         let _ = self.prompt(table, &partition_key).await;
         Ok(committed)
     }
@@ -166,8 +166,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON: record such an intent as a
-    /// row.
+    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON; record such an intent as a row
+    /// instead.
     pub async fn enqueue(
         &self,
         table: &TableName,
@@ -183,7 +183,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send(&work).await
     }
 
-    /// Returns `true` if a program with the key of the outbox put an intent on the queue.
+    /// Returns `true` if the intent was put on the queue by a program that has the key of the outbox.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,
@@ -258,9 +258,9 @@ impl<S, Q> Outbox<S, Q> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BacklogCounts {
-    /// Messages in the work queue, including hidden ones.
+    /// Number of messages in the work queue, including hidden ones.
     pub waiting: u64,
-    /// Messages in the poison queue.
+    /// Number of messages in the poison queue.
     pub poison: u64,
 }
 

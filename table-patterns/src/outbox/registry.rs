@@ -1,8 +1,8 @@
-//! The registry of partitions with an outbox: sweeps find them without reading tables. Feeds have a registry with the same format,
+//! The registry of partitions with an outbox, by which sweeps find them without reading tables. Feeds have a registry in the same format,
 //! [`FEEDS`](crate::feed::FEEDS), from which no entry is removed.
 //!
-//! A partition is registered before the first intent is recorded in it. A writer registers it again after an hour. A sweep removes a
-//! partition without pending rows that was not registered for two hours: by then, no writer relies on its hour-old memory of the entry. The
+//! A partition is registered before the first intent is recorded in it. A writer registers it again after an hour. A sweep removes a partition that
+//! has no pending rows and was not registered for two hours, because by then no writer relies on a registration that is at most an hour old. The
 //! entry is removed under its `ETag`, which keeps an entry that was registered again in between.
 
 use std::collections::HashMap;
@@ -24,23 +24,23 @@ use table_core::value::ValueRef;
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;
 
-/// The partition of the keys of seals in the registry table. No pair of a table name and a bucket has this form.
+/// The partition of the seal keys in the registry table. No combination of a table name and a bucket has this form.
 pub(crate) const KEYS: &str = "keys";
 
-/// The registry table. The `PartitionKey` is the table's name in lower case with one of 16 buckets, the `RowKey` is the partition.
+/// The registry table. The `PartitionKey` is the name of the table in lower case with one of 16 buckets, and the `RowKey` is the partition.
 ///
-/// Listings of the program's tables skip it.
+/// Listings of the program's tables omit this table.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
 /// The time for which a writer relies on its registration.
 const TRUSTED: Duration = Duration::from_hours(1);
-/// The time for which an entry is kept without another registration.
+/// The time for which an entry is kept after its last registration.
 const KEPT: Duration = Duration::from_hours(2);
 const BUCKETS: u32 = 16;
-/// The largest number of partitions that a writer remembers.
+/// The maximum number of partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The registrations by this process, with their times.
+/// The registrations made by this process, with their times.
 #[derive(Debug, Default)]
 pub(crate) struct Registered(Mutex<HashMap<(String, String), u64>>);
 
@@ -62,7 +62,7 @@ pub(crate) fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<
     EntityKey::new(format!("{}_{:02}", table.folded(), hash % BUCKETS), partition_key.as_str())
 }
 
-/// Registers a partition: at most one upsert per hour.
+/// Registers a partition, by at most one upsert per hour.
 pub(crate) async fn register<S: TableStore>(
     store: &S,
     known: &Registered,
@@ -103,7 +103,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     let name = TableName::new(registry)?;
     each(store, &name, KeyRange::ALL, |row| match entry(row) {
         Ok(entry) => entries.push(entry),
-        // The keys of seals are not entries.
+        // The keys of seals are not registrations.
         Err(_) if row.partition_key == KEYS => {}
         Err(error) => {
             let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);
@@ -114,7 +114,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     Ok((entries, strange))
 }
 
-/// Returns the registered partitions of one table. The properties of the rows are not read: invalid rows are harmless.
+/// Returns the registered partitions of one table. The properties of the rows are not read, so invalid rows are harmless.
 pub(crate) async fn partitions<S: TableStore>(
     store: &S,
     registry: &str,
@@ -178,7 +178,7 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
-/// Removes an entry if no writer can rely on it. Returns `true` if it was removed.
+/// Removes an entry if no writer can still rely on it. Returns `true` if it was removed.
 pub(crate) async fn forget<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if now.saturating_sub(entry.registered) < ticks_of(KEPT) {
         return Ok(false);

@@ -18,10 +18,10 @@ use crate::outbox::intent::Intent;
 use crate::outbox::keys::hash;
 use crate::outbox::text;
 
-/// The prefix of the `RowKey`s of an outbox. 16 digits of the source's hash and 16 random digits follow it.
+/// The prefix of the `RowKey`s of an outbox. It is followed by 16 digits of the source's hash and 16 random digits.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
-/// The largest number of properties for the text of an intent.
+/// The maximum number of properties for the JSON of an intent.
 const PARTS: usize = 15;
 const INTENT: [&str; PARTS] = [
     "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
@@ -36,7 +36,7 @@ const ERROR: &str = "Error";
 /// The property of the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
 
-/// The prefix of the `RowKey`s of intents that were set aside. The rest of the key is that of the outbox row.
+/// The prefix of the `RowKey`s of poison intents, which were set aside. The rest of the key is the same as in the outbox row.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The location of an outbox row.
@@ -48,10 +48,10 @@ pub(crate) struct Place {
     pub(crate) key: EntityKey,
 }
 
-/// Returns the insert of an intent's row.
+/// Returns the operation that inserts an intent's row.
 ///
 /// # Errors
-/// `EntityTooLarge` if the text does not fit into one row; any error of [`Intent::check`].
+/// `EntityTooLarge` if the JSON does not fit into one row; any error of [`Intent::check`].
 pub(crate) fn insert(intent: &Intent, chance: u64) -> Result<Operation> {
     intent.check()?;
     let text = text::write(intent)?;
@@ -76,7 +76,7 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the key under which a row is set aside.
+/// Returns the key under which a row is set aside as poison.
 pub(crate) fn poison_key(row_key: &RowKey) -> Result<RowKey> {
     let rest = row_key.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or(row_key.as_str());
     RowKey::new([POISON_PREFIX, rest].concat())
@@ -87,7 +87,7 @@ fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
 
-/// Returns the ranges of the rows of one source, pending ones and those that were set aside. Another source may have the same hash.
+/// Returns the ranges of the rows of one source, both pending and poison. Another source may have the same hash.
 pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
     let pending = prefix_of(&source.row_key);
     let aside = pending.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1);
@@ -99,26 +99,26 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// Returns the range of the outbox rows in all partitions: a condition on each row of the table.
+/// Returns the range of the outbox rows in all partitions, which is a condition on each row of the table.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
     KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
 }
 
-/// An intent that is not done.
+/// A pending intent.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub(crate) place: Place,
     pub(crate) etag: ETag,
-    /// The Timestamp of the transaction of the change. Later notes do not change it.
+    /// The Timestamp of the transaction of the change. It does not change when notes are recorded.
     pub(crate) version: u64,
-    /// The time of the last message by a sweep.
+    /// The time at which a sweep last sent a message.
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// The time until which workers ignore the row: it is claimed, or its last attempt failed.
+    /// The time until which workers ignore the row, because it is claimed or its last attempt failed.
     pub(crate) not_before: u64,
-    /// The present or last claim of a worker.
+    /// The current or last claim of a worker.
     pub(crate) claim: Option<String>,
     /// The last error.
     pub(crate) error: Option<String>,
@@ -160,13 +160,13 @@ impl Pending {
         })
     }
 
-    /// Returns the part of the key that identifies the source: equal for intents of one source, and rarely equal for others.
+    /// Returns the part of the key that identifies the source: it is equal for intents of the same source, and rarely equal for others.
     pub(crate) fn source(&self) -> &str {
         let row_key = self.place.key.row_key.as_str();
         row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)
     }
 
-    /// Returns the text of the intent.
+    /// Returns the JSON of the intent.
     pub(crate) fn text(&self) -> &[u8] {
         &self.text
     }
@@ -174,7 +174,7 @@ impl Pending {
     /// Parses the intent.
     ///
     /// # Errors
-    /// `FormatTooNew` for an intent of a newer program; `Corrupted` for a text that is not an intent.
+    /// `FormatTooNew` for an intent of a newer program; `Corrupted` for JSON that is not an intent.
     pub(crate) fn intent(&self) -> Result<Intent> {
         parse(&self.text)
     }
@@ -183,7 +183,7 @@ impl Pending {
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(4);
-        // IMPORTANT: the note changes the Timestamp of the row. The version is stored in addition: otherwise the steps would appear newer
+        // IMPORTANT: the note changes the Timestamp of the row. The version is therefore stored in addition; otherwise, the steps would appear newer
         // than they are.
         writer.property(VERSION, number(self.version));
         match note {
@@ -204,13 +204,13 @@ impl Pending {
         Operation { row_key: self.place.key.row_key.clone(), kind }
     }
 
-    /// Returns the writes that set the row aside, if no other worker has claimed it in the meantime.
+    /// Returns the writes that set the row aside as poison, if no other worker has claimed it in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
         Ok([self.done(), Operation { row_key: poison_key(&self.place.key.row_key)?, kind }])
     }
 
-    /// Returns the writes that return a row to the workers, with its attempts reset. Its version is kept.
+    /// Returns the writes that return a poison row to the workers, with its attempts reset. The version is kept.
     pub(crate) fn back(&self) -> Result<[Operation; 2]> {
         let row_key = self.place.key.row_key.clone();
         let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
@@ -221,7 +221,7 @@ impl Pending {
     fn row(&self, attempts: u32) -> Row {
         let mut writer = RowWriter::with_capacity(5);
         write_text(&mut writer, &self.text);
-        // IMPORTANT: another row has another Timestamp.
+        // IMPORTANT: the new row has a new Timestamp, so the version is stored in addition.
         writer.property(VERSION, ValueRef::Int64(i64::try_from(self.version).unwrap_or(i64::MAX)));
         if attempts > 0 {
             writer.property(ATTEMPTS, ValueRef::Int64(attempts.into()));
@@ -246,10 +246,10 @@ impl Pending {
     }
 }
 
-/// Returns the row of an intent with its version, for a copy that gets another Timestamp; `None` for any other row, and if it already has a
-/// version.
+/// Returns the row of an intent with its version, for a copy that will have another Timestamp; `None` for any other row, and for a row that already
+/// has a version.
 ///
-/// Otherwise a copy in another store would be as new as the copying, and the order of two changes would be arbitrary.
+/// Without the version, a copy in another store would appear as new as the time of copying, and the order of two changes would be arbitrary.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);
@@ -264,7 +264,7 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     Ok(Some(writer.finish()))
 }
 
-/// Returns `true` if a property of a row only defines the order of changes. It may be missing if the Timestamp defines that order.
+/// Returns `true` if a property of a row only defines the order of changes. Such a property may be missing if the Timestamp defines the order.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }
@@ -275,7 +275,7 @@ pub(crate) fn intents(transaction: &Transaction) -> Result<Vec<Intent>> {
     records.filter_map(|record| record.kind.row()).map(|row| parse(&text_in(row.view())?)).collect()
 }
 
-/// Returns the text of an intent, assembled from its properties.
+/// Returns the JSON of an intent, assembled from its properties.
 pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     let (mut text, mut hint) = (Vec::new(), 0);
     for name in INTENT {
@@ -290,18 +290,18 @@ fn parse(text: &[u8]) -> Result<Intent> {
     text::read(text)
 }
 
-/// A note in the row of an intent.
+/// A note that is recorded in the row of an intent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep sent a message for the row at this time.
+    /// A sweep has sent a message for the row at this time.
     Prompted(u64),
     /// A worker has claimed the row until a time, with its claim and the started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64 },
-    /// An attempt failed: the attempts that count, and the earliest time of the next one.
+    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next one.
     Failed { error: &'a str, attempts: u32, until: u64 },
 }
 
-/// Returns operations as one transaction.
+/// Returns several operations as one transaction.
 pub(crate) fn together(
     partition_key: &PartitionKey,
     operations: impl IntoIterator<Item = Operation>,
@@ -312,7 +312,7 @@ pub(crate) fn together(
     Ok(transaction)
 }
 
-/// Returns one operation as a separate transaction.
+/// Returns a single operation as a transaction.
 pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits) -> Result<Transaction> {
     together(&key.partition_key, [Operation { row_key: key.row_key.clone(), kind }], limits)
 }

@@ -1,13 +1,12 @@
 //! Seals of intents: only programs with the key of an outbox can make a worker write elsewhere.
 //!
-//! A row of an outbox lies in the partition of its change, where the bearer of a shared access signature may also write. The worker has
-//! more rights than that bearer. Each intent therefore has a seal: an HMAC-SHA256 of its table, its key and its text, with a key of the
-//! program. Workers perform no step of an intent without a valid seal, with one exception: patterns bring derived rows in line with the
-//! entities of that partition.
+//! A row of an outbox is in the partition of its change, where the bearer of a shared access signature may also write. The worker has more rights
+//! than that bearer. Each intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program. Workers
+//! perform no step of an intent without a valid seal, with one exception: patterns bring derived rows in line with the entities of that partition.
 //!
-//! The default key is a random one in the registry table, which signatures for other tables cannot reach. The first program that needs it
-//! creates it. [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the
-//! same key: use `sealed_by`, or copy the registry table, too.
+//! The default key is a random one in the registry table, which signatures for other tables cannot reach. The first program that needs it creates it.
+//! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the same key: use
+//! `sealed_by`, or copy the registry table as well.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -55,7 +54,7 @@ impl Key {
     }
 }
 
-/// The location of a sealed text. A queue message has no RowKey.
+/// The location of sealed JSON. A queue message has no RowKey.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,
@@ -63,14 +62,14 @@ pub(crate) struct Place<'a> {
     pub(crate) row_key: &'a str,
 }
 
-/// The keys of an outbox, the sealing key first; `None` until they are read.
+/// The keys of an outbox, the key used for sealing first; `None` until they have been read.
 #[derive(Default)]
 pub(crate) struct Seals(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
     keys: Option<Arc<[Key]>>,
-    /// `true` if the program set the keys.
+    /// `true` if the program has set the keys.
     are_given: bool,
 }
 
@@ -84,7 +83,7 @@ impl Seals {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Known { keys: Some(keys), are_given: true };
     }
 
-    /// Adds a key to the keys in the store, and uses it for new seals.
+    /// Adds a key to the keys in the store and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, number: u64) -> Result<()> {
         add(store, number).await?;
         self.load(store, true).await.map(drop)
@@ -105,7 +104,7 @@ impl Seals {
         Ok(keys)
     }
 
-    /// Returns the seal of a text; `None` for a program without keys.
+    /// Returns the seal of JSON at a location; `None` for a program without keys.
     pub(crate) async fn seal<S: TableStore>(
         &self,
         store: &S,
@@ -119,7 +118,7 @@ impl Seals {
         }))
     }
 
-    /// Returns `true` if a program with one of the keys sealed the text for this location.
+    /// Returns `true` if the JSON was sealed for this location by a program that has one of the keys.
     pub(crate) async fn is_genuine<S: TableStore>(
         &self,
         store: &S,
@@ -176,7 +175,7 @@ async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     }
 }
 
-/// Returns `true` if an error means that the credential does not reach the keys.
+/// Returns `true` if an error means that the credential does not permit reading the keys.
 const fn is_denied(code: ErrorCode) -> bool {
     matches!(
         code,

@@ -14,8 +14,8 @@ use crate::outbox::rows;
 use crate::outbox::seal::Place;
 
 impl<S: TableStore, Q> Outbox<S, Q> {
-    /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store. To rotate keys,
-    /// first give the new key in front of the old one to all programs. Remove the old key when its intents are done.
+    /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store. To rotate keys, first give all
+    /// programs the new key, followed by the old one. Remove the old key when the intents sealed with it are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
         let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
@@ -23,7 +23,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. Programs accept it at once, and seal with it after a restart.
+    /// Adds a key to the keys in the store. Programs accept it immediately, and use it for sealing after a restart.
     ///
     /// # Errors
     /// Any error of the store.
@@ -31,7 +31,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self.seals().rotate(self.store(), self.runtime().now()).await
     }
 
-    /// Seals the intents of a transaction that is not submitted by [`submit`](Outbox::submit).
+    /// Seals the intents of a transaction that will not be submitted by [`submit`](Outbox::submit).
     ///
     /// # Errors
     /// Any error of reading the key or of [`Transaction::push`].

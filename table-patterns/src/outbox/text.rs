@@ -1,4 +1,4 @@
-//! The text of an intent: JSON, version 1, with rows as base64 of their bytes (`docs/format.md`, "Row").
+//! The JSON form of an intent, version 1, with rows as base64 of their bytes (`docs/format.md`, "Row").
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -62,7 +62,7 @@ const fn is_zero(version: &u32) -> bool {
     *version == 0
 }
 
-/// Returns the text of an intent.
+/// Returns the JSON of an intent.
 pub(crate) fn write(intent: &Intent) -> Result<String> {
     let steps = intent.steps().iter().map(|step| match step {
         Step::Write { table, key, write, guarded } => {
@@ -99,7 +99,7 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
 /// Parses an intent.
 ///
 /// # Errors
-/// `FormatTooNew` for a later version; `Corrupted` for a text that is not an intent.
+/// `FormatTooNew` for a later version; `Corrupted` for JSON that is not an intent.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

@@ -1,4 +1,4 @@
-//! Messages of the work queue: the location of intents, or an intent itself. JSON, version 1.
+//! Messages of the work queue, as JSON of version 1: the location of intents, or an intent itself.
 
 mod fault;
 
@@ -12,7 +12,7 @@ use crate::outbox::text;
 
 use fault::WorkFault;
 
-/// The largest size in bytes of an intent in a message: with its envelope, it still fits into a poison message (QUE-6).
+/// The maximum size in bytes of an intent in a message, which still fits into a poison message together with its envelope (QUE-6).
 const INLINE: usize = 40 * 1024;
 
 /// The work that a message describes.
@@ -32,7 +32,7 @@ pub(crate) enum Work {
     },
 }
 
-/// The attempts at an intent without a row, stored in its message.
+/// The attempts at an intent without a row, which are stored in its message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     /// The number of started attempts.
@@ -109,7 +109,7 @@ impl Work {
     }
 
     /// # Errors
-    /// `FormatTooNew`, `Corrupted`.
+    /// `FormatTooNew` for a later version; `Corrupted` for invalid JSON.
     pub(crate) fn read(message: &str) -> Result<Self> {
         let text: WorkText =
             serde_json::from_str(message).map_err(|error| Error::of(WorkFault::Unreadable(error)))?;
@@ -132,7 +132,7 @@ impl Work {
     }
 }
 
-/// Escapes the characters of a JSON text that a queue message cannot contain, because it is XML (QUE-4). Keys may contain them.
+/// Escapes the characters of JSON that a queue message cannot contain, because such a message is XML (QUE-4). Keys may contain them.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

@@ -1,4 +1,4 @@
-//! A store with participants: every handle and unit on it writes their rows.
+//! A store with participants. Every handle and unit on it writes their rows.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ struct Attached(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 /// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
-/// Reads and writes are passed to the store unchanged. Handles and units on this store call the participants for each write of an entity.
+/// Reads and writes are passed to the underlying store unchanged. Handles and units on this store call the participants for each write of an entity.
 ///
 /// ```
 /// use table_patterns::participant::{Changes, Participant, WithParticipants};

@@ -33,12 +33,12 @@ use table_core::{Table, Transaction};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteProgress {
-    /// Entities deleted.
+    /// Number of deleted entities.
     pub deleted: u64,
-    /// Entities that were kept because another writer changed them after they matched the condition. Run the delete again to check them
+    /// Number of entities that were kept because another writer changed them after they matched the condition. To check them again, run the delete
     /// again.
     pub changed: u64,
-    /// The key of the last processed entity, for [`BatchedDelete::resume`]. May be stored.
+    /// The key of the last processed entity, for [`BatchedDelete::resume`]. The position may be stored.
     pub position: Option<EntityKey>,
 }
 
@@ -56,7 +56,7 @@ pub struct DeleteProgress {
 pub struct BatchedDeleteError {
     /// The cause.
     pub error: Error,
-    /// The progress before the error.
+    /// The progress made before the error.
     pub progress: DeleteProgress,
 }
 
@@ -142,8 +142,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run of the same selection reached. Without it the result is the same, but the deleted
-    /// range is searched again.
+    /// Begins after the position that an earlier run with the same selection reached. Without it, the result is the same, but the range that was
+    /// already deleted is searched again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
@@ -153,9 +153,9 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Runs the delete. Sends a request per 100 entities to find them, and a request to delete those of each partition among them.
+    /// Runs the delete. Sends one request per 100 entities to find them, and one request for each partition among them to delete them.
     ///
-    /// Safe while others delete the same entities: an entity that no longer exists is neither an error nor counted.
+    /// Safe if other writers delete the same entities: an entity that no longer exists is neither counted nor an error.
     ///
     /// # Errors
     /// The first error of the store, with the progress.
@@ -205,7 +205,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows of one partition. Rows that are gone or have changed are removed from the batch, and the rest is submitted again.
+    /// Deletes rows of one partition. Rows that no longer exist or have changed are removed from the batch, and the rest is submitted again.
     async fn commit(
         &mut self,
         table: &TableName,
@@ -243,7 +243,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// Returns the query that finds the entities. Of their properties, only the entity type is read.
+/// Returns the query that finds the entities. Of their properties, only the entity type is requested.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
     Query { filter, select, top: Some(top), ..Query::new(keys) }
@@ -265,7 +265,7 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
                 range.row_key.lower = Bound::Excluded(row_key.to_owned());
             }
         }
-        // In a range of partitions, rows are a condition on each partition: the current partition is searched again.
+        // In a range of partitions, the range of rows is a condition on each row, so the current partition is searched again.
         None if range.partition_key.contains(reached) => {
             range.partition_key.lower = Bound::Included(reached.to_owned());
         }

@@ -31,7 +31,7 @@ impl Cursor {
         self.page.rows.get(self.at)
     }
 
-    /// Reads pages until an entity is available, across empty pages (PAGE-4), or the table ends. A missing table counts as empty.
+    /// Reads pages, including empty ones (PAGE-4), until an entity is available or the table ends. A missing table is treated as empty.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         while self.head().is_none() {
             let Some(query) = self.queries.front() else { break };
@@ -71,7 +71,7 @@ impl<S: TableStore> Merge<S> {
         Self { store, cursors: tables.into_iter().map(cursor).collect() }
     }
 
-    /// Returns the entity with the smallest key of all cursors. If several tables contain the key, the earliest table comes first.
+    /// Returns the entity with the smallest key of all cursors. If several tables contain the key, the table of the earliest period comes first.
     pub(super) async fn next<T: FromEntity>(&mut self) -> Result<Option<Versioned<T>>> {
         loop {
             if self.cursors.iter().any(|cursor| cursor.head().is_none()) {

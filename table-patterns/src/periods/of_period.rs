@@ -1,4 +1,4 @@
-//! Refuses entities of other periods: an entity must be written into the table of its instant.
+//! Refuses entities of other periods, because an entity must be written into the table of its instant.
 
 use std::any::Any;
 
@@ -24,7 +24,7 @@ impl<E: Periodic, H> Contributor<E, H> for OfPeriod {
             (Some(new), _) => new.instant(),
             (None, OperationKind::Delete(_)) => return Ok(()),
             (None, kind) => {
-                // A part of an entity, as a patch writes it, changes an entity that is in the table already.
+                // A partial entity, as written by a patch, changes an entity that is already in the table.
                 let row = kind.row().map(|row| read_as::<E>(change.key, row));
                 let Some(Ok(entity)) = row else { return Ok(()) };
                 entity.instant()

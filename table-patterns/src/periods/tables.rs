@@ -1,4 +1,4 @@
-//! The tables of the periods: created in advance, written by instant, dropped by age.
+//! The tables of the periods. They are created in advance, written by instant, and dropped by age.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,7 +23,7 @@ const NAMES: usize = 1_000;
 
 /// The tables of entities of type `E`, one per period: see [the pattern](crate::periods).
 ///
-/// By default, a period is kept for 30 periods after it began, and the next period can already be written.
+/// By default, the 30 periods before the current one are kept, and the next period can already be written.
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,
@@ -40,7 +40,7 @@ type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>
 type Opened<E, S> = Arc<Mutex<HashMap<TableName, Entities<E, S>>>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Creates the tables in a store. Sends no request.
+    /// Creates the set of tables in a store. Sends no request.
     #[must_use]
     pub fn new(store: S) -> Self {
         const {
@@ -68,13 +68,13 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Opened::default(), ..self }
     }
 
-    /// Sets the number of kept periods before the present one.
+    /// Sets the number of periods before the current one that are kept.
     #[must_use]
     pub fn keep(self, periods: u16) -> Self {
         Self { keep: periods, ..self }
     }
 
-    /// Sets the number of periods after the present one for which tables are created (PAT-HVD-5).
+    /// Sets the number of periods after the current one for which tables are created (PAT-HVD-5).
     #[must_use]
     pub fn ahead(self, periods: u16) -> Self {
         Self { ahead: periods, ..self }
@@ -90,7 +90,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.clock.instant()
     }
 
-    /// Returns the start of the first kept period.
+    /// Returns the start of the first period that is kept.
     #[must_use]
     pub fn first(&self) -> DateTime<Utc> {
         E::PERIOD.offset(self.now(), -i32::from(self.keep)).unwrap_or(DateTime::<Utc>::MIN_UTC)
@@ -120,8 +120,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Returns the table of an instant, for reads and for the verbs of entities without declarations. Sends no request. The table may not
-    /// exist yet.
+    /// Returns the table of an instant, for reads, and for writes of entities without declarations. Sends no request. The table may not exist yet.
     ///
     /// # Errors
     /// Any error of [`name_of`](Self::name_of).
@@ -129,8 +128,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle on the table of an instant, with every verb, for entities of its period alone. It maintains everything that the struct
-    /// declares. The first call for a table creates it if it is missing, and compares its schema.
+    /// Returns the handle on the table of an instant, which only accepts entities of its period. It maintains everything that the struct declares.
+    /// The first call for a table creates it if it is missing, and compares its schema.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -185,10 +184,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the missing tables of the present period and of the periods ahead. Returns the number of created tables (PAT-HVD-5).
+    /// Creates the missing tables of the current period and of the periods ahead. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
-    /// Any error of the store. Tables that were already created remain.
+    /// Any error of the store. Tables that have already been created remain.
     pub async fn prepare(&self) -> Result<usize> {
         let mut made = 0;
         for period in 0..=i32::from(self.ahead) {
@@ -220,7 +219,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns `true` if the schemas of the tables are stored. The state and the generations of indexes need them.
+    /// Returns `true` if the schemas of the tables are stored. They are needed for the state and the generations of indexes.
     const fn has_design() -> bool {
         !E::SCHEMA.indexes.is_empty() || E::FEED
     }
@@ -228,7 +227,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Creates a query of a selection in the periods from one instant to another, both included, merged in key order (PAT-HVD-3).
     ///
     /// # Errors
-    /// Any error of [`name_of`](Self::name_of) for both instants: expired periods cannot be read.
+    /// Any error of [`name_of`](Self::name_of) for either instant; expired periods cannot be read.
     pub fn query<C: Class>(
         &self,
         selection: Selection<E, C>,
@@ -247,10 +246,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
 
     /// Drops the table of every period that is no longer kept, with all its rows, and returns the names (PAT-HVD-1).
     ///
-    /// Safe to run concurrently, and again after a failure: a table that no longer exists is not an error.
+    /// Safe to run concurrently, and to repeat after a failure, because a table that no longer exists is not an error.
     ///
     /// # Errors
-    /// Any error of the store. Tables that were already dropped are gone.
+    /// Any error of the store. Tables that have already been dropped do not return.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
         let mut dropped = Vec::new();
@@ -292,7 +291,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             let page = self.store.list_tables(base, from.as_deref(), NAMES).await?;
             for name in page.names {
                 let suffix = name.as_str().get(base.len()..);
-                // Other tables may have the same prefix: only names that this kind of period produces are included.
+                // Other tables may have the same prefix, so only names that this kind of period produces are included.
                 if let Some(start) = suffix.and_then(|suffix| E::PERIOD.parse(suffix)) {
                     found.push((name, start));
                 }

@@ -12,7 +12,7 @@ pub const fn digits(last: usize) -> usize {
     digits
 }
 
-/// Returns the texts of consecutive names.
+/// Returns consecutive names as bytes.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
@@ -40,7 +40,7 @@ pub const fn texts<const WIDTH: usize, const COUNT: usize>(
     texts
 }
 
-/// Returns the texts as names.
+/// Converts the bytes to names.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
@@ -59,7 +59,7 @@ pub const fn names<const WIDTH: usize, const COUNT: usize>(
     names
 }
 
-/// Returns `true` if two texts are equal.
+/// Returns `true` if two strings are equal.
 pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
@@ -71,8 +71,8 @@ pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// Generates names of slots from a word, the first number and the count. All numbers are padded to the width of the last one: the names
-/// sort in the order of the slots (DQ-10).
+/// Generates names of slots from a word, the first number and the count. All numbers are padded to the width of the last one, so the names sort in
+/// the order of the slots (DQ-10).
 ///
 /// ```
 /// use table_patterns::slot_names;

@@ -19,7 +19,7 @@ pub trait SlotNumber: Property + Copy {
     /// The value of an empty slot.
     const ZERO: Self;
 
-    /// Returns the sum; `None` if the type cannot hold it.
+    /// Returns the sum; `None` if it exceeds the type.
     fn sum(self, other: Self) -> Option<Self>;
 }
 
@@ -39,7 +39,7 @@ impl SlotNumber for i64 {
     }
 }
 
-/// Sums are rounded, and infinite above the largest number, as usual for floats.
+/// Sums are rounded, and become infinite above the largest number, as usual for floats.
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;
 

@@ -10,7 +10,7 @@ use table_core::row::{Row, RowWriter};
 use crate::series::Series;
 use crate::series::fault::SeriesFault;
 
-/// An entity with its slots. A projection of `E`: any read of `E` can return it.
+/// An entity with its slots. This is a projection of `E`, so any read of `E` can return it.
 ///
 /// ```
 /// use table_patterns::series::{Series, SeriesRow};
@@ -113,7 +113,8 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// For plain tables. A series with further declarations is written by its [table](crate::series::SeriesTable), or in a [unit](crate::unit).
+/// Implemented for plain tables. A series with further declarations is written by its [table](crate::series::SeriesTable), or in a
+/// [unit](crate::unit).
 impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
     fn entity_key(&self) -> Result<EntityKey> {
         self.entity.key_of()

@@ -32,7 +32,7 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
         Self { entities: entities.into() }
     }
 
-    /// Sets the back-off for increments that lose races.
+    /// Sets the retry policy for increments that conflict with another writer.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { entities: self.entities.with_retry(retry) }
@@ -57,12 +57,12 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Writes a whole period, and removes the values of empty slots. The last writer wins.
     ///
     /// # Errors
-    /// An error for every exceeded limit of an entity; any error of the entity's declarations, as in [`Entities::insert`].
+    /// Any error for an entity that exceeds its limits; any error of the entity's declarations, as in [`Entities::insert`].
     pub async fn put(&self, row: &SeriesRow<E>) -> Result<ETag> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot by a merge, and leaves the others unchanged (PAT-SER-2). Inserts the entity if it does not exist.
+    /// Sets one slot by a merge and leaves the others unchanged (PAT-SER-2). Inserts the entity if it does not exist.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error of [`put`](Self::put).
@@ -70,7 +70,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.set_all(entity, [(slot, value)]).await
     }
 
-    /// Sets several slots in one request, as [`set`](Self::set) does. If a slot occurs twice, the last value is used.
+    /// Sets several slots in one request, like [`set`](Self::set). If a slot occurs twice, the last value is used.
     ///
     /// # Errors
     /// Any error of [`set`](Self::set).
@@ -93,13 +93,13 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     }
 }
 
-// The bounds are on the methods: rustc shows the message of a bound on a method, but not of a bound on an `impl`.
+// The bounds are on the methods, because rustc shows the message of a bound on a method but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Adds to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3).
     ///
     /// # Errors
-    /// - `OutOfRangeInput` if the slot does not exist, or its type cannot hold the sum.
-    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - `OutOfRangeInput` if the slot does not exist, or the sum exceeds its type.
+    /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     ///
     /// If an error [is ambiguous](Error::is_ambiguous), the value may have been added; the increment is not repeated.
     pub async fn increment(&self, entity: &E, slot: usize, by: E::Value) -> Result<E::Value>
@@ -110,7 +110,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         sums.into_iter().next().ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Adds to several slots of one period, all or none, as [`increment`](Self::increment) does. Returns the sums in the given order.
+    /// Adds to several slots of one period, either all or none, like [`increment`](Self::increment). Returns the sums in the given order.
     ///
     /// # Errors
     /// `InvalidInput` if a slot is named twice; any error of [`increment`](Self::increment).
@@ -172,7 +172,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Queries several periods with their slots, in key order: several days are one range query.
+    /// Queries several periods with their slots, in key order. Several days take one range query.
     pub fn query<C: Paged>(&self, periods: Selection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }
@@ -186,7 +186,7 @@ pub(crate) fn slot_name<E: Series>(slot: usize) -> Result<&'static str> {
     E::SLOTS.get(slot).copied().ok_or_else(|| no_slot(slot, E::SLOTS))
 }
 
-/// Returns the error of a sum that the type of a slot cannot hold.
+/// Returns the error for a sum that exceeds the type of a slot.
 pub(crate) fn sum_overflow(name: &str) -> Error {
     Error::of(SeriesFault::Sum).with_property(name)
 }

@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The partitions of the view that the entity was in when it was last read. A missing partition costs only requests.
+    /// The partitions of the view that the entity was in when it was last read. If one is missing here, the only cost is additional requests.
     pub(super) places: BTreeSet<String>,
 }
 
@@ -28,16 +28,16 @@ impl From<EntityKey> for Applied {
 pub(crate) struct Known {
     pub(super) item: usize,
     pub(super) source: EntityKey,
-    /// The stored list, or the list that this round wrote.
+    /// The stored list, or the list that was written in this round.
     pub(super) places: Places,
     pub(super) etag: Option<ETag>,
-    /// `false` if the version of the list is unknown: then no partition is removed from it.
+    /// `false` if the version of the list is unknown, in which case no partition is removed from the list.
     pub(super) is_current: bool,
     /// Partitions that the entity was in when it was last read. They are added to the list before the entity is read again.
     pub(super) named: BTreeSet<String>,
 }
 
-/// An entity with its records in the partitions of the view that it is in, or may be in.
+/// An entity with its records in the partitions of the view that currently contain it, or may do so.
 pub(crate) struct Recorded {
     pub(super) known: Known,
     pub(super) shares: Vec<(PartitionKey, Option<StoredRow>)>,
@@ -48,15 +48,15 @@ impl Recorded {
     pub(super) fn has(&self, place: &str) -> bool {
         let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
         let share = share.and_then(|(_, share)| share.as_ref());
-        // A record that cannot be read causes an error when it is written.
+        // A record that cannot be read causes an error later, when it is written.
         share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
     }
 }
 
 /// A write for one entity in one partition of the view's table.
 pub(crate) enum Write {
-    /// Its rows, its sums and their record.
+    /// The entity's rows, its sums, and their record.
     Change(Box<Change>),
-    /// The list of its partitions.
+    /// The list of the entity's partitions.
     Places(Known),
 }

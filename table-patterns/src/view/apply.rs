@@ -31,7 +31,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
         let recorded = requests::in_order(known, CONCURRENCY).await?;
         let gains = |recorded: &Recorded| recorded.known.named.iter().any(|place| !recorded.has(place));
         let (gaining, mut recorded): (Vec<_>, Vec<_>) = recorded.into_iter().partition(gains);
-        // IMPORTANT: after the records are read, and before the source is read.
+        // IMPORTANT: done after the records are read, and before the source is read.
         recorded.extend(self.place(gaining, together, &mut wanted).await);
         Ok((recorded, wanted))
     }
@@ -78,17 +78,17 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Applies the current state of one entity to the view, even if it does not exist. Idempotent.
+    /// Applies the current state of one entity to the view, even if the entity does not exist. Idempotent.
     ///
-    /// [`catch_up`](Self::catch_up) does so for each changed entity. Call it after another tool wrote an entity.
+    /// [`catch_up`](Self::catch_up) does the same for each changed entity. Call this function after another tool has written an entity.
     ///
     /// # Errors
     /// - `OutOfRangeInput` if a sum overflows.
-    /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than a transaction takes.
-    /// - `UpdateConditionNotSatisfied` if others changed the same rows during every attempt.
+    /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than fit into one transaction.
+    /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
     /// - Any error of [`View::project`].
     ///
-    /// The other partitions are written in each of these cases.
+    /// After each of these errors, the other partitions have been written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         let failed = self.apply_all([source.clone().into()]).await?;
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
@@ -104,7 +104,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Adds the writes of one entity, or the entity again if it is in a partition whose record was not read or is empty.
+    /// Adds the writes of one entity. If the entity is in a partition whose record was not read or is empty, returns the entity to be processed
+    /// again.
     fn changes(
         &self,
         recorded: Recorded,
@@ -132,7 +133,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: after the records are written. A process that read one of them as empty then fails to fill it.
+            // IMPORTANT: done after the records are written. A process that has read one of them as empty then fails to fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });

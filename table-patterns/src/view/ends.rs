@@ -1,5 +1,5 @@
-//! The ends of the feeds at the start of a rebuild. The rebuild reads the state at these ends from the entities, and does not apply the
-//! earlier changes again.
+//! The ends of the feeds at the start of a rebuild. The rebuild reads the state at these ends from the entities, so it does not apply the earlier
+//! changes again.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::table::ViewTable;
 
-/// The largest number of recorded ends, because a position is stored and must stay small. The feeds of further partitions are applied from
-/// their old cursors, which takes time and changes nothing.
+/// The maximum number of recorded ends. It is limited because a position is stored and must stay small. The feeds of further partitions are applied
+/// from their old cursors, which takes time and changes nothing.
 const MOST: usize = 1_000;
 
 /// The ends of the feeds, by partition.
@@ -33,7 +33,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Ends(ends.into_iter().collect()))
     }
 
-    /// Moves the cursors of all feeds forward to these ends.
+    /// Moves the cursors of all feeds forward to the given ends.
     pub(super) async fn follow_from(&self, ends: &Ends) -> Result<()> {
         let partitions = self.feed().partitions(self.source.name()?).await?;
         let moves = partitions.into_iter().filter_map(|partition_key| {

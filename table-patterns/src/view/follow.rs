@@ -1,4 +1,4 @@
-//! Following of the feeds: applies their changes in order, and measures the lag.
+//! Following the feeds: applies their changes in order, and measures the lag.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -21,25 +21,25 @@ use crate::view::poison::Aside;
 use crate::view::record::{self, Position};
 use crate::view::table::ViewTable;
 
-/// The pause of a call that found only partitions that other followers apply.
+/// The pause of a call that only found partitions which other followers are processing.
 const BUSY: Duration = Duration::from_millis(50);
 
-/// The number of calls that find the same lease after which its follower is considered dead, whatever the clock says.
+/// The number of calls that find the same lease after which its follower is considered dead, regardless of the clock.
 const LEASE_POLLS: u32 = 600;
 
 /// The result of a call of [`ViewTable::catch_up`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CaughtUp {
-    /// Changes read from the feeds.
+    /// Number of changes read from the feeds.
     pub changes: usize,
-    /// Entities applied. Several changes of one entity that were read together count once.
+    /// Number of entities applied. Several changes of one entity that were read together count once.
     pub applied: usize,
-    /// Entities set aside, because they cannot be applied: see [`ViewTable::poison`].
+    /// Number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
-    /// Partitions with changes that another follower applies.
+    /// Number of partitions with changes that another follower is processing.
     pub busy: usize,
-    /// `true` if changes are left: call again.
+    /// `true` if more changes remain, so `catch_up` should be called again.
     pub is_behind: bool,
 }
 
@@ -47,9 +47,9 @@ pub struct CaughtUp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Freshness {
-    /// Changes that are not applied.
+    /// Number of changes that have not been applied yet.
     pub pending: u64,
-    /// The Timestamp of the oldest of them, in [ticks](table_core::ticks).
+    /// The Timestamp of the oldest pending change, in [ticks](table_core::ticks).
     pub oldest: Option<u64>,
 }
 
@@ -63,16 +63,16 @@ impl Freshness {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Applies at most `most` changes of all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and
-    /// does not stop the others.
+    /// Applies at most `most` changes from all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and does not
+    /// block the others.
     ///
     /// Followers share the work: each partition is applied by one of them at a time. The lease of a dead follower expires after [a
-    /// while](Self::with_lease), which the others measure themselves.
+    /// period](Self::with_lease) that the other followers measure themselves.
     ///
     /// # Errors
     /// - `LayoutMismatch` once a later version of the view is ready.
     /// - `InvalidInput` if more entities are set aside than the [limit](Self::with_poison_limit).
-    /// - An outage of the store, after the other partitions were applied.
+    /// - An outage of the store, reported after the other partitions have been processed.
     ///
     /// Changes that were applied before the error remain applied.
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
@@ -155,14 +155,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 return Ok(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() });
             };
             let done = self.apply_entries(partition_key, &entries, aside).await;
-            // IMPORTANT: after the changes. A process that has moved the cursor has applied them, too.
+            // IMPORTANT: done after the changes are applied. Any other process that has moved the cursor has also applied them.
             let to = if done.is_ok() { &reached } else { &cursor };
             self.move_cursor(partition_key, to, Some(lease)).await?;
             (applied, failed) = done?;
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
-        // A feed with changes in two consecutive calls would soon lose the mark.
+        // A feed with changes in two consecutive calls is likely to change again soon, which would remove the mark.
         if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
             self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
         }
@@ -171,8 +171,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind })
     }
 
-    /// Takes the lease of a partition, under the version of its cursor. Returns the new version, or `None` if another follower has the
-    /// lease.
+    /// Takes the lease of a partition, under the version of its cursor. Returns the new version, or `None` if another follower holds the lease.
     async fn take_lease(
         &self,
         partition_key: &PartitionKey,
@@ -182,7 +181,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<Option<ETag>> {
         let (following, now) = (&self.memory.following, self.retry.runtime().now());
         if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
-            // The lease has been unchanged for this time or number of calls: its holder is dead. The clock of the holder is not used.
+            // If the lease has been unchanged for this time or number of calls, its holder is considered dead. The clock of the holder is not used.
             let (since, times) = match seen {
                 Some((known, since, times)) if known == *etag => (since.min(now), times + 1),
                 _ => (now, 1),
@@ -216,7 +215,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<(usize, usize)> {
         let (mut sources, mut seen, mut failed) = (Vec::new(), HashSet::new(), 0);
         for entry in entries.iter().filter(|entry| seen.insert(&entry.source)) {
-            // Of several changes of one entity only the last state counts.
+            // If one entity has several changes, only its last state is applied.
             let source = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
             match judge_key::<V::Source>(partition_key.as_str(), entry.source.as_str()) {
                 Ok(Belonging::Own) => sources.push(source),
@@ -238,7 +237,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((applied, failed))
     }
 
-    /// Sets an entity aside; `false` if it is already set aside.
+    /// Sets an entity aside as poison. Returns `false` if it has already been set aside.
     async fn fail(&self, source: EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
         if aside.contains_key(&source) {
             return Ok(false);
@@ -248,7 +247,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(true)
     }
 
-    /// Returns the cursor of a partition: all earlier changes are applied.
+    /// Returns the position of the view in the feed of a partition. All earlier changes have been applied.
     ///
     /// # Errors
     /// Any error of the store.
@@ -256,7 +255,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(self.stored_position(partition_key).await?.0.cursor)
     }
 
-    /// Returns the cursor of a partition and the follower that has its lease, with the ETag of their row.
+    /// Returns the cursor of a partition and the follower that holds its lease, with the ETag of their row.
     pub(super) async fn stored_position(
         &self,
         partition_key: &PartitionKey,
@@ -267,7 +266,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((position, Some(found.etag)))
     }
 
-    /// Moves the cursor of a partition, and ends its lease; `false` if another process moved it since it was read.
+    /// Moves the cursor of a partition and ends its lease. Returns `false` if another process has moved the cursor since it was read.
     pub(super) async fn move_cursor(
         &self,
         partition_key: &PartitionKey,
@@ -279,7 +278,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .await
     }
 
-    /// Measures the lag behind the source, over all partitions: a get of the cursor and one of the head for each partition, and a row if
+    /// Measures the lag behind the source over all partitions. For each partition, this reads the cursor, the head of the feed, and one more row if
     /// changes are pending.
     ///
     /// # Errors
@@ -311,7 +310,7 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Removes an entity that can be applied again from those that are set aside.
+/// Removes an entity from the ones set aside, after it could be applied again.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::feed::Cursor;
 
-/// The largest number of partitions whose cursors a follower remembers.
+/// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
 
 /// The state of a follower between calls.
@@ -18,7 +18,7 @@ const REMEMBERED: usize = 100_000;
 pub(super) struct Following {
     /// The identifier of the follower in its leases.
     pub(super) id: String,
-    /// The partition with which the next call begins. It rotates, so a busy partition does not starve the others.
+    /// The partition with which the next call begins. It rotates, which prevents a busy partition from starving the others.
     pub(super) turn: AtomicUsize,
     /// The state of each partition at the last call.
     found: Mutex<HashMap<PartitionKey, Found>>,
@@ -37,12 +37,12 @@ pub(super) struct Found {
     pub(super) cursor: Cursor,
     /// `true` if the last call found changes.
     pub(super) was_active: bool,
-    /// The lease of another follower, the time when it was first seen, and the number of times since.
+    /// The lease of another follower, the time at which it was first seen, and how often it has been seen since.
     pub(super) lease: Option<(ETag, u64, u32)>,
 }
 
 impl Following {
-    /// Returns `true` after the first call. Before that the follower remembers no lease.
+    /// Returns `true` after the first call. Before that, the follower remembers no lease.
     pub(super) fn has_called(&self) -> bool {
         self.turn.load(Ordering::Relaxed) > 1
     }

@@ -7,7 +7,7 @@ use table_core::operation::OperationKind;
 use table_core::row::{RowView, RowWriter};
 use table_core::value::{EdmType, ValueRef};
 
-/// Returns a number of a row; 0 if the property does not exist.
+/// Returns a numeric property of a row; 0 if the property does not exist.
 pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     Ok(match row.find(name, &mut 0)? {
         Some(ValueRef::Int64(sum)) => sum,
@@ -15,7 +15,7 @@ pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     })
 }
 
-/// Returns the write of a row's sums under the version that was read. A new row gets a number in all its columns.
+/// Returns the write of a row's sums under the version that was read. A new row gets a number in each of its columns.
 pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], etag: Option<ETag>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());
     for (name, sum) in sums {

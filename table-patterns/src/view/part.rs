@@ -18,7 +18,7 @@ use crate::view::projection::Contribution;
 use crate::view::record::{self, Amounts, Cut, Share};
 use crate::view::table::ViewTable;
 
-/// The number of concurrent requests of one transaction.
+/// The number of requests that one transaction may have in progress concurrently.
 const CONCURRENCY: usize = 8;
 
 /// The stored and the desired state of one entity in one partition of the view.
@@ -30,31 +30,31 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// Amounts to add to sums, by row and property.
+/// The amounts to add to sums, by row and property.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
-/// The stored rows of sums.
+/// The stored rows with sums.
 type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
 
 impl Change {
-    /// Returns the rows of sums that the change affects.
+    /// Returns the rows with sums that the change affects.
     pub(super) fn sums(&self) -> impl Iterator<Item = &String> {
         let (before, after) = (&self.before.sums, &self.after.sums);
         let new = after.keys().filter(|row| !before.contains_key(*row));
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the rows that the entity has put before and no longer puts.
+    /// Returns the rows that the entity contributed before and no longer contributes.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Returns the number of operations, without those of sums.
+    /// Returns the number of operations, not counting those of sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }
 
-    /// Returns the record to write. Amounts that a recount has not read yet are kept in it.
+    /// Returns the record to write. The record keeps amounts that a recount has not read yet.
     fn record(&self, sums: &Sums<'_>) -> Result<Share> {
         let mut cut = self.before.cut.clone();
         for row in self.sums() {
@@ -85,7 +85,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(before) => before.unwrap_or_default(),
             Err(error) => return Err(self.at(error, &record::share_key(place, source)?)),
         };
-        // IMPORTANT: no zeros. The record then grows only with the current state of the entity, not with its history.
+        // IMPORTANT: zeros are omitted. The size of the record then depends only on the current state of the entity, not on its history.
         let sums = |amounts: BTreeMap<&'static str, i64>| -> Amounts {
             let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
             amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
@@ -100,7 +100,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Change { source: source.clone(), etag, before, after, rows: wanted.rows })
     }
 
-    /// Writes the rows, sums and records of some entities; `false` if another writer was faster.
+    /// Writes the rows, sums and records of several entities. Returns `false` if another writer was faster.
     pub(super) async fn write_changes(&self, place: &PartitionKey, changes: &[&Change]) -> Result<bool> {
         let mut differences = Differences::new();
         for change in changes {
@@ -114,7 +114,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let sums: Sums<'_> = sums.into_iter().collect();
         let mut operations = Vec::new();
         for change in changes {
-            // Even if nothing changes: a process that read an older entity then fails.
+            // The record is written even if nothing changes, so that a process which has read an older entity fails.
             let own = upsert(change.record(&sums)?.write(&change.source)?, change.etag.clone());
             operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
@@ -160,7 +160,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(())
     }
 
-    /// Returns the write of one row of sums.
+    /// Returns the write of one row with sums.
     fn sum(
         &self,
         (place, row): (&PartitionKey, &str),

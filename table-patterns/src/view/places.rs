@@ -1,4 +1,4 @@
-//! The list of the partitions of a view that an entity is in. `docs/models/places.rs` is its model.
+//! The list of the partitions of a view that contain an entity. `docs/models/places.rs` is a model of it.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Writes the lists of entities with the named partitions. Returns the entities whose lists are written. The others are lost or failed.
+    /// Writes the lists of entities, extended by the named partitions. Returns the entities whose lists were written. For the others, another writer
+    /// was faster, or the write failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,
@@ -82,7 +83,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if Failure::of(error) != Failure::Lasting || chunk.len() == 1 {
                 return vec![is_written];
             }
-            // One of them has too many partitions.
+            // One of the entities is in too many partitions.
             let mut written = Vec::with_capacity(chunk.len());
             for one in is_written.1 {
                 written.push(self.write_lists(&partition_key, vec![one]).await);
@@ -102,7 +103,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         placed
     }
 
-    /// Writes lists in one transaction, and reads their new versions.
+    /// Writes several lists in one transaction, and then reads their new versions.
     async fn write_lists(
         &self,
         partition_key: &PartitionKey,
@@ -140,7 +141,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         };
         for (one, etag) in known.iter().zip(&mut etags) {
             if etag.is_none() {
-                // The store returns no versions of a transaction. A list that another process has written since differs.
+                // The store has returned no versions for the transaction. If another process has written the list since, its content differs.
                 let stored = store.get(table, &record::places_key(&one.source)?, &Select::All).await?;
                 let is_same =
                     |row: &table_core::row::Row| Places::read(row.view()).is_ok_and(|of| of == one.places);

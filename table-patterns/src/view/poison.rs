@@ -1,4 +1,4 @@
-//! Entities that a view cannot apply: they are set aside with the error and do not stop the others.
+//! Entities that a view cannot apply. They are set aside together with the error, and do not block the others.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::view::fault::ViewFault;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// An entity that a view cannot apply: its projection fails, a sum overflows, or its rows exceed a limit of the view.
+/// An entity that a view cannot apply, because its projection fails, a sum overflows, or its rows exceed a limit of the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ViewPoison {
@@ -25,7 +25,7 @@ pub struct ViewPoison {
     pub error: String,
 }
 
-/// The text of a row.
+/// The JSON in a row of an entity that is set aside.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct PoisonText {
@@ -34,11 +34,11 @@ struct PoisonText {
     error: String,
 }
 
-/// Rows of entities that were set aside, by entity.
+/// Rows of entities that are set aside, by entity.
 pub(super) type Aside = HashMap<EntityKey, RowKey>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities that are set aside. The view contains their rows from before the failure, or none.
+    /// Returns the entities that are set aside. For these entities, the view contains the rows from before the failure, or none.
     ///
     /// # Errors
     /// Any error of [`TableStore::query`].
@@ -47,8 +47,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|(_, poison)| poison).collect())
     }
 
-    /// Applies the entities that are set aside again. Returns the number of those that succeeded. A change of such an entity has the same
-    /// effect.
+    /// Tries again to apply the entities that are set aside. Returns the number of entities that succeeded. A change of such an entity also causes a
+    /// new attempt.
     ///
     /// # Errors
     /// Any outage of the store, as in [`apply`](Self::apply).
@@ -69,7 +69,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Reads the entities that are set aside.
     ///
     /// # Errors
-    /// `InvalidInput` if these are more than the limit of the handle.
+    /// `InvalidInput` if their number exceeds the limit of the handle.
     pub(super) async fn aside(&self) -> Result<Aside> {
         let most = self.poison_limit;
         let rows = self.poison_rows(most).await?;
@@ -86,7 +86,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
-                // A foreign row names no entity.
+                // A row that was written by another program refers to no entity.
                 let Ok(text) = record::parse::<PoisonText>(row.row, "Poison") else { continue };
                 let source = EntityKey::new(text.partition_key, text.row_key)?;
                 rows.push((RowKey::new(row.row_key)?, ViewPoison { source, error: text.error }));
@@ -112,7 +112,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .map(drop)
     }
 
-    /// Removes the row of an entity that is applied.
+    /// Removes the row of an entity that has been applied.
     pub(super) async fn take_back(&self, row_key: &RowKey) -> Result<()> {
         let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
         let delete = (row_key.clone(), OperationKind::Delete(IfMatch::Any));

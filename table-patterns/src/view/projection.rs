@@ -1,4 +1,4 @@
-//! The projection of one entity: its rows, and its contribution to sums.
+//! The projection of one entity: its rows, and its contributions to sums.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,7 +27,7 @@ pub(super) struct Contribution {
 }
 
 impl Contribution {
-    /// Returns `true` if it puts no row, and adds nothing except zeros.
+    /// Returns `true` if the contribution has no rows and only adds zeros.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.values().flat_map(BTreeMap::values).all(|amount| *amount == 0)
     }
@@ -38,10 +38,10 @@ impl<R: PlainEntity> Projection<R> {
         Self { places: BTreeMap::new(), of: PhantomData }
     }
 
-    /// Puts a row that belongs only to this entity.
+    /// Puts a row that belongs to this entity only.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is put twice, or also summed; any error of encoding it.
+    /// `InvalidInput` if the row is put twice, or also summed; any error of encoding the row.
     pub fn put(&mut self, row: &R) -> Result<()> {
         let key = row.key_of()?;
         let place = self.places.entry(key.partition_key.clone()).or_default();
@@ -52,14 +52,14 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds to a number of a row to which many entities add. The row exists once anything except 0 was added, with 0 in its other `i64`
-    /// columns. It has no other properties.
+    /// Adds an amount to a sum: a number in a row to which many entities may add. The row is created when something other than 0 is first added, with
+    /// 0 in its other `i64` columns. It has no other properties.
     ///
     /// # Errors
     /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the total of the entity exceeds an `i64`.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
-        // Texts are copied only for the first sum of a row: an entity often adds to several sums of one row.
+        // Strings are copied only for the first sum of a row, because an entity often adds to several sums of one row.
         let place = match self.places.get_mut(&key.partition_key) {
             Some(place) => place,
             None => self.places.entry(key.partition_key.clone()).or_default(),

@@ -1,4 +1,4 @@
-//! Building a view from the rows of its source, while others write: resumable, page by page.
+//! Building a view from the rows of its source while others write. A rebuild proceeds page by page and is resumable.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -59,10 +59,10 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
-    /// The partition of the view whose sums were counted last: its records may continue on the next page.
+    /// The partition of the view whose sums were counted last: more of its records may be on the next page.
     #[serde(default)]
     counted: Option<String>,
-    /// The view of the position; `None` before the first step.
+    /// The view to which the position belongs; `None` before the first step.
     #[serde(default)]
     view: Option<String>,
     /// The ends of the feeds at the start.
@@ -88,13 +88,13 @@ enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RebuildProgress {
-    /// Applied rows of the source.
+    /// Number of rows of the source that were applied.
     pub applied: u64,
-    /// Removed entities, because they no longer exist.
+    /// Number of entities that were removed because they no longer exist.
     pub removed: u64,
-    /// Corrected rows of sums.
+    /// Number of rows with sums that were corrected.
     pub corrected: u64,
-    /// Entities that cannot be applied and were set aside: see [`ViewTable::poison`].
+    /// Number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`].
     #[serde(default)]
     pub failed: u64,
 }
@@ -114,7 +114,7 @@ impl RebuildPosition {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Creates a rebuild of the view from the rows of its source, in place, while others read and write. At its end the view is
+    /// Creates an in-place rebuild of the view from the rows of its source, while others read and write. When it has finished, the view is
     /// [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
@@ -148,7 +148,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(self.position.progress)
     }
 
-    /// Processes one page; `false` when the rebuild is complete.
+    /// Processes one page. Returns `false` when the rebuild is complete.
     ///
     /// # Errors
     /// - `LayoutMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the earlier rows, so start again.
@@ -213,7 +213,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (None, Phase::Done)
             }
             Phase::Done => {
-                // Another rebuild may complete at the same time: one more step checks the state.
+                // Another rebuild may complete at the same time, so one more step checks the state.
                 let (standing, etag) = self.stand(&mut position).await?;
                 return Ok(!standing.ready && !self.view.set_ready(standing, etag).await?);
             }
@@ -226,14 +226,14 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(true)
     }
 
-    /// Reads the state of the view, which must be the view of the position. Called at the start and at the end. Rows that are written into
-    /// another view in between are correct there, too.
+    /// Reads the state of the view and checks that the position belongs to it. Called at the start and at the end. Rows that were written into
+    /// another view in between are also correct in that view.
     async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
         let (standing, etag) = self.view.standing().await?;
         let id = standing.id.simple().to_string();
         if *position == RebuildPosition::default() {
             position.view = Some(id.clone());
-            // IMPORTANT: before the first row is read. All later changes are after these ends.
+            // IMPORTANT: read before the first row. All later changes are after these ends.
             position.ends = self.view.ends().await?;
         }
         if position.view.as_ref() != Some(&id) {
@@ -242,7 +242,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((standing, etag))
     }
 
-    /// Applies entities. Returns the number of those that were set aside.
+    /// Applies entities. Returns the number of entities that were set aside.
     async fn apply(&self, entities: Vec<Applied>) -> Result<u64> {
         let failed = self.view.apply_all(entities).await?;
         for (applied, error) in &failed {
@@ -267,7 +267,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 }
 
-/// Returns a range that contains the rows of the source, among others of its table.
+/// Returns a range that contains the rows of the source, and possibly other rows of its table.
 fn sources<E: Entity>() -> KeyRange {
     let row_key = match E::SCHEMA.row_key {
         [KeyPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -285,7 +285,7 @@ fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }
 
-/// Returns the entities whose lists name a partition, or cannot be read.
+/// Returns the entities whose lists contain a partition, or cannot be read.
 fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
     let is_in_some = |row: &EntityRef<'_>| Places::read(row.row).map_or(true, |places| !places.0.is_empty());
     let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();

@@ -20,27 +20,27 @@ pub(super) const OF: &str = "\u{FFFC}view_of_";
 pub(super) const BY: &str = "\u{FFFC}view_by_";
 pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 
-/// The partition of the rows about the view as a whole.
+/// The partition of the rows that describe the view as a whole.
 pub(super) const STATE_PARTITION: &str = "view";
 
-/// The property of a row of sums that holds the identifier of the recount under way.
+/// The property of a row with sums that contains the identifier of the recount in progress.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// Numbers of one row, by property.
+/// The numbers in one row, by property.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity in one partition of the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The rows that the entity has put.
+    /// The rows that the entity contributes.
     pub(super) rows: BTreeSet<String>,
-    /// The amounts that it has added, by row and property, without zeros.
+    /// The amounts that the entity adds, by row and property, without zeros.
     pub(super) sums: BTreeMap<String, Amounts>,
     /// Amounts that have changed since a recount began.
     pub(super) cut: Option<Cut>,
 }
 
-/// The amounts of a record at the start of a recount, for the rows of sums that have changed since.
+/// The amounts of a record at the start of a recount, for the rows with sums that have changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cut {
     /// The recount.
@@ -57,7 +57,7 @@ pub(super) fn state_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
 }
 
-/// Returns the key of the row of an entity that is set aside.
+/// Returns the key of the row that records an entity as poison.
 pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     let hash = hash(source);
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
@@ -68,7 +68,7 @@ pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
 
-/// Returns the key of the row about the lease that followers saw last.
+/// Returns the key of the row that records the lease which followers saw last.
 pub(super) fn sighting_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}sighting"))
 }
@@ -96,12 +96,12 @@ pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }
 
-/// Returns the key of the row that names the recount of a partition of the view.
+/// Returns the key of the row that identifies the recount of a partition of the view.
 pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
 }
 
-/// Returns the identifier of the recount in which a row of sums takes part.
+/// Returns the identifier of the recount in which a row with sums takes part.
 pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     Ok(match row.find(RECOUNT, &mut 0)? {
         Some(ValueRef::String(id)) => Some(id.to_owned()),
@@ -120,7 +120,7 @@ fn hash(key: &EntityKey) -> u128 {
 }
 
 impl Share {
-    /// Returns `true` if the entity has no rows and amounts in the partition.
+    /// Returns `true` if the entity has neither rows nor amounts in the partition.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.sums.is_empty()
     }
@@ -166,7 +166,7 @@ pub(super) fn one_text(name: &str, text: &str) -> Row {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Position {
     pub(super) cursor: Cursor,
-    /// The follower that has the lease.
+    /// The follower that holds the lease.
     pub(super) holder: Option<String>,
 }
 

@@ -1,8 +1,8 @@
 //! Recount of the sums of one partition of a view from its records, while writers change them.
 //!
-//! Sums that agree with the records are skipped. For the others a *recount* starts in each row of sums. A writer that changes such a row
-//! keeps the earlier amounts in its record, once per recount. The records therefore determine the correct sums at the start of the recount,
-//! however long reading them takes. The difference is then added to the current sums.
+//! Sums that agree with the records are skipped. For all others, a *recount* starts in each row with sums. A writer that changes such a row keeps the
+//! earlier amounts in its record, once per recount. The records therefore determine the correct sums at the start of the recount, regardless of how
+//! long reading them takes. The difference is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ const RACE: &str = "the sums";
 struct Records {
     /// Sums by row.
     sums: BTreeMap<String, Amounts>,
-    /// Rows that one entity has put, which are not sums.
+    /// Rows that one entity contributes, which are not sums.
     put: BTreeSet<String>,
 }
 
@@ -50,8 +50,8 @@ fn without_zeros(amounts: Option<&Amounts>) -> BTreeMap<&String, i64> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Corrects the sums of a partition that differ from its records. Returns the number of corrected rows. A row that no record explains
-    /// ends with 0 in its numbers.
+    /// Corrects the sums of a partition that differ from its records. Returns the number of corrected rows. A row to which no record contributes ends
+    /// with 0 in its numbers.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.race(RACE));
         loop {
@@ -71,7 +71,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts some rows of sums; `false` if another recount of the partition started in the meantime, or a row was replaced.
+    /// Recounts the sums of several rows. Returns `false` if another recount of the partition has started in the meantime, or a row was replaced.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -87,7 +87,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             began.insert(row, amounts);
         }
         let records = self.records(place, Some(&id)).await?;
-        // IMPORTANT: after the records. Records drop the amounts of an earlier recount when they store those of a later one.
+        // IMPORTANT: read after the records. A record drops the amounts of an earlier recount when it stores those of a later one.
         let latest = self.get(&key).await?;
         let is_latest =
             |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));
@@ -105,7 +105,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Starts a recount in a row of sums. Returns its numbers at that moment.
+    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment.
     async fn begin(&self, place: &PartitionKey, row: &str, id: &str) -> Result<Amounts> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
         loop {
@@ -124,7 +124,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Ends a recount in a row of sums: adds the difference between the counted numbers and those at its start. Returns `true` if they
+    /// Ends a recount in a row with sums by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they
     /// differed; `None` if the row no longer takes part in the recount.
     async fn end(
         &self,
@@ -156,7 +156,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Returns the rows of the view in one partition: their numbers, and `true` if a recount started in the row.
+    /// Returns the rows of the view in one partition: the numbers of each row, and `true` if a recount has started in it.
     async fn sums_of(&self, place: &PartitionKey) -> Result<BTreeMap<String, (Amounts, bool)>> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::ALL));
         let mut rows = BTreeMap::new();
@@ -171,8 +171,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records of a partition, now or at the beginning of a recount. A row that is not a record counts nothing; the entity that it
-    /// would be of is set aside.
+    /// Returns the totals of the records of a partition, either now or at the beginning of a recount. A row that should be a record but cannot be
+    /// read is ignored; the entity to which it would belong is set aside.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();
@@ -213,7 +213,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the numbers of a row that are not 0, of the columns that can hold a sum.
+/// Returns the numbers of a row that are not 0, from the columns that can contain a sum.
 fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     let mut amounts = Amounts::new();
     for property in R::SCHEMA.properties {
@@ -227,7 +227,7 @@ fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     Ok(amounts)
 }
 
-/// Returns a row with its other properties and 0 in the columns that can hold a sum.
+/// Returns a row with 0 in the columns that can contain a sum, and with its other properties unchanged.
 fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {

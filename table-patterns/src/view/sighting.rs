@@ -1,4 +1,4 @@
-//! Sightings of leases, for followers that call once and remember nothing: they measure a lease by the clock of the store alone.
+//! Sightings of leases, for followers that run once and remember nothing. They measure a lease only by the clock of the store.
 
 use table_core::error::Result;
 use table_core::etag::ETag;
@@ -20,7 +20,7 @@ struct Sighting {
 }
 
 impl Sighting {
-    /// Reads the sighting of a lease; `None` if the row is about another lease.
+    /// Reads the sighting of a lease; `None` if the row records another lease.
     fn read(row: RowView<'_>, lease: &ETag) -> Result<Option<Self>> {
         if row.find("Lease", &mut 0)? != Some(ValueRef::String(&lease.to_string())) {
             return Ok(None);
@@ -33,7 +33,7 @@ impl Sighting {
         Ok(Some(Self { first, last }))
     }
 
-    /// Returns the row that notes a sighting now. Its Timestamp is the instant.
+    /// Returns the row that records a sighting now. The Timestamp of the row is the instant.
     fn row(lease: &ETag, first: Option<u64>) -> Row {
         let mut writer = RowWriter::with_capacity(2);
         writer.property("Lease", ValueRef::String(&lease.to_string()));
@@ -45,7 +45,7 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Notes that the lease of a partition was seen; returns `true` if earlier calls saw it for as long as a lease lasts.
+    /// Records that the lease of a partition was seen. Returns `true` if earlier calls have seen it for the duration of a lease.
     pub(super) async fn is_sighted_long(&self, partition_key: &PartitionKey, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key(partition_key)?;
         let found = self.get(&key).await?;
@@ -61,7 +61,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             upsert(Sighting::row(lease, sighting.map(|seen| seen.first)), found.map(|found| found.etag));
         let (store, table) = (self.rows.store(), self.rows.name()?);
         match converge::submit(store, table, &key.partition_key, [(key.row_key, write)]).await {
-            // Another follower has noted it.
+            // Another follower has recorded the sighting.
             Err(error) if error.is_conflict() => Ok(false),
             noted => noted.map(|_| false),
         }

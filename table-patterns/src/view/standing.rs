@@ -8,12 +8,12 @@ use uuid::Uuid;
 /// The stored state of the view in a table.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
-    /// The name of the view that the rows belong to; empty for a view of an earlier release.
+    /// The name of the view to which the rows belong; empty for a view of an earlier release.
     pub(super) name: String,
-    /// The latest version of the view that is ready, in the state of version 1.
+    /// The latest version of the view that is ready, recorded in the state of version 1.
     pub(super) latest: u32,
     pub(super) ready: bool,
-    /// Distinguishes the view from one in an earlier table of the same name.
+    /// An identifier that distinguishes the view from one in an earlier table with the same name.
     pub(super) id: Uuid,
 }
 

@@ -25,7 +25,7 @@ use crate::view::following::Following;
 use crate::view::record;
 use crate::view::standing::Standing;
 
-/// The time for which a view that was ready is assumed to be ready: ten seconds.
+/// The time for which a view that was found ready is assumed to be ready: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
 /// The default time after which the lease of a follower expires.
 const LEASE: Duration = Duration::from_secs(30);
@@ -48,8 +48,7 @@ pub struct ViewTable<V: View, S> {
 /// The state that clones share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time of the last check that found the view ready, in ticks; 0 if none did. A table that was deleted and created again is
-    /// building.
+    /// The time of the last check that found the view ready, in ticks; 0 if none did. A table that was deleted and created again is not ready.
     ready: AtomicU64,
     /// The time of the last check that found no later version; 0 if none did.
     current: AtomicU64,
@@ -76,7 +75,7 @@ pub enum ViewState {
 }
 
 impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
-    /// Creates a handle to a view, in the tables that the schemas of its two types name. A later [version](View::VERSION) has a separate
+    /// Creates a handle to a view, in the tables that are named by the schemas of its two types. A later [version](View::VERSION) has a separate
     /// table.
     #[must_use]
     pub fn new(store: S) -> Self {
@@ -100,7 +99,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
     /// Creates the table of the view if it does not exist. A new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// `LayoutMismatch` if the rows of the table belong to a view of another [name](View::name); any error of [`Table::create_if_missing`].
+    /// `LayoutMismatch` if the rows of the table belong to a view with another [name](View::name); any error of [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
         let (key, building) = (record::state_key()?, Standing::new(V::name()));
@@ -129,14 +128,14 @@ impl<V: View, S> ViewTable<V, S> {
         Self { feed, ..self }
     }
 
-    /// Sets the back-off after lost races.
+    /// Sets the retry policy for conflicts with other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the time after which another follower takes over the partition of one that died; 30 seconds by default. With zero, followers
-    /// ignore each other and may repeat work.
+    /// Sets the time after which a partition of a dead follower is taken over by another one; 30 seconds by default. If it is zero, followers ignore
+    /// each other and may repeat work.
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
@@ -156,11 +155,11 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready: a view whose table was deleted
-    /// and created again is building.
+    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready, because a view whose table was deleted
+    /// and created again is not.
     ///
     /// # Errors
-    /// `IndexNotReady` while the view is building: run [`rebuild`](Self::rebuild).
+    /// `IndexNotReady` while the view is building; run [`rebuild`](Self::rebuild).
     pub async fn rows(&self) -> Result<&Table<V::Row, S>> {
         if self.state().await? == ViewState::Building {
             return Err(Error::of(ViewFault::Building).with_table(V::Row::SCHEMA.table));
@@ -225,7 +224,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Fails once a later version is ready. Checked every ten seconds; a clock that jumps makes that sooner or later.
+    /// Fails once a later version is ready. The check runs every ten seconds, or sooner or later if the clock jumps.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);

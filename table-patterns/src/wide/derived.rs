@@ -1,4 +1,4 @@
-//! Runtime of `#[derive(Wide)]`. Not an API.
+//! Runtime of `#[derive(Wide)]`. Not public API.
 
 use table_core::error::Result;
 use table_core::row::RowWriter;
@@ -19,10 +19,10 @@ pub fn put<T>(
     out.put(name, |row| write(value, name, row))
 }
 
-/// Returns the first error of a sequence of writes. Avoids a branch for each field.
+/// Returns the first error of a sequence of writes, which avoids a branch for each field.
 ///
 /// # Errors
-/// The first error.
+/// The first error among the writes.
 pub fn all<const COUNT: usize>(written: [Result<()>; COUNT]) -> Result<()> {
     written.into_iter().collect()
 }
@@ -69,7 +69,7 @@ pub const fn cut<'a>(names: &'a [&'static str], from: usize, count: usize) -> &'
     names.split_at(from).1.split_at(count).0
 }
 
-/// Requires that an array has as many values as the entity has slots.
+/// Requires that an array has the same number of values as the entity has slots.
 pub const fn require_slots(values: Option<usize>, slots: usize, message: &str) {
     if let Some(values) = values
         && values != slots

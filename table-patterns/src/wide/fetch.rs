@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
-/// A part as it was read.
+/// A part, as read.
 struct Part {
     row: Row,
     etag: ETag,
@@ -29,12 +29,12 @@ pub(super) struct Whole {
     pub(super) etags: Vec<ETag>,
 }
 
-/// Returns the RowKey of a part. Parts are counted from 0: `2014_01` is the first.
+/// Returns the RowKey of a part. Parts are counted from 0, so `2014_01` is the first part.
 pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// Reads the whole entity; `None` if it has no part. Reads again as long as the parts belong to different writes (PAT-WIDE-3).
+/// Reads the whole entity; `None` if it has no parts. The read is repeated as long as the parts belong to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -55,7 +55,7 @@ pub(super) async fn fetch<S: TableStore>(
         let etags = found.iter().map(|part| part.as_ref().map(|part| part.etag.clone())).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // The versions did not change between two reads. The parts are therefore stored like this, and no write was in progress.
+            // The versions did not change between two reads. The parts are therefore really stored in this state, and no write was in progress.
             Err(error) if before.as_ref() == Some(&etags) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(etags);
@@ -65,7 +65,7 @@ pub(super) async fn fetch<S: TableStore>(
     }
 }
 
-/// Returns the versions of the stored parts, for a write of all declared parts. Fails if a newer declaration has stored more parts: they
+/// Returns the versions of the stored parts, for a write of all declared parts. Fails if a newer declaration has stored more parts, because they
 /// would keep the old `WriteId`.
 pub(super) async fn versions<S: TableStore>(
     store: &S,
@@ -86,7 +86,7 @@ async fn read<S: TableStore>(
     select: Select,
 ) -> Result<Vec<Option<Part>>> {
     let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
-    // Up to the largest possible part: an undeclared part must not be ignored silently.
+    // Reads up to the largest possible part, because an undeclared part must not be ignored silently.
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();

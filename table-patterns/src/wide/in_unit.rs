@@ -14,10 +14,10 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion, check_parts};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Adds all parts of a wide entity: as inserts if `old` is `None`, otherwise as conditional replaces. Each part is one operation. The
-    /// commit returns no version of a wide entity: read it before the next replace.
+    /// Adds all parts of a wide entity, as inserts if `old` is `None`, otherwise as conditional replaces. Each part is one operation. The commit
+    /// returns no version of a wide entity, so read the entity before the next replace.
     ///
-    /// Declare an index, a feed or copies on another entity:
+    /// To declare an index, a feed or copies, use another entity:
     ///
     /// ```
     /// # use table_patterns::EntityStore;
@@ -52,8 +52,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert) for all parts together, or of [`WideTable::insert`](crate::wide::WideTable::insert). The unit
-    /// is then unchanged.
+    /// Any error of [`insert`](Self::insert) for all parts together, or of [`WideTable::insert`](crate::wide::WideTable::insert). After an error, the
+    /// unit is unchanged.
     pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
         const { check_parts::<W>() }
         let (key, rows) = rows_of(whole)?;

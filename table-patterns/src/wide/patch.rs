@@ -1,4 +1,4 @@
-//! Patches: single properties of a wide entity, merged without reading it.
+//! Patches: individual properties of a wide entity, merged without reading the entity.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         WidePatch { table: self, key, properties: Ok(WideWriter::new(W::PARTS)) }
     }
 
-    /// Sets one property by one merge of its part.
+    /// Sets one property, by one merge of its part.
     ///
     /// # Errors
     /// Any error of [`WidePatch::send`].
@@ -78,14 +78,14 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         self
     }
 
-    /// Sends the patch. If all properties are in one part, it is one merge. Otherwise the versions of the parts are read, and one
+    /// Sends the patch. If all properties are in the same part, the patch is one merge. Otherwise the versions of the parts are read, and one
     /// transaction writes a new `WriteId` to every part.
     ///
     /// # Errors
     /// - `EntityMismatch` if the patch affects several parts, and more parts are stored than declared (PAT-WIDE-4).
     /// - `ResourceNotFound` if the wide entity or a part of it does not exist.
     /// - `InvalidInput` for a name that is not in any part, a property that is set twice, and an empty patch.
-    /// - An error for every exceeded limit of an entity (SIZE-6).
+    /// - Any error for an entity that exceeds its limits (SIZE-6).
     pub async fn send(self) -> Result<()> {
         let Self { table, key, properties } = self;
         let key = key.into_key()?;

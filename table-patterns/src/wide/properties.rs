@@ -16,7 +16,7 @@ type Names = &'static [&'static [&'static str]];
 pub struct WideWriter {
     names: Names,
     parts: Vec<Part>,
-    /// The position after the last property: properties are mostly written in order.
+    /// The position after the last property, because properties are usually written in order.
     hint: (usize, usize),
 }
 
@@ -79,7 +79,7 @@ impl WideWriter {
         !self.parts.iter().any(|part| part.written.contains(&true))
     }
 
-    /// Returns the row of each part, in order, with the `WriteId`, if given, in all of them.
+    /// Returns the rows of all parts in order. If a `WriteId` is given, each row contains it.
     pub(super) fn finish(self, write: Option<Uuid>) -> Result<Vec<Row>> {
         let finish = |mut part: Part| {
             write.map_or(Ok(()), |write| write.write_to(WRITE_ID, &mut part.row))?;
@@ -89,7 +89,7 @@ impl WideWriter {
     }
 }
 
-/// A reader of the properties of a wide entity in any part.
+/// A reader of the properties of a wide entity, which may be in any part.
 #[derive(Debug)]
 pub struct WideReader<'a> {
     names: Names,
@@ -119,7 +119,7 @@ impl<'a> WideReader<'a> {
         let (at, index) = place(self.names, name, (0, 0))?;
         let own = self.parts.get(at).map(|part| part.view().find(name, &mut index.clone()));
         let mut value = own.transpose()?.flatten();
-        // The property may have been written when it was declared in another part. Ignoring it would lose it silently.
+        // The property may have been written when it was declared in another part. Ignoring it would silently lose its value.
         for (_, other) in self.parts.iter().enumerate().filter(|(other, _)| *other != at) {
             if value.is_some() {
                 break;

@@ -58,7 +58,7 @@ impl<W, F> WideSlots<W, F> {
         Self { word, digits, of: PhantomData }
     }
 
-    /// Returns the slot with this number, as declared. If it does not exist, its first use fails.
+    /// Returns the slot with the declared number. If it does not exist, its first use fails.
     #[must_use]
     pub fn at(&self, number: usize) -> WideProperty<W, F::Value>
     where

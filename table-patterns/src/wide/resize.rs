@@ -1,4 +1,4 @@
-//! Migration of entities that were written with another number of parts.
+//! Migration of entities that were written with a different number of parts.
 
 use table_core::error::{Error, Result};
 use table_core::operation::OperationKind;
@@ -10,18 +10,18 @@ use crate::wide::fetch::fetch;
 use crate::wide::{MOST_PARTS, Wide, WideTable, WideVersion};
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
-    /// Converts an entity from `stored` parts to the declared number of parts, in one transaction. Returns `false` if the entity already
-    /// has them; an interrupted run can simply be repeated.
+    /// Converts an entity from the number of parts in `stored` to the declared number, in one transaction. Returns `false` if the entity already has
+    /// the declared number. An interrupted run can simply be repeated.
     ///
-    /// The caller must state the stored number of parts, because a missing part is an error and never a default value (PAT-WIDE-4): a lost
-    /// part must not be mistaken for one that was never declared. A property that the entity lacks is read as `None`, or is an error,
-    /// depending on its type. A property that is no longer declared is removed, as by [`replace`](Self::replace).
+    /// The caller must state the stored number of parts, because a lost part must not be mistaken for one that was never declared (PAT-WIDE-4). A
+    /// property that the entity lacks is read as `None`, or is an error, depending on its type. A property that is no longer declared is removed,
+    /// like by [`replace`](Self::replace).
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
-    /// - `EntityMismatch` if its parts are neither `stored` nor the declared ones, or belong to different writes (PAT-WIDE-4).
+    /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared one, or if the parts belong to different writes (PAT-WIDE-4).
     /// - `InvalidInput` if `stored` is 0 or above 99.
-    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error of [`Wide::read`] or [`insert`](Self::insert).
     ///
     /// ```
@@ -77,7 +77,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 Ok(None) => {
                     return Err(self.in_place(Error::of(WideFault::NothingToResize), &key));
                 }
-                // The entity may already be converted. If it is not, the first error describes its state best.
+                // The entity may already be converted. If it is not, the first error is the most informative.
                 Err(error) if error.rule() == Some("PAT-WIDE-4") => {
                     return match self.read(&key).await {
                         Ok(Some(_)) => Ok(false),

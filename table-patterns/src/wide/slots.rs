@@ -1,4 +1,4 @@
-//! Fields with a value for each of many slots: `Day001` to `Day366`.
+//! Fields that hold one value per slot, such as `Day001` to `Day366`.
 
 use table_core::error::{Error, Result};
 use table_core::property::Property;

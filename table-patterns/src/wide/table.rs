@@ -1,4 +1,4 @@
-//! A table of wide entities: each is written by one transaction and read consistently.
+//! A table of wide entities. Each entity is written by one transaction and read consistently.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -39,7 +39,7 @@ impl<W: Wide, S> WideTable<W, S> {
         Self { table, retry: Retry::default(), of: PhantomData }
     }
 
-    /// Sets the back-off for reads that meet a write and for updates that lose races.
+    /// Sets the retry policy for reads that overlap a write, and for updates that conflict with another writer.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -103,23 +103,23 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
 
-    /// Inserts the whole entity: all parts or none.
+    /// Inserts the whole entity, either all parts or none.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if any part is stored.
-    /// - `EntityTooLarge`, naming the part, for a part above 1 MiB.
+    /// - `EntityTooLarge`, with the name of the part, for a part that exceeds 1 MiB.
     /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
     /// - Any error of [`Wide::write`].
     pub async fn insert(&self, whole: &W) -> Result<WideVersion> {
         self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
     }
 
-    /// Inserts or replaces the whole entity without a condition: the last writer wins. Reads first which parts are stored: a part of a
-    /// newer declaration would be lost.
+    /// Inserts or replaces the whole entity without a condition: the last writer wins. First reads which parts are stored, because a part of a newer
+    /// declaration would otherwise be lost.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
-    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error of [`insert`](Self::insert), except `EntityAlreadyExists`.
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
@@ -154,7 +154,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Replaces the whole entity if no part was written since it was read.
+    /// Replaces the whole entity if no part has been written since it was read.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and any error of [`insert`](Self::insert).
@@ -167,7 +167,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     ///
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).
-    /// - `UpdateConditionNotSatisfied` if every read met a write.
+    /// - `UpdateConditionNotSatisfied` if every read overlapped a write.
     /// - Any error of [`Wide::read`].
     pub async fn get(&self, key: Selection<W::Header, Point>) -> Result<Option<(W, WideVersion)>> {
         self.read(&key.into_key()?).await
@@ -179,7 +179,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key (UPD-6).
-    /// - `UpdateConditionNotSatisfied` if every attempt lost the race against another writer.
+    /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error of [`get`](Self::get) or [`replace`](Self::replace).
     pub async fn update(
         &self,
@@ -206,7 +206,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Deletes the whole entity if no part was written since it was read.
+    /// Deletes the whole entity if no part has been written since it was read.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied`, `ResourceNotFound`.

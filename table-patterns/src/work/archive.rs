@@ -1,25 +1,25 @@
-//! The archive: moves an entity to another table; the catalogue's example of work driven by a queue (PAT-EC).
+//! The archive moves an entity to another table. It is the catalogue's example of work driven by a queue (PAT-EC).
 //!
 //! # Context
 //! Employees who have left are moved from the table `Current` to the table `Archive`. No transaction spans two tables.
 //!
 //! # Key layout
-//! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`] with the JSON text `{"From":…,"To":…,
+//! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`] with the JSON `{"From":…,"To":…,
 //! "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Whichever process dies at any
-//! point, and whichever writer changes the source in the meantime, the entity is always in at least one table, and eventually only in the
-//! archive, in its last version. Between the steps a reader finds it in both tables (PAT-EC-6).
+//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Regardless of which process dies at which
+//! point, and of changes to the source in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last
+//! version. Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
-//! Two reads, two writes, and a message.
+//! Moving an entity takes two reads, two writes, and a message.
 //!
 //! # Bounds
-//! An entity that is written continuously is copied again each time. After some rounds the delivery fails and is repeated later.
+//! An entity that is written continuously is copied again each time. After a number of rounds, the delivery fails and is repeated later.
 //!
 //! # When not to
-//! If the moved entities make up a whole table: delete the table (PAT-HVD). If the move must be atomic: keep both in one partition.
+//! If the moved entities make up a whole table, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
 
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, Result};
@@ -36,7 +36,7 @@ use crate::outbox::{Message, Step};
 use crate::work::fault::WorkFault;
 use crate::work::handler::{Delivery, Handler};
 
-/// The message that moves an entity: created by [`archive`], handled by [`Archive`].
+/// The message that moves an entity. Created by [`archive`], and handled by [`Archive`].
 ///
 /// ```
 /// use table_patterns::outbox::Message;
@@ -143,7 +143,7 @@ impl<S: TableStore> Archive<S> {
             let row = fresh(&source.row);
             let write = match copy {
                 None => Some(OperationKind::Insert(row)),
-                // QUE-23: a copy of an earlier attempt is recognised by its content.
+                // QUE-23: a copy made by an earlier attempt is recognised by its content.
                 Some(copy) if fresh(&copy.row) == row => None,
                 Some(copy) => Some(OperationKind::Replace(row, IfMatch::ETag(copy.etag))),
             };
@@ -151,15 +151,15 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: copied before deleted, and deleted only in the copied version: the entity is never missing from both tables, and
-            // no change is lost.
+            // IMPORTANT: the source is copied before it is deleted, and deleted only in the copied version. The entity is therefore never missing
+            // from both tables, and no change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),
                 failed => failed,
             };
             match moved {
-                // If another worker has deleted the source, the next round finds none.
+                // If another worker has deleted the source, the next round does not find it.
                 Err(error) if error.is_conflict() => race.lost(error.with_table(from.as_str())).await?,
                 moved => return moved,
             }

@@ -1,4 +1,4 @@
-//! Attempts at rows: several run concurrently, those of one source in the order of their changes.
+//! Attempts at rows. Several run concurrently, but those of one source run in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
@@ -61,7 +61,7 @@ fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     runs
 }
 
-/// Rows in progress: their claims are extended together with the lease of the message.
+/// Rows in progress. Their claims are extended together with the lease of the message.
 struct Hands<'a, 'd, 'q, S, Q> {
     claims: &'a Claims<'d, 'q, S, Q>,
     rows: Mutex<Vec<Pending>>,
@@ -104,7 +104,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
 impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: one at a time. If two extended the lease by the same receipt, the second one would fail.
+            // IMPORTANT: the lease is extended by one task at a time. If two tasks used the same receipt, the second one would fail.
             let mut rows = self.rows.lock().await;
             if !self.claims.held.extend().await? {
                 return Ok(());

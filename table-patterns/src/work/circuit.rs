@@ -1,4 +1,4 @@
-//! Circuit breakers: a target that is down is tried rarely, by all its work together.
+//! Circuit breakers: while a target is down, all work for it together tries it only rarely.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use table_core::error::Error;
 use table_core::runtime::ticks_of;
 
-/// The largest number of remembered targets.
+/// The maximum number of remembered targets.
 const TARGETS: usize = 1_000;
 
 /// A failed step, and the earliest time at which its target is tried again.
@@ -23,7 +23,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// The targets that were down at the last try: tables and handlers.
+/// The targets that were down when last tried: tables and handlers.
 #[derive(Debug, Default)]
 pub(super) struct Circuits(Mutex<HashMap<String, Circuit>>);
 
@@ -35,8 +35,8 @@ struct Circuit {
 }
 
 impl Circuits {
-    /// Returns the error of a target that must not be tried yet. A delay beyond `most` results from a clock that was set back, and is
-    /// treated as expired.
+    /// Returns an error if the target must not be tried yet. A delay that exceeds `most` results from a clock that was set back, and is treated as
+    /// expired.
     pub(super) fn check(&self, target: &str, now: u64, most: Duration) -> Result<(), StepError> {
         let circuits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match circuits.get(target) {

@@ -1,8 +1,8 @@
-//! Claims: a worker claims rows of an outbox in portions, which prevents other workers from doing the same rows.
+//! Claims: a worker claims rows of an outbox in portions, which prevents other workers from processing the same rows.
 //!
-//! A portion is claimed by one transaction, until the lease of the message expires. An attempt is counted when it starts: in the
-//! transaction that ends the previous rows. Rows without earlier attempts are started together, others alone. A row that waited behind a
-//! long step is free again when its claim expires, and no attempt was counted.
+//! A portion is claimed by one transaction, until the lease of the message expires. An attempt is counted when it starts, in the transaction that
+//! ends the previous rows. Rows without earlier attempts are started together, and all others alone. A row that waited behind a long step is free
+//! again when its claim expires, and no attempt was counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -34,16 +34,16 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// The identifier of the claims, which recognises them after a lost response (CON-11).
+    /// The identifier of the claims, by which they are recognised after a lost response (CON-11).
     pub(super) id: String,
-    /// `true` if the message was delivered before: its earlier receiver may have claimed rows and died.
+    /// `true` if the message was delivered before, so an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
     /// The earliest time at which a postponed row is due.
     pub(super) later: Option<u64>,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Does the rows of a message.
+    /// Processes the rows of a message.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
@@ -99,7 +99,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Returns some of the rows of a message.
+    /// Returns a page of the rows of a message.
     async fn page(
         &self,
         work: &Work,
@@ -131,7 +131,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 if self.worker.is_due(pending.not_before, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
-        // The owners of the other rows have messages that will be delivered again, except the earlier receiver of this message.
+        // The other rows are claimed by workers whose messages will be delivered again, except for the earlier receiver of this message.
         if self.is_repeated {
             for pending in &taken {
                 self.wait_until(pending.not_before);
@@ -157,7 +157,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
     ) -> Result<Vec<Pending>> {
-        // IMPORTANT: the row is deleted after the last step, and the message after the row: unfinished work is done again.
+        // IMPORTANT: the row is deleted after its last step, and the message after the row, so unfinished work is repeated.
         self.held.keep().await?;
         for (_, end) in &ended {
             end.again().into_iter().for_each(|at| self.wait_until(at));
@@ -179,7 +179,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has claimed one of them: submit each row separately.
+        // Another worker has claimed one of the rows, so each row is submitted separately.
         for (pending, end) in &ended {
             match self.submit(end.operations(pending)?).await? {
                 Some(_) => self.count(pending, end),
@@ -203,8 +203,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Returns the number of rows of a portion to start together: the first row, and the following ones if none of them was tried before. A
-    /// row that was tried before may have killed its worker. It is tried alone and counts no attempt for other rows.
+    /// Returns the number of rows of a portion to start together: the first row, and the following ones if none of them was tried before. A row that
+    /// was tried before may have killed its worker. It is therefore tried alone, so its attempt does not count for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // If only a single attempt is allowed, it is not counted before the row is started.
@@ -213,7 +213,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         fresh.max(1).min(portion.len())
     }
 
-    /// Counts an ended row if it is done.
+    /// Counts an ended row if all its steps were performed.
     fn count(&self, ended: &Pending, end: &End) {
         if matches!(end, End::Done) {
             let lag = self.worker.outbox.runtime().now().saturating_sub(ended.version);
@@ -231,7 +231,7 @@ fn begin(pending: &mut Pending) {
     pending.attempts = pending.attempts.saturating_add(1);
 }
 
-/// Converts the error of a deleted table to `None`: it has no rows.
+/// Converts the error of a deleted table to `None`, because such a table has no rows.
 fn gone_is_none<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),

@@ -9,12 +9,12 @@ use crate::outbox::rows::{Note, Pending};
 pub(super) enum End {
     /// All steps were performed.
     Done,
-    /// The row is set aside.
+    /// The row is set aside as poison.
     Poisoned,
     /// The row waits for another attempt.
     Failed {
         error: String,
-        /// The attempts that count for poison.
+        /// The number of attempts that count towards poison.
         attempts: u32,
         /// The earliest time of the next attempt by this worker.
         until: u64,

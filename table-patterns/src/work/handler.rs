@@ -12,16 +12,16 @@ use table_core::name::TableName;
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// A function of the program that performs a step for a [message](Message): in a search index, a blob, a file, a mail server, another
+/// A function of the program that performs a step for a [message](Message): such as one in a search index, a blob, a file, a mail server, or another
 /// account.
 ///
 /// # Contract
-/// - It must be idempotent (PAT-EC-2): a delivery may be repeated, also concurrently.
-/// - It may receive an older change after a newer one. A handler that writes the content of the message must store the
-///   [version](Delivery::version) with it, and skip older versions. A handler that reads the source each time must write under a condition
-///   that a concurrent delivery breaks, or read the source again afterwards.
+/// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
+/// - A handler may receive an older change after a newer one. A handler that writes the content of the message must store the
+///   [version](Delivery::version) with it, and skip older versions. A handler that reads the source each time must write under a condition that a
+///   concurrent delivery breaks, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
-/// - After an error the work is tried again. After some attempts the message becomes poison, with the error. This applies to every error,
+/// - After an error, the work is tried again. After a number of attempts, the message becomes poison, with the error. This applies to every error,
 ///   including `LayoutMismatch` of a table that the handler writes.
 ///
 /// ```
@@ -53,7 +53,7 @@ pub trait Handler<M: Message>: Send + Sync {
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// The action of a worker for the steps with a name.
+/// The action that a worker takes for steps with a given name.
 pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
@@ -83,7 +83,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Converts an error of a handler. A `LayoutMismatch` of a handler's own table must not leave the message to other programs forever.
+/// Converts an error of a handler. A `LayoutMismatch` of a handler's own table must not cause the message to be left to other programs forever.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::LayoutMismatch => Error::of(WorkFault::Handler(error)),
@@ -110,11 +110,11 @@ pub struct Delivery<'a> {
     /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,
-    /// The text of the message.
+    /// The payload of the message.
     pub(crate) payload: &'a str,
-    /// The version of the text.
+    /// The version of the payload.
     pub(crate) written_as: u32,
-    /// `true` if a program with the key of the outbox recorded the message.
+    /// `true` if the message was recorded by a program that has the key of the outbox.
     pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }
@@ -123,7 +123,7 @@ impl Delivery<'_> {
     /// Extends the lease if half of it has passed.
     ///
     /// # Errors
-    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has the work: stop.
+    /// `MessageNotFound` or `PopReceiptMismatch` if another worker has received the work; stop in this case.
     pub async fn keep(&self) -> Result<()> {
         self.lease.keep().await
     }

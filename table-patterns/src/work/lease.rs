@@ -1,4 +1,4 @@
-//! The lease of a worker on a message: extended during the work, abandoned when it is lost (PAT-EC-3, QUE-21).
+//! The lease of a worker on a message. It is extended during the work, and abandoned when it is lost (PAT-EC-3, QUE-21).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,12 +18,12 @@ pub(crate) struct Held<'a, Q> {
     pub(crate) pace: &'a Runtime,
     /// The time for which each extension hides the message.
     pub(crate) hidden: Duration,
-    /// The time until which the message is hidden, by the clock of this process, which may differ from the clock of the queue.
+    /// The lease, and the time until which the message is hidden by the clock of this process, which may differ from the clock of the queue.
     until: Mutex<(Lease, u64)>,
 }
 
-/// Returns `true` if an error of a queue means that the message is deleted or received by another worker. It may also be ours, under a
-/// receipt whose response was lost (CON-11), which has the same effect.
+/// Returns `true` if an error of a queue means that the message was deleted or received by another worker. The receiver may also have been this
+/// worker, if the response with the new receipt was lost (CON-11), which has the same effect.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_answer().unwrap_or(error).code(),
@@ -62,9 +62,9 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         Ok(())
     }
 
-    /// Hides the message for another lease if half of this one has passed. Returns `true` if it did.
+    /// Extends the lease if half of it has passed. Returns `true` if it was extended.
     pub(crate) async fn extend(&self) -> Result<bool> {
-        // An expired lease may still be renewed, unless another worker has received the message (QUE-11).
+        // An expired lease can still be renewed unless another worker has received the message (QUE-11).
         let is_due = self.until().saturating_sub(self.pace.now()) * 2 <= ticks_of(self.hidden);
         if is_due {
             self.hide(self.hidden, None).await?;

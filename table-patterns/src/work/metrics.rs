@@ -6,31 +6,31 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkMetrics {
-    /// Messages received.
+    /// Number of messages received.
     pub received: u64,
-    /// Intents done.
+    /// Number of intents done.
     pub done: u64,
-    /// Steps performed.
+    /// Number of steps performed.
     pub steps: u64,
-    /// Guarded steps that were skipped, because the same or a newer change had been applied.
+    /// Number of guarded steps that were skipped because the same change or a newer one had been applied.
     pub stale: u64,
-    /// Retries within an attempt, after a transient error (PAT-EC-5).
+    /// Number of retries within an attempt, after transient errors (PAT-EC-5).
     pub retries: u64,
-    /// Attempts that failed, and messages that could not be processed; both are repeated later.
+    /// Number of attempts that failed and messages that could not be processed; both are repeated later.
     pub failures: u64,
-    /// Attempts that failed because of an outage of a store or a handler. They do not count for poison.
+    /// Number of attempts that failed because of an outage of a store or a handler. They do not count towards poison.
     pub outages: u64,
-    /// Failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
+    /// Number of failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
     pub receive_failures: u64,
-    /// Intents that are left to a program with a newer schema. Their attempts do not count for poison.
+    /// Number of intents left to a program with a newer schema. Their attempts do not count towards poison.
     pub left: u64,
-    /// Intents and messages set aside as poison.
+    /// Number of intents and messages set aside as poison.
     pub poisoned: u64,
-    /// Messages and intents abandoned because another worker had received or claimed them.
+    /// Number of messages and intents abandoned because another worker had received or claimed them.
     pub lost: u64,
-    /// The time from a change to the completion of its intent, for the last completed intent.
+    /// The time between a change and the completion of its intent, for the intent that was completed last.
     pub lag: Duration,
-    /// The longest such time.
+    /// The longest time between a change and the completion of its intent.
     pub longest_lag: Duration,
 }
 

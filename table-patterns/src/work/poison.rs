@@ -31,15 +31,15 @@ const PORTION: usize = 32;
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as it was in the queue.
+    /// The message that describes the work, as found in the queue.
     pub work: String,
     /// The last error, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The number of started attempts; for an unreadable message, the number of deliveries.
+    /// The number of started attempts, or the number of deliveries for an unreadable message.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
-    /// The time at which it was set aside, in [ticks](table_core::ticks).
+    /// The time at which the work was set aside, in [ticks](table_core::ticks).
     pub at: u64,
 }
 
@@ -49,8 +49,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted afterwards: a crash in between leaves
-    /// two entries rather than none.
+    /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted afterwards, so a crash in between leaves two
+    /// entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = serde_json::to_string(entry).map_err(|error| Error::of(WorkFault::Poison(error)))?;
         let text = portable(&text);
@@ -73,8 +73,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// Returns at most `count` poison entries, 1 to 32, without removing them. A message that is not an entry is returned as one, with its
-    /// text as the work and an error.
+    /// Returns at most `count` poison entries, 1 to 32, without removing them. A message that is not an entry is returned as an entry whose work is
+    /// the text of the message, with an error.
     ///
     /// # Errors
     /// Any error of the queue store.
@@ -105,11 +105,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Returns all poison entries that a filter selects to the workers. Returns their number. The other entries become visible again after
-    /// a minute.
+    /// Returns all poison entries that a filter selects to the workers. Returns the number of these entries. The other entries become visible again
+    /// after a minute.
     ///
     /// # Errors
-    /// Any error of the stores. Entries that were already returned remain so.
+    /// Any error of the stores. Entries that have already been returned to the workers remain so.
     ///
     /// ```
     /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -139,11 +139,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Deletes all poison entries that a filter selects, with their rows. Returns their number. The other entries become visible again
-    /// after a minute.
+    /// Deletes all poison entries that a filter selects, together with their rows. Returns the number of these entries. The other entries become
+    /// visible again after a minute.
     ///
     /// # Errors
-    /// Any error of the stores. Entries that were already deleted remain so.
+    /// Any error of the stores. Entries that have already been deleted remain so.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
         let mut discarded = 0;
         loop {
@@ -195,11 +195,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await
     }
 
-    /// Moves a row that was set aside back to the pending rows; `false` if it is done.
+    /// Moves a row that was set aside back to the pending rows. Returns `false` if the row no longer exists.
     async fn give_back(&self, table: TableName, key: EntityKey) -> Result<bool> {
         let aside = EntityKey { row_key: rows::poison_key(&key.row_key)?, ..key.clone() };
         let Some(found) = self.store().get(&table, &aside, &Select::All).await? else {
-            // The worker that set it aside died before it moved the row.
+            // The worker that set the row aside died before it moved the row.
             return Ok(self.store().get(&table, &key, &Select::names(["PartitionKey"])).await?.is_some());
         };
         let pending = Pending::of(Place { table, key }, found.row.view(), found.etag)?;

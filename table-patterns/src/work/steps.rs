@@ -1,4 +1,4 @@
-//! The steps of an intent, and the completion of its message.
+//! Performing the steps of an intent, and completing its message.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
@@ -29,12 +29,12 @@ struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if a program with the key of the outbox recorded the intent.
+    /// `true` if the intent was recorded by a program that has the key of the outbox.
     is_genuine: bool,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Does the work of a message.
+    /// Performs the work of a message.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
             Work::Inline { table, partition_key, intent, seal, tried } => {
@@ -44,7 +44,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Does an intent without a row. Its attempts are recorded in the message.
+    /// Performs an intent without a row. Its attempts are recorded in the message.
     async fn inline(
         &self,
         held: &Held<'_, Q>,
@@ -62,8 +62,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: counted before it starts. Work that kills its worker eventually becomes poison, and work that was never tried does
-        // not.
+        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore eventually becomes poison, whereas work that was
+        // never tried does not.
         held.hide(held.hidden, Some(text(Tried { attempts, ..tried })?)).await?;
         let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
@@ -82,7 +82,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs the steps of a row.
+    /// Performs the steps of the intent in a row.
     pub(super) async fn take_row(
         &self,
         lease: &dyn Keep,
@@ -131,7 +131,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (source, step): (&RowKey, &Step),
     ) -> Result<()> {
         match step {
-            // IMPORTANT: permission to write a row of this partition must not grant writes elsewhere.
+            // IMPORTANT: the permission to write rows in this partition must not allow writes elsewhere.
             Step::Write { .. } if !is_genuine => Err(Error::of(WorkFault::NotGenuine)),
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
@@ -174,7 +174,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(Self::counted(error, attempts).max(1))))
     }
 
-    /// Returns the number of started attempts that count for poison.
+    /// Returns the number of started attempts that count towards poison.
     pub(super) fn counted(error: &Error, begun: u32) -> u32 {
         match Failure::of(error) {
             Failure::Lasting => begun,
@@ -213,7 +213,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         };
         let transaction = alone(key, kind, store.capabilities().limits)?;
         match self.retry(lease, || store.submit(table, transaction.clone())).await {
-            // The target is already deleted (QUE-22). A missing table is a mistake.
+            // The target has already been deleted (QUE-22). A missing table, however, is a mistake.
             Err(error)
                 if error.code() == ErrorCode::ResourceNotFound
                     && matches!(write, TargetWrite::DeleteIfExists) =>

@@ -1,8 +1,8 @@
-//! Sweeps: find intents whose messages were lost (PAT-EC-8).
+//! Sweeps, which find intents whose messages were lost (PAT-EC-8).
 //!
-//! A sweep searches for outbox rows that are older than their messages should be, and sends a message for each. It finds partitions in the
-//! registry, whose entries are created before the first intent of a partition. It therefore reads only outboxes. [`Sweep::whole_table`]
-//! reads a table instead, for intents that were recorded without registering their partition, and for audits.
+//! A sweep searches for outbox rows that are older than their messages should be, and sends a message for each. It finds partitions in the registry,
+//! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::whole_table`] reads a table instead,
+//! for intents that were recorded without registering their partition, and for audits.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
 
-/// A sweep: finds pending intents without messages and sends messages for them.
+/// A sweep finds pending intents without messages and sends messages for them.
 ///
 /// ```
 /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -44,22 +44,22 @@ pub struct Sweep<S, Q> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweepReport {
-    /// Partitions that were read.
+    /// Number of partitions that were read.
     pub partitions: u64,
-    /// Intents that are not done, except poison: see [`Outbox::depth`].
+    /// Number of intents that are not done, except poison; see [`Outbox::depth`].
     pub pending: u64,
-    /// Messages sent.
+    /// Number of messages sent.
     pub prompted: u64,
-    /// Partitions removed from the registry.
+    /// Number of partitions removed from the registry.
     pub forgotten: u64,
-    /// Invalid rows of the registry, and partitions and rows that could not be swept. All others were swept.
+    /// Number of invalid rows of the registry, and of partitions and rows that could not be swept. All others were swept.
     pub failed: u64,
     /// The first errors, with table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
 }
 
 impl SweepReport {
-    /// The largest number of errors in a report.
+    /// The maximum number of errors in a report.
     pub const ERRORS: usize = 16;
 
     fn fail(&mut self, error: &Error) {
@@ -77,7 +77,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Self { outbox, after: Duration::from_mins(5) }
     }
 
-    /// Sets the age of intents. It should exceed the time that workers need for the messages in the queue.
+    /// Sets the age from which messages are sent for intents. It should exceed the time that workers need for the messages in the queue.
     #[must_use]
     pub const fn after(mut self, time: Duration) -> Self {
         self.after = time;
@@ -115,7 +115,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(report)
     }
 
-    /// Reads a whole table for outbox rows: a table scan, limited to a number of rows.
+    /// Reads a whole table to find outbox rows. This is a table scan that is limited to a number of rows.
     ///
     /// # Errors
     /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error of the stores.
@@ -183,8 +183,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         if pending.not_before > now || now.saturating_sub(last) < ticks_of(self.after) {
             return Ok(None);
         }
-        // IMPORTANT: recorded before it is sent. Of two concurrent sweeps only one sends a message, and a crash in between costs one more
-        // period instead of a message per period.
+        // IMPORTANT: recorded before the message is sent. Of two concurrent sweeps, only one sends a message, and a crash in between delays the
+        // message by one more period.
         let Place { table, key } = &pending.place;
         let limits = self.outbox.store().capabilities().limits;
         let note = together(&key.partition_key, [pending.note(Note::Prompted(now))], limits)?;

@@ -1,4 +1,4 @@
-//! Workers: receive messages, perform their steps, and delete them last (PAT-EC-1 to PAT-EC-5).
+//! Workers, which receive messages, perform their steps, and delete them last (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,17 +30,17 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The time for which a received message is hidden, and by which that time is extended (QUE-21). Whole seconds.
+    /// The time for which a received message is hidden, and by which that time is extended, in whole seconds (QUE-21).
     pub lease: Duration,
     /// The number of messages per receive, 1 to 32.
     pub batch: usize,
-    /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. With 1, each starts when the
-    /// previous one has ended. An intent that was tried before always runs alone.
+    /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. If it is 1, each intent starts when
+    /// the previous one has ended. An intent that was tried before always runs alone.
     pub together: usize,
     /// The number of attempts at an intent before it becomes poison (PAT-EC-4). Attempts are counted when they start; deliveries of
     /// messages do not count.
     pub poison_after: u32,
-    /// The number of tries of a step within one attempt, for transient errors (PAT-EC-5).
+    /// The number of tries for a step within one attempt, in case of transient errors (PAT-EC-5).
     pub tries: u32,
     /// The delay between tries.
     pub backoff: Backoff,
@@ -67,8 +67,8 @@ impl Default for WorkerOptions {
 
 /// A worker on the queue of an [`Outbox`]. Any number of workers may share a queue, in any number of processes (PAT-EC-7).
 ///
-/// It processes one message at a time, and several of its intents concurrently. For more concurrency use more workers. Its futures are
-/// `Send` and need no particular runtime.
+/// A worker processes one message at a time, and several intents of the message concurrently. For more concurrency, use more workers. The futures of
+/// a worker are `Send` and need no particular runtime.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -101,7 +101,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Self::with_options(outbox, WorkerOptions::default())
     }
 
-    /// Creates a worker with options.
+    /// Creates a worker with the given options.
     #[must_use]
     pub fn with_options(outbox: Outbox<S, Q>, options: WorkerOptions) -> Self {
         Self {
@@ -114,11 +114,11 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Registers the handler of a [message](Message), and replaces an earlier one. If a handler handles several messages, register each:
-    /// `.handler::<Closed>(mail.clone())`.
+    /// Registers the handler of a [message](Message), and replaces any earlier one. If a handler handles several messages, register it for each of
+    /// them: `.handler::<Closed>(mail.clone())`.
     ///
-    /// A message without a handler here, or with a later version, is left to a worker that knows it. It becomes poison when its attempts
-    /// are used up. An unreadable message becomes poison at once.
+    /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison when its attempts
+    /// are used up. An unreadable message becomes poison immediately.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
@@ -136,7 +136,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error of receiving messages by [`run`](Self::run), which waits and tries again: for example `QueueNotFound`.
+    /// Returns the last error, such as `QueueNotFound`, that occurred when [`run`](Self::run) received messages. After such an error, `run` waits and
+    /// tries again.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {
         self.receive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -153,7 +154,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// # Errors
     /// Any error of receiving, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
-        // Before the call: the lease is then never assumed to be longer than it is.
+        // Read before the call, so the lease is never assumed to be longer than it is.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.batch, self.options.lease).await?;
@@ -198,12 +199,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // It waited behind other messages until another worker received it.
+            // The message waited behind others until another worker received it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }
         let outcome = match self.work(&held, &message).await {
-            // No later delivery can read it either.
+            // No later delivery could read the message either.
             Err(error) if error.code() == ErrorCode::Corrupted => {
                 let entry = self.poisoned(message.text, Some(error.to_string()), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
@@ -211,8 +212,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             outcome => outcome,
         };
         let outcome = match outcome {
-            // IMPORTANT: the message is deleted last: after a crash before that, another worker does all the work again (PAT-EC-1,
-            // PAT-EC-3).
+            // IMPORTANT: the message is deleted last. After an earlier crash, another worker does all the work again (PAT-EC-1, PAT-EC-3).
             Ok(Outcome::Done) => held.finish().await,
             Ok(Outcome::Again { at, text }) => {
                 let left = at.saturating_sub(outbox.runtime().now());
@@ -227,13 +227,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 self.count(|metrics| metrics.failures += 1);
                 let again = message.dequeue_count.saturating_sub(1);
                 let delay = self.options.redelivery.delay(again, outbox.runtime().random());
-                // If this fails, too, the message becomes visible again when its lease expires.
+                // If this also fails, the message becomes visible again when its lease expires.
                 let _ = held.hide(delay, None).await;
             }
         }
     }
 
-    /// Returns `true` if a row is free at an instant. A claim that is longer than any worker's claim comes from a clock that is ahead.
+    /// Returns `true` if a row is free at an instant. A claim that is longer than any worker would make comes from a clock that is ahead.
     pub(super) fn is_due(&self, not_before: u64, now: u64) -> bool {
         let most = ticks_of(self.options.lease.max(self.options.redelivery.most)).saturating_mul(2);
         not_before <= now || not_before - now > most
@@ -271,7 +271,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
 /// The outcome of processing a message.
 pub(crate) enum Outcome {
-    /// The message is deleted.
+    /// The message was processed and is deleted.
     Done,
     /// The message becomes visible again at an instant, with a new text if given.
     Again { at: u64, text: Option<String> },
