@@ -22,7 +22,16 @@ fn the_readme_and_the_book_count_the_crates() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let row =
         |package: &str| readme.lines().find(|line| line.starts_with(&format!("| `{package}` |"))).unwrap();
-    for package in ["table-core", "table-patterns", "table-azure", "table-cosmos", "table-server"] {
+    for package in [
+        "table-core",
+        "table-patterns",
+        "table-hierarchy",
+        "table-advice",
+        "table-azure",
+        "table-cosmos",
+        "table-server",
+        "tables-cli",
+    ] {
         assert!(row(package).ends_with(&format!("| {} |", count(package))), "{package}: {}", count(package));
     }
     let sentence = format!(
