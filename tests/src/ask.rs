@@ -1,4 +1,4 @@
-//! Requests as their bytes: what the clients of the other suites do not send, or do not show the answer to.
+//! Requests as bytes, for requests that the clients of the other suites do not send or whose responses they do not show.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -9,10 +9,10 @@ use chrono::Utc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// What [`Ask::new`] accepts.
+/// The media type that [`Ask::new`] accepts.
 pub const JSON: &str = "application/json;odata=nometadata";
 
-/// A request of an account, signed when it is sent.
+/// A request to an account, signed when it is sent.
 ///
 /// ```no_run
 /// use tests::ask::Ask;
@@ -25,16 +25,16 @@ pub const JSON: &str = "application/json;odata=nometadata";
 pub struct Ask {
     service: &'static str,
     scheme: Option<Scheme>,
-    /// What follows the account in the path.
+    /// The suffix of the account in the path.
     copy: &'static str,
     method: &'static str,
-    /// Below the account, with its query.
+    /// The path below the account, with its query.
     target: String,
     headers: Vec<(&'static str, String)>,
     body: String,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The status.
@@ -46,7 +46,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The value of a header.
+    /// Returns the value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let line = self.head.lines().find_map(|line| {
@@ -56,7 +56,7 @@ impl Answer {
         line.map(str::trim)
     }
 
-    /// The status, and the code of an error.
+    /// Returns the status and the code of an error.
     #[must_use]
     pub fn code(&self) -> (u16, &str) {
         (self.status, self.header("x-ms-error-code").unwrap_or_default())
@@ -64,7 +64,7 @@ impl Answer {
 }
 
 impl Ask {
-    /// A request for tables; `target` is below the account, with its query.
+    /// Creates a request for tables. `target` is the path below the account, with its query.
     #[must_use]
     pub fn new(method: &'static str, target: impl Into<String>) -> Self {
         let headers = vec![
@@ -76,19 +76,19 @@ impl Ask {
         Self { service, scheme, copy: "", method, target: target.into(), headers, body: String::new() }
     }
 
-    /// A request for queues.
+    /// Creates a request for queues.
     #[must_use]
     pub fn queue(method: &'static str, target: impl Into<String>) -> Self {
         Self { service: "Queue", scheme: Some(Scheme::Storage), ..Self::new(method, target) }
     }
 
-    /// The same, of the account's secondary.
+    /// Sends the request to the account's secondary.
     #[must_use]
     pub fn secondary(self) -> Self {
         Self { copy: "-secondary", ..self }
     }
 
-    /// With a header in place of one of that name.
+    /// Adds a header, or replaces the one with the same name.
     #[must_use]
     pub fn header(self, name: &'static str, value: impl Into<String>) -> Self {
         let mut without = self.without(name);
@@ -96,35 +96,35 @@ impl Ask {
         without
     }
 
-    /// Without a header.
+    /// Removes a header.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(found, _)| *found != name);
         self
     }
 
-    /// With a body of a type.
+    /// Sets a body with a media type.
     #[must_use]
     pub fn body(self, media_type: &str, body: impl Into<String>) -> Self {
         Self { body: body.into(), ..self.header("content-type", media_type) }
     }
 
-    /// With a body of JSON.
+    /// Sets a JSON body.
     #[must_use]
     pub fn json(self, body: impl Into<String>) -> Self {
         self.body("application/json", body)
     }
 
-    /// Signed in this form, or not at all.
+    /// Signs the request in the given form, or not at all.
     #[must_use]
     pub fn signed(self, scheme: Option<Scheme>) -> Self {
         Self { scheme, ..self }
     }
 
-    /// The answer of the server of a connection string.
+    /// Sends the request to the server of a connection string and returns the response.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If no response arrives.
     #[must_use]
     pub fn of(&self, connection: &str) -> Answer {
         self.sent(connection).unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target))

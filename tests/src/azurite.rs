@@ -1,6 +1,6 @@
-//! The Azurite emulator for tests: installed where it is missing, one server a test binary, gone with it.
+//! The Azurite emulator for tests. It is installed if necessary, and each test binary starts one server, which ends with the binary.
 //!
-//! It needs `node` and `npm`. Without them the tests that ask for it are skipped and say so; where `CI` is `true` they fail.
+//! Azurite needs `node` and `npm`. Without them, the tests that use it are skipped with a message; if `CI` is `true`, they fail.
 
 mod install;
 mod server;

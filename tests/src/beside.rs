@@ -1,12 +1,12 @@
-//! A command beside a server whose address is known only once it listens.
+//! Runs a command next to a server whose address is only known once it listens.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode};
 
-/// The argument that the connection string takes the place of.
+/// The argument that is replaced with the connection string.
 pub const PLACE: &str = "CONNECTION_STRING";
 
-/// Runs a command, with the connection string in each place for it, and gives its exit code; `name` is said where something fails.
+/// Runs a command, with the connection string in place of each [`PLACE`], and returns its exit code. `name` is used in error messages.
 #[must_use]
 pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
     let mut words = words.into_iter();

@@ -1,7 +1,7 @@
-//! Runs a random program on a store and on the model, step by step, and compares every answer.
+//! Runs a random program on a store and on the model, step by step, and compares every result.
 //!
-//! `ETag`s differ between the two, and pages may end elsewhere. Hence conditions name versions by how long ago they were
-//! written, and a page is right if it holds exactly what the model has between its position and its continuation.
+//! `ETag`s differ between the two, and pages may end at different positions. Conditions therefore identify versions by the number of writes since,
+//! and a page is correct if it contains exactly what the model has between its position and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,19 +17,19 @@ use table_core::{
 use crate::model::ModelStore;
 use crate::random::{Condition, Properties, Step, TABLES, Write};
 
-/// A store that can be closed and opened again.
+/// A store that can be closed and reopened.
 pub trait Subject {
     /// The store.
     type Store: TableStore;
 
-    /// The store as it is open now.
+    /// Returns the currently open store.
     fn store(&self) -> &Self::Store;
 
-    /// Closes and opens it again, where that makes sense.
+    /// Closes and reopens the store, if it supports that.
     fn reopen(&mut self, orderly: bool);
 }
 
-/// A store that lives in memory.
+/// A store in memory.
 #[derive(Debug)]
 pub struct InMemory<S>(pub S);
 
@@ -43,7 +43,7 @@ impl<S: TableStore> Subject for InMemory<S> {
     fn reopen(&mut self, _orderly: bool) {}
 }
 
-/// An entity without what differs between stores.
+/// An entity without the parts that differ between stores.
 type Read = (String, String, Vec<(String, String)>);
 
 struct Cursor {
@@ -56,7 +56,7 @@ struct Run<'a, B> {
     subject: &'a mut B,
     model: ModelStore,
     tables: Vec<TableName>,
-    /// The versions that writes gave to each key, on the store and on the model.
+    /// The versions that writes gave to each key, in the store and in the model.
     versions: HashMap<(usize, EntityKey), Vec<(ETag, ETag)>>,
     cursors: Vec<Cursor>,
 }
@@ -64,7 +64,7 @@ struct Run<'a, B> {
 /// Runs a program.
 ///
 /// # Panics
-/// Where an answer of the store is not that of the model.
+/// If a result of the store differs from that of the model.
 pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     let tables = TABLES.iter().map(|name| TableName::new(name)).collect::<Result<_>>();
     let tables = tables.unwrap_or_else(|error| panic!("{error}"));
@@ -75,7 +75,7 @@ pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     }
 }
 
-/// The same answer or the same refusal; the answer.
+/// Checks that both results are equal, or refusals with the same code, and returns the result.
 #[track_caller]
 fn agree<T, U>(found: Result<T>, expected: Result<U>) -> Option<(T, U)> {
     let rendered =
@@ -149,7 +149,7 @@ impl<B: Subject> Run<'_, B> {
         }
     }
 
-    /// The transaction for the store (side 0) or for the model (side 1).
+    /// Returns the transaction for the store (side 0) or for the model (side 1).
     fn transaction(
         &self,
         table: usize,
@@ -199,7 +199,7 @@ impl<B: Subject> Run<'_, B> {
         }
     }
 
-    /// One page; its continuation becomes the last cursor.
+    /// Reads one page. Its continuation becomes the last cursor.
     fn page(&mut self, table: usize, query: &Query, from: Option<&Continuation>) {
         let name = &self.tables[table];
         let found = block_on(self.subject.store().query(name, query, from));
@@ -244,7 +244,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Properties by name, values as text, so that NaN equals itself.
+/// Returns the properties by name, with values as text, so that NaN equals itself.
 fn read(row: RowView<'_>) -> Vec<(String, String)> {
     let properties =
         row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned())));

@@ -1,8 +1,8 @@
-//! What must survive a crash, as a workload that leaves evidence and a check that reads it.
+//! Crash tests: a workload that leaves evidence, and a check that evaluates it.
 //!
-//! Each writer owns a partition and a counter. Its `n`-th transaction writes the counter and every row of one slot with the
-//! number `n`, or deletes the slot. So after any crash: a counter below the last acknowledged number is a lost write; rows of
-//! one slot that disagree are half a transaction; an `ETag` below an acknowledged one went backwards.
+//! Each writer owns a partition and a counter. Its `n`-th transaction writes the number `n` to the counter and to every row of one slot, or deletes
+//! the slot. After a crash, a counter below the last acknowledged number is a lost write, rows of one slot with different numbers are a partial
+//! transaction, and an `ETag` below an acknowledged one has gone backwards.
 
 pub mod bulk;
 mod check;

@@ -1,7 +1,7 @@
-//! Two stores given the same random programs: every answer is compared.
+//! Runs the same random programs on two stores and compares all results.
 //!
-//! What must differ between stores does not count: `ETag`s, Timestamps, where a page ends. Conditions name versions by how long
-//! ago they were written. What is known to differ on Azurite is not generated; [`program`] says so at each place.
+//! Values that must differ between stores are ignored: `ETag`s, Timestamps, and the ends of pages. Conditions identify versions by the number of
+//! writes since. Known differences of Azurite are not generated; [`program`] documents each of them.
 
 mod client;
 pub mod program;

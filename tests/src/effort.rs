@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-/// `count` cases, times the number in the environment's `TABLES_EFFORT`: `cargo test` tries few, a run by hand as many as are wanted.
+/// Returns `count` times the number in the environment variable `TABLES_EFFORT`. `cargo test` tries few cases; a manual run can try more.
 ///
 /// # Panics
 /// If `TABLES_EFFORT` is set and not a number.

@@ -1,4 +1,4 @@
-//! The running example, derived, for the tests of the typed table and of every backend.
+//! The running example as a derived entity, for tests of the typed table and of every backend.
 
 use table_core::entity::ProjectionOf;
 use table_core::error::Result;
@@ -14,19 +14,19 @@ use table_core::{Entity, FromEntity};
 pub struct Employee {
     /// The `PartitionKey`.
     pub department: String,
-    /// The `RowKey`, six digits.
+    /// The `RowKey` as six digits.
     #[digits(6)]
     pub id: u32,
     /// `FirstName`
     pub first_name: String,
     /// `Age`
     pub age: i32,
-    /// `Room`, which not everybody has.
+    /// `Room`, which is optional.
     pub room: Option<String>,
 }
 
 impl Employee {
-    /// Number `id` of a department, 30 years old, without a room.
+    /// Creates the employee with a number in a department, 30 years old and without a room.
     #[must_use]
     pub fn new(department: &str, id: u32) -> Self {
         Self {
@@ -38,12 +38,12 @@ impl Employee {
         }
     }
 
-    /// Several departments, in key order.
+    /// Selects several departments, in key order.
     pub fn partitions(departments: &[&str]) -> Selection<Self, FanOut> {
         Selection::new(Ok(departments.iter().map(|department| KeyRange::partition(*department)).collect()))
     }
 
-    /// The employees of a department from one number on, below another.
+    /// Selects the employees of a department from one number (included) to another (excluded).
     pub fn ids(department: &str, from: u32, below: u32) -> Selection<Self, RowRange> {
         Self::rows(department).id(from..below)
     }
@@ -54,7 +54,7 @@ impl Employee {
 pub struct NameOnly {
     /// `FirstName`
     pub first_name: String,
-    /// How many properties the store sent.
+    /// The number of properties that the store has sent.
     pub properties: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Stores under control: killed before or after any call, or stepped so that a test decides who goes on.
+//! Controlled stores: killed before or after any call, or stepped so that a test decides which process continues.
 
 use std::any::Any;
 use std::fmt;
@@ -13,35 +13,35 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queue
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
-/// When a process dies, as seen by its calls.
+/// The point of a call at which a process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
     /// The call is not made.
     Before,
-    /// The call is made, and its outcome is lost.
+    /// The call is made, but its outcome is lost.
     After,
 }
 
-/// Decides what becomes of the calls of one process, to all its stores.
+/// Controls the calls of one process to all its stores.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The call to die at, counted from one; 0 for none.
+    /// The call at which the process dies, counted from one; 0 for none.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,
-    /// Whether calls wait to be let through, and how many have come to wait.
+    /// `true` if calls wait until they are stepped.
     stepped: AtomicBool,
-    /// Every so many calls one is refused with `ServerBusy`; 0 is never.
+    /// One in this number of calls is refused with `ServerBusy`; 0 for none.
     busy: AtomicUsize,
     waits: AtomicUsize,
 }
 
 impl Control {
-    /// A process that dies at its `call`-th call, counted from one.
+    /// Creates the control of a process that dies at its `call`-th call, counted from one.
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -50,7 +50,7 @@ impl Control {
         control
     }
 
-    /// A process of which every so many calls one is refused with `ServerBusy`.
+    /// Creates the control of a process for which every `every`-th call is refused with `ServerBusy`.
     #[must_use]
     pub fn busy(every: usize) -> Self {
         let control = Self::default();
@@ -58,31 +58,31 @@ impl Control {
         control
     }
 
-    /// A process that stops before each call until it is [stepped](Self::step).
+    /// Makes the process stop before each call until it is [stepped](Self::step).
     #[must_use]
     pub fn stepped(self) -> Self {
         self.0.stepped.store(true, Ordering::SeqCst);
         self
     }
 
-    /// How many calls were made.
+    /// Returns the number of calls made.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.0.calls.load(Ordering::SeqCst)
     }
 
-    /// Whether the process is dead.
+    /// Returns `true` if the process is dead.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.0.dead.load(Ordering::SeqCst)
     }
 
-    /// A store as the process sees it.
+    /// Returns a store as seen by the process.
     pub fn over<T>(&self, store: T) -> Controlled<T> {
         Controlled { store, control: self.clone() }
     }
 
-    /// Lets a stepped process go on to its next call, or to its end, which is then given.
+    /// Lets a stepped process continue to its next call, or to its end, in which case its result is returned.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {
@@ -133,7 +133,7 @@ impl Control {
     }
 }
 
-/// A store whose calls a [`Control`] decides.
+/// A store whose calls are controlled by a [`Control`].
 #[derive(Clone, Debug)]
 pub struct Controlled<T> {
     store: T,

@@ -1,11 +1,11 @@
-//! Random programs of several clients over a lossy network, and their answers checked against a model (CON-11).
+//! Random programs of several clients over a lossy network. Their results are checked against a model (CON-11).
 //!
-//! A fake account with exact semantics stands behind a scripted wire, which drops requests before or after they are applied, delays and
-//! doubles them, cuts answers, answers in a gateway's words, and has a secondary that is behind. Clients of `table-azure` run random
-//! programs on it, in one thread and in virtual time, so that a seed is a history. A search for a linearization then returns whether the
-//! answers can be true: what was acknowledged happened, what was refused did not, what is ambiguous did at most once.
+//! A fake account with exact semantics is reached over a scripted connection, which drops requests before or after they are applied, delays and
+//! duplicates them, truncates responses, responds like a gateway, and has a secondary that lags behind. Clients of `table-azure` run random programs
+//! on it, in one thread and in virtual time, so a seed determines a history. A search for a linearization then checks whether the results can be
+//! true: acknowledged calls took effect, refused calls did not, and ambiguous calls took effect at most once.
 //!
-//! A write that names no `ETag` may happen once more for each time it was sent again; `docs/lost-answers.md` says so to users.
+//! A write without an `ETag` may take effect once more each time it is sent again, as documented in `docs/lost-answers.md`.
 
 mod check;
 mod client;

@@ -1,4 +1,4 @@
-//! Behaviour, crash and model tests of the workspace, as a library that every backend is run against.
+//! Behaviour, crash and model tests of the workspace, as a library with which every backend is tested.
 
 pub mod crash;
 #[cfg(feature = "fuzzing")]
@@ -46,7 +46,7 @@ pub mod time;
 #[cfg(feature = "services")]
 pub use model::ModelStore;
 
-/// The README's program, compiled and run with the other examples of this package.
+/// The program in the README, compiled and run with the other examples of this package.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

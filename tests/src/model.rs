@@ -1,7 +1,7 @@
-//! The oracle: the table service as a plain map, as simple as can be, written from the rules alone.
+//! The oracle: the table service as a plain map, written as simply as possible and from the rules alone.
 //!
-//! It shares with the library only the words of its interface (names, rows, queries, errors). Order, limits, conditions and
-//! paging are written a second time here, in the plainest way that states the rule.
+//! It shares only the interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented a second
+//! time here, in the plainest way that states each rule.
 
 mod filter;
 mod limits;
@@ -23,7 +23,7 @@ use table_core::{EntityKey, OperationKind, TableName, Value, ticks};
 /// Property names and values, in stored order.
 pub type Properties = Vec<(String, Value)>;
 
-/// A text as UTF-16 code units, whose order is the service's (ORD-6).
+/// A string as UTF-16 code units, whose order is the service's (ORD-6).
 type Utf16 = Vec<u16>;
 
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ struct ModelTable {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By lower-case name (TBL-2).
+    /// The tables by lower-case name (TBL-2).
     tables: BTreeMap<String, ModelTable>,
     clock: u64,
 }
@@ -61,7 +61,7 @@ impl Default for ModelStore {
 }
 
 impl ModelStore {
-    /// An empty account under the portable limits.
+    /// Creates an empty account with the portable limits.
     #[must_use]
     pub fn new() -> Self {
         Self { capabilities: Capabilities::service(Limits::PORTABLE), state: Mutex::default() }
@@ -100,7 +100,7 @@ fn properties(row: RowView<'_>) -> Result<Properties> {
     row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned()))).collect()
 }
 
-/// The entity's row with the properties asked for (SEL-2, SEL-3).
+/// Returns the entity's row with the requested properties (SEL-2, SEL-3).
 fn row(entity: &Entity, select: &Select) -> Row {
     let mut writer = RowWriter::new();
     for (name, value) in entity.properties.iter().filter(|(name, _)| select.contains(name)) {
@@ -249,7 +249,7 @@ impl TableStore for ModelStore {
     }
 }
 
-/// The properties after an operation; `None` if the entity is then not there.
+/// Returns the properties after an operation; `None` if the entity then does not exist.
 fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properties>> {
     let refuse = |code, rule| Error::new(code, "refused by the model").with_rule(rule);
     let exists = |if_match: &IfMatch| match (before, if_match) {
@@ -280,7 +280,7 @@ fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properti
     }
 }
 
-/// MRG-1: those of the patch are added or replaced, all others kept.
+/// MRG-1: the properties of the patch are added or replaced, and all others are kept.
 fn merged(mut kept: Properties, patch: RowView<'_>) -> Result<Properties> {
     for (name, value) in properties(patch)? {
         match kept.iter_mut().find(|(kept, _)| *kept == name) {

@@ -1,4 +1,4 @@
-//! Packages for Node below cargo's target folder, installed as a lock file names them.
+//! Node packages below cargo's target folder, installed as specified by a lock file.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Written last, with what was installed: an installation that was stopped half-way has none.
+/// Written last, with the installed files, so an interrupted installation has none.
 const STAMP: &str = "installed";
-/// How often npm is asked, and how long it is let be in between: a registry may be out of reach for a moment.
+/// The maximum number of attempts to run npm, because a registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Why packages are not installed.
+/// The reason why packages are not installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotInstalled(pub(crate) String);
 
@@ -31,10 +31,10 @@ impl fmt::Display for NotInstalled {
 
 impl std::error::Error for NotInstalled {}
 
-/// The folder `name` below cargo's target folder with these files (names and contents) and the packages that their `package-lock.json`
-/// names; installs what is missing.
+/// Returns the folder `name` below cargo's target folder, with these files (names and contents) and the packages specified by their
+/// `package-lock.json`. Installs what is missing.
 ///
-/// Test binaries that run beside one another wait here for the one that installs.
+/// Concurrent test binaries wait here for the one that installs.
 ///
 /// # Errors
 /// If npm is missing or fails, or the folder cannot be written.
@@ -81,7 +81,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
     }
 }
 
-/// Cargo's target folder: the one above this binary that cargo has marked.
+/// Returns cargo's target folder, which is the parent folder of this binary that cargo has marked.
 fn target_folder() -> PathBuf {
     let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
     let binary = std::env::current_exe().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Power loss, which a kill does not show: what had not been synced is dropped, torn or reordered.
+//! Power loss, which a kill does not simulate: data that was not synced is dropped, torn or reordered.
 
 mod disk;
 mod image;

@@ -1,4 +1,4 @@
-//! Random programs for a store: what the model test runs, as data that proptest can shrink.
+//! Random programs for a store, which the model test runs, as data that proptest can shrink.
 
 pub mod parts;
 
@@ -11,7 +11,7 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// Few tables, partitions and rows, so that operations meet; some from each class that sorts differently somewhere.
+/// The tables. Only a few tables, partitions and rows, so that operations conflict, with some from each class that sorts differently somewhere.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// `PartitionKey`s.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
@@ -19,16 +19,16 @@ pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
 pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
 const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 
-/// Which version a condition names.
+/// The version in a condition.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition {
-    /// Any.
+    /// Any version.
     Any,
-    /// The one that many writes of this key ago, deleted ones counted; one that never was if there are fewer.
+    /// The version before the given number of writes of this key, counting deleted ones; a version that never existed if there are fewer.
     Version(usize),
 }
 
-/// What a write does; properties are given by [`Properties`].
+/// A write. Properties are given by [`Properties`].
 #[derive(Clone, Debug)]
 pub enum Write {
     /// Insert.
@@ -45,7 +45,7 @@ pub enum Write {
     Delete(Condition),
 }
 
-/// Properties by name; a name twice counts once.
+/// Properties by name; a duplicate name counts once.
 pub type Properties = Vec<(&'static str, Value)>;
 
 /// One step of a program. Tables and cursors are given by number.
@@ -67,7 +67,7 @@ pub enum Step {
     Continue(usize, usize),
     /// Read all pages of a query.
     Drain(usize, Query),
-    /// Close and open again, where the backend can; orderly or not.
+    /// Close and reopen the store if the backend supports that, orderly or not.
     Reopen(bool),
 }
 
@@ -136,7 +136,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A program of at most `steps` steps that begins by creating the first table.
+/// Returns a program of at most `steps` steps that begins by creating the first table.
 pub fn program(steps: usize) -> impl Strategy<Value = Vec<Step>> {
     vec(step(), 1..steps).prop_map(|mut steps| {
         steps.insert(0, Step::Create(0));

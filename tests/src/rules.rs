@@ -1,6 +1,6 @@
-//! Which numbered rules of the specifications are shown by a test, and which one.
+//! The numbered rules of the specifications that tests show, with those tests.
 //!
-//! - [`FAMILIES`]: every rule that there is, by family.
+//! - [`FAMILIES`]: every existing rule, by family.
 //! - [`UNSHOWN`]: the rules that no test can show, each with the reason.
 //! - [`cases`]: the tests of the workspace, each with the rules that it cites.
 //! - [`pages`]: the text of each rule with its tests beneath.

@@ -1,4 +1,4 @@
-//! A store whose Timestamps are whole seconds, as those of Cosmos DB for NoSQL are.
+//! A store whose Timestamps are whole seconds, like those of Cosmos DB for NoSQL.
 
 use std::any::Any;
 use std::fmt;
@@ -7,10 +7,10 @@ use table_core::query::{Continuation, Page, Query, Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{EntityKey, Result, TableName, TableStore, Transaction};
 
-/// Ticks of a second.
+/// The number of ticks in a second.
 const SECOND: u64 = 10_000_000;
 
-/// A store with its Timestamps cut down to whole seconds, and the capability that says so.
+/// A store whose Timestamps are truncated to whole seconds, with the corresponding capability.
 #[derive(Clone)]
 pub struct Seconds<S> {
     store: S,
@@ -18,7 +18,7 @@ pub struct Seconds<S> {
 }
 
 impl<S: TableStore> Seconds<S> {
-    /// On this store, whose `ETag`s stay as they are.
+    /// Wraps a store. Its `ETag`s are unchanged.
     pub fn new(store: S) -> Self {
         let mut capabilities = store.capabilities().clone();
         capabilities.timestamp_step = SECOND;

@@ -1,4 +1,4 @@
-//! A server in this process, and a program beside it.
+//! A server in this process, and a program that runs next to it.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::channel;
@@ -13,20 +13,20 @@ use tokio::sync::oneshot;
 
 /// The account of [`account`].
 pub const ACCOUNT: &str = "contoso";
-/// Its key.
+/// The key of the account.
 pub const KEY: &str = "a2V5";
 
-/// An account in memory.
+/// Creates an account in memory.
 ///
 /// # Panics
-/// Never: the key is one.
+/// Never, because the key is valid.
 #[must_use]
 pub fn account() -> Account {
     let key = AccountKey::new(ACCOUNT, KEY).unwrap_or_else(|error| panic!("{error}"));
     Account::new(key, Engine::in_memory())
 }
 
-/// Starts a server of [`account`] on threads of its own, which goes on until the process ends; its connection string.
+/// Starts a server of [`account`] on separate threads, which runs until the process ends. Returns its connection string.
 ///
 /// # Panics
 /// If the server cannot be started.
@@ -49,7 +49,7 @@ pub fn for_the_process() -> String {
     started.unwrap_or_else(|error| panic!("the server does not start: {error}"))
 }
 
-/// Runs a program beside a server, on one thread; it is given the connection string, and where the server is observed.
+/// Runs a program next to a server, on one thread. The program receives the connection string and the address for observation.
 ///
 /// # Panics
 /// If the server cannot be started.
@@ -73,10 +73,10 @@ pub fn beside<F: Future<Output = ()>>(config: Config, program: impl FnOnce(Strin
     assert_eq!(done, Ok(()), "the server does not start");
 }
 
-/// The answer to a plain GET, head and body.
+/// Returns the response to a plain GET, with head and body.
 ///
 /// # Panics
-/// If there is none.
+/// If no response arrives.
 pub async fn asked(address: SocketAddr, path: &str) -> String {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;

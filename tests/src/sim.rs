@@ -1,8 +1,8 @@
-//! Deterministic simulation: one seed, one history of the whole engine.
+//! Deterministic simulation: one seed determines one history of the whole engine.
 //!
-//! Disk, clock and the order in which threads go on are all made from the seed. Callers write, read, wait and go away; the disk fails, fills,
-//! loses power and rots; threads panic; the clock jumps. Every answer is held against a plain model: what was acknowledged is never lost, what
-//! was refused is never seen, every answer is right or an error that the history gave a reason for, and no caller waits for ever.
+//! The disk, the clock and the scheduling of threads are all determined by the seed. Callers write, read, wait and disappear; the disk fails, fills
+//! up, loses power and rots; threads panic; the clock jumps. Every result is compared with a plain model: acknowledged writes are never lost, refused
+//! writes are never visible, every result is correct or an error for which the history gives a reason, and no caller waits forever.
 
 mod history;
 mod model;
@@ -18,35 +18,35 @@ pub use history::Seen;
 use history::{History, Log};
 use table_core::embedded::mend::Mend;
 
-/// What became of a history.
+/// The outcome of a history.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Its seed.
+    /// The seed.
     pub seed: u64,
-    /// What happened in it.
+    /// The events of the history.
     pub seen: Seen,
-    /// All that was done in it, as a number: histories of one seed have the same.
+    /// A number computed from everything that was done. Histories with the same seed have the same number.
     pub trace: u64,
-    /// What is wrong.
+    /// The defect, if any.
     pub wrong: Option<String>,
-    /// What was asked for, answered and damaged, in order.
+    /// The requests, results and damages, in order.
     pub log: Vec<String>,
 }
 
-/// Lives the history of a seed.
+/// Runs the history of a seed.
 #[must_use]
 pub fn run(seed: u64) -> Report {
     report(seed, &Log::default(), None)
 }
 
-/// Lives the history of a seed with an engine that lacks a mend.
+/// Runs the history of a seed with an engine that lacks a fix.
 #[cfg(feature = "mutations")]
 #[must_use]
 pub fn run_without(mend: Mend, seed: u64) -> Report {
     report(seed, &Log::default(), Some(mend))
 }
 
-/// Lives it with every call to the disk in its log.
+/// Runs the history of a seed and logs every call to the disk.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
     report(seed, &Log::in_detail(), None)
@@ -77,7 +77,7 @@ fn report(seed: u64, log: &Log, without: Option<Mend>) -> Report {
     Report { seed, seen: counts, trace, wrong, log: log.lines() }
 }
 
-/// Panics that histories bring about are not printed.
+/// Suppresses the output of panics that histories cause.
 pub fn without_words_of_expected_panics() {
     let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,7 +1,7 @@
-//! A differential run: random operations on an engine and on `SQLite`, with every answer and every page compared.
+//! A differential run: random operations on an engine and on `SQLite`, with all results and pages compared.
 //!
-//! The engine is closed and opened with other options again and again, checkpointed, compacted, verified, backed up and restored. The
-//! shapes of keys and rows vary by table; the work changes between loading, deleting, queue-like and scattered writes.
+//! The engine is repeatedly closed and reopened with other options, checkpointed, compacted, verified, backed up and restored. The shapes of keys and
+//! rows vary by table, and the work alternates between loading, deleting, queue-like and scattered writes.
 
 mod peer;
 mod shape;
@@ -24,9 +24,9 @@ use crate::crash::options;
 use peer::Peer;
 use shape::{Kind, Shape};
 
-/// Tables of a run.
+/// The number of tables of a run.
 const TABLES: u8 = 12;
-/// The bytes of rows at which the largest table is deleted.
+/// The size of all rows in bytes at which the largest table is deleted.
 const MOST_BYTES: u64 = 400 << 20;
 
 /// The extent of a run.
@@ -43,15 +43,15 @@ pub struct Plan {
 /// The counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Times the engine was opened.
+    /// The number of times that the engine was opened.
     pub opens: u64,
-    /// Transactions, also those that both refused.
+    /// Transactions, including those that both refused.
     pub transactions: u64,
-    /// Operations of these.
+    /// Operations of these transactions.
     pub operations: u64,
     /// Pages that were compared.
     pub pages: u64,
-    /// Rows of these.
+    /// Rows of these pages.
     pub rows: u64,
     /// Point reads that were compared.
     pub gets: u64,
@@ -71,7 +71,7 @@ struct Run {
     work: Work,
 }
 
-/// The kind of most writes of a while.
+/// The kind of most writes in a period.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Scattered,
@@ -228,7 +228,7 @@ impl Run {
         Ok((partition, rows.collect()))
     }
 
-    /// Submits a transaction to both.
+    /// Submits a transaction to both stores.
     fn transaction(&mut self, engine: &Engine, number: u8) -> Outcome<()> {
         let shape = Shape::of(number);
         let (partition, mut writes) = self.operations(number, shape)?;
@@ -310,7 +310,7 @@ impl Run {
         self.compare(engine, number, keys, from, within.as_deref(), pages)
     }
 
-    /// Compares pages of a query with `SQLite`, from a place on.
+    /// Compares pages of a query with `SQLite`, starting at a place.
     fn compare(
         &mut self,
         engine: &Engine,

@@ -1,8 +1,7 @@
-//! The behaviour suite: what every backend must do, one async function a scenario, named by the rules it shows.
+//! The behaviour suite: the requirements for every backend. Each scenario is an async function that is named after the rules it shows.
 //!
-//! A scenario takes any [`TableStore`](table_core::TableStore) and makes tables of its own, so that scenarios can run beside
-//! one another and again on a store that lives on. It panics where the backend breaks the rule.
-//! [`for_each_scenario!`](crate::for_each_scenario) names them all.
+//! A scenario takes any [`TableStore`](table_core::TableStore) and creates its own tables, so scenarios can run concurrently, and repeatedly on a
+//! persistent store. It panics if the backend violates the rule. [`for_each_scenario!`](crate::for_each_scenario) lists all scenarios.
 
 #![expect(missing_docs, reason = "the name of a scenario says what it shows")]
 #![expect(clippy::missing_panics_doc, reason = "a scenario panics where the backend breaks the rule")]

@@ -1,4 +1,4 @@
-//! The time of a world that a test makes: it passes when the test says so, and where something waits.
+//! Time controlled by a test: it passes when the test requests it, or when something waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use table_core::Engine;
 use table_core::embedded::{Clock, EngineOptions};
 use table_patterns::work::Runtime;
 
-/// A moment that all clones share, in ticks.
+/// An instant that all clones share, in ticks.
 #[derive(Clone, Debug)]
 pub struct Time(Arc<AtomicU64>);
 
@@ -25,14 +25,14 @@ impl Time {
         self.0.fetch_add(ticks, Ordering::SeqCst);
     }
 
-    /// The clock that shows it.
+    /// Returns a clock that shows this time.
     #[must_use]
     pub fn clock(&self) -> Clock {
         let time = Arc::clone(&self.0);
         Clock::new(move || time.load(Ordering::SeqCst))
     }
 
-    /// A pace by this clock, for which time passes where it would wait.
+    /// Returns a runtime with this clock, for which time passes whenever it would wait.
     #[must_use]
     pub fn runtime(&self) -> Runtime {
         let time = self.clone();
@@ -42,7 +42,7 @@ impl Time {
         })
     }
 
-    /// An engine in memory at this time.
+    /// Returns an engine in memory with this clock.
     #[must_use]
     pub fn engine(&self) -> Engine {
         EngineOptions::new().clock(self.clock()).in_memory()

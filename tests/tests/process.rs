@@ -1,4 +1,4 @@
-//! An engine in a process that changes its directory, renames the folder, and runs out of descriptors.
+//! An engine in a process that changes its working directory, renames the folder, and runs out of descriptors.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 #![cfg(unix)]
@@ -31,7 +31,7 @@ fn open(folder: &Path) -> Engine {
     }
 }
 
-/// Puts rows from one number up to another.
+/// Inserts rows from one number to another.
 fn put(engine: &Engine, partition: &str, rows: std::ops::Range<u32>) -> Result<()> {
     for first in rows.clone().step_by(100) {
         let mut transaction = Transaction::new(PartitionKey::new(partition)?, Limits::UNLIMITED)?;
@@ -58,7 +58,7 @@ fn count(engine: &Engine, partition: &str) -> usize {
     }
 }
 
-/// One test, because all of it changes the process.
+/// A single test, because all of its parts change the process.
 #[test]
 fn an_engine_keeps_to_its_folder_and_outlives_a_lack_of_descriptors() {
     let root = tempfile::tempdir().unwrap();

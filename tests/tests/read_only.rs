@@ -1,4 +1,4 @@
-//! A folder that another process writes to is read beside it, again and again.
+//! A folder to which another process writes is read repeatedly at the same time.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// Ends a process with the test.
+/// Kills a process when the test ends.
 struct Ended(Child);
 
 impl Drop for Ended {

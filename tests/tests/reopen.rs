@@ -1,4 +1,4 @@
-//! An engine that is dropped, or closed, and opened again at once, while merges are under way and the process starts others.
+//! An engine that is dropped or closed and immediately reopened, while merges are in progress and the process starts others.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 #![cfg(unix)]
@@ -16,14 +16,14 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// Engines that are opened one after another on one folder.
+/// The number of engines that are opened one after another on one folder.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {
     EngineOptions::new().durability(Durability::Relaxed).checkpoint_bytes(48 << 10).open(folder)
 }
 
-/// Replaces a hundred rows by rows with a number.
+/// Replaces a hundred rows with rows that contain a number.
 fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     let mut transaction = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?;
     for row in 0..100 {
@@ -36,7 +36,7 @@ fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     engine.submit(table, transaction).block_on().map(drop)
 }
 
-/// Does some work that leaves flushes and merges under way, and ends the engine.
+/// Does some work that leaves flushes and merges in progress, and ends the engine.
 fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
     let snapshot = engine.snapshot()?;
     for part in 0..4 {

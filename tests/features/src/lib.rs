@@ -1,4 +1,4 @@
-//! Turns on features of dependencies, and has nothing else.
+//! Enables features of dependencies. The crate has no code.
 //!
-//! Cargo turns on what the packages named in a command ask for, and compiles a dependency anew where that differs. With these features
-//! named by what most commands build, the tests of one package share what the tests of all have compiled.
+//! Cargo enables the features that the packages named in a command request, and recompiles a dependency if they differ. Because most commands build
+//! this crate, the tests of a single package can reuse the dependencies compiled for all tests.

@@ -1,7 +1,7 @@
-//! Lists of what the published packages make public, compared with those in `docs/api`.
+//! Compares the public API of the published packages with the lists in `docs/api`.
 //!
-//! A change of the public API shows in review as a change of these files: `cargo run -p public-api-snapshots -- --accept` writes them.
-//! Items under `#[doc(hidden)]` are left out, and so are impls of derived, automatic and blanket traits.
+//! A change of the public API appears in a review as a change of these lists: `cargo run -p public-api-snapshots -- --accept` writes them. Items
+//! under `#[doc(hidden)]` are omitted, and so are impls of derived, automatic and blanket traits.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -34,11 +34,11 @@ struct Options {
     /// Write the lists.
     #[arg(long)]
     accept: bool,
-    /// Only these packages; all by default.
+    /// Only these packages; all packages by default.
     packages: Vec<String>,
 }
 
-/// Set where cargo runs this program as rustdoc.
+/// Set if cargo runs this program as rustdoc.
 const AS_RUSTDOC: &str = "PUBLIC_API_AS_RUSTDOC";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -75,7 +75,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(exit)
 }
 
-/// One line for each public item of a package with all its features, or nothing where rustdoc writes another format.
+/// Returns one line for each public item of a package with all its features, or nothing if rustdoc writes another format.
 fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn Error>> {
     let json = folder.join(package.replace('-', "_")).with_extension("json");
     let format = serde_json::from_str::<serde_json::Value>(&fs::read_to_string(&json)?)?;
@@ -88,8 +88,8 @@ fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn 
     Ok(Some(format!("{api}")))
 }
 
-/// Writes the JSON of the documentation of all packages, and gives its folder. All together, as the gate documents them: so no dependency
-/// is compiled anew with other features.
+/// Writes the JSON of the documentation of all packages and returns its folder. All packages are documented together, as in CI, so no dependency is
+/// recompiled with other features.
 fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -104,7 +104,7 @@ fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(target.join("doc"))
 }
 
-/// Runs rustdoc as cargo asked for it, and passes over the packages without a list.
+/// Runs rustdoc as cargo requested, but skips the packages without a list.
 fn as_rustdoc(rustdoc: &OsStr) -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let name = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);
@@ -116,7 +116,7 @@ fn as_rustdoc(rustdoc: &OsStr) -> Result<ExitCode, Box<dyn Error>> {
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The lines that only one of the two has.
+/// Returns the lines that occur in only one of the two lists.
 fn differences(accepted: &str, found: &str) -> Vec<String> {
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
     let (accepted, found) = (lines(accepted), lines(found));

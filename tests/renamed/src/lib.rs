@@ -1,8 +1,8 @@
-//! The macros in a crate that depends on `table-core` under the name `store`, without a prelude, every lint denied.
+//! The macros in a crate that depends on `table-core` under the name `store`, without a prelude and with all lints denied.
 #![no_implicit_prelude]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
 
-/// The designs.
+/// The entities.
 pub mod design {
     use ::std::string::String;
     use ::store::selection::Copies;
@@ -21,30 +21,30 @@ pub mod design {
     #[index(ByName, row_key("name_", escaped(name), "!", digits(6, r#type), badge), include(email))]
     #[index_entity(Namesakes, at_most = 100, table = "Names", row_key(name))]
     pub struct Employee {
-        /// Where.
+        /// The department.
         pub department: String,
-        /// A keyword as a name.
+        /// A field whose name is a keyword.
         pub r#type: u32,
-        /// Opens the door.
+        /// The badge that opens the door.
         pub badge: Badge,
         /// The name.
         pub name: String,
-        /// Perhaps an address.
+        /// An optional address.
         pub email: ::std::option::Option<String>,
     }
 
-    /// What a list shows.
+    /// The columns of a list.
     #[derive(Debug, Projection)]
     #[projection(of = Employee)]
     pub struct Contact {
-        /// Perhaps an address.
+        /// An optional address.
         pub email: ::std::option::Option<String>,
     }
 
     access_patterns! {
         /// What the office asks.
         pub Office for Employee {
-            /// One.
+            /// One employee.
             by_type(department: &str, r#type: u32, badge: Badge) <= point =
                 Employee::key(department, r#type, badge);
             /// By address.
@@ -58,9 +58,9 @@ pub mod design {
     #[partition_key(tenant, digits(4, session))]
     #[row_key("")]
     pub struct Event {
-        /// Whose.
+        /// The tenant.
         pub tenant: String,
-        /// Which.
+        /// The session.
         pub session: u32,
     }
 }

@@ -11,9 +11,9 @@ use tables::{Entity, access_patterns};
 #[row_key("empid_", digits(6, id))]
 #[index(ByEmail, unique, row_key("email_", email))]
 pub struct Employee {
-    /// Where.
+    /// The department.
     pub department: String,
-    /// Who.
+    /// The number of the employee.
     pub id: u32,
     /// The address.
     pub email: String,
@@ -24,9 +24,9 @@ pub struct Employee {
 #[partition_key(department)]
 #[row_key(id)]
 pub struct Photo {
-    /// Where.
+    /// The department.
     pub department: String,
-    /// Who.
+    /// The number of the employee.
     pub id: u32,
     /// The address.
     #[blob]
@@ -38,11 +38,11 @@ pub struct Photo {
 #[partition_key(id)]
 #[row_key(year)]
 pub struct Year {
-    /// Who.
+    /// The number of the employee.
     pub id: u32,
-    /// Which.
+    /// The year.
     pub year: u16,
-    /// A count a day.
+    /// One count per day.
     #[slots("Day", 1..=366)]
     pub days: Vec<Option<i32>>,
 }
@@ -52,16 +52,16 @@ pub struct Year {
 #[partition_key(id)]
 #[row_key(year)]
 pub struct EmptyYear {
-    /// Who.
+    /// The number of the employee.
     pub id: u32,
-    /// Which.
+    /// The year.
     pub year: u16,
 }
 
 access_patterns! {
     /// What the office asks.
     pub Office for Employee {
-        /// One.
+        /// One employee.
         by_id(department: &str, id: u32) <= point = Employee::key(department, id);
     }
 }

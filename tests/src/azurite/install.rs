@@ -1,10 +1,10 @@
-//! The pinned Azurite, and where it is.
+//! The pinned version of Azurite and its location.
 
 use std::path::PathBuf;
 
 use crate::npm::{self, NotInstalled};
 
-/// What the installation is made of; npm installs exactly what the lock file names.
+/// The files of the installation; npm installs exactly what the lock file specifies.
 const FILES: [(&str, &str); 4] = [
     ("package.json", include_str!("../../azurite/package.json")),
     ("package-lock.json", include_str!("../../azurite/package-lock.json")),
@@ -12,10 +12,10 @@ const FILES: [(&str, &str); 4] = [
     ("serve.cjs", include_str!("../../azurite/serve.cjs")),
 ];
 
-/// The folder with Azurite's script `serve.cjs`; installs it below cargo's target folder if it is not there.
+/// Returns the folder with Azurite's script `serve.cjs`. Installs Azurite below cargo's target folder if it is missing.
 ///
 /// # Errors
-/// As [`npm::install`].
+/// Any error of [`npm::install`].
 pub fn install() -> Result<PathBuf, NotInstalled> {
     npm::install("azurite", &FILES)
 }

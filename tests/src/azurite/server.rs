@@ -1,4 +1,4 @@
-//! One running Azurite: its process, its ports, its end.
+//! A running Azurite: its process, its ports, and its end.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,21 +12,21 @@ use super::install::install;
 use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's public key (AUTH-30), in the two halves in which the vendor's pages wrap it.
+/// The emulator's public key (AUTH-30), in two halves as wrapped in the vendor's documentation.
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
-/// A bound, not a wait: what is slower than this does not come.
+/// The maximum time for the start. It is a bound, not a delay: a server that takes longer will not start.
 const START: Duration = Duration::from_mins(10);
-/// A day, so that a test that pauses does not find its connection closed by the server.
+/// One day, so a test that pauses does not find its connection closed by the server.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
-/// A running Azurite on ports of its own, with nothing on disk. Dropping it ends it; so does the end of this process, however
-/// it comes, because the server reads from a pipe that only this process holds.
+/// A running Azurite on its own ports, without files on disk. It ends when this value is dropped, and also when this process ends in any way, because
+/// the server reads from a pipe that only this process holds.
 #[derive(Debug)]
 pub struct AzuriteServer {
     process: Child,
-    /// By service: `http://127.0.0.1:{port}`.
+    /// The addresses by service, such as `http://127.0.0.1:{port}`.
     addresses: BTreeMap<&'static str, String>,
 }
 
@@ -68,10 +68,10 @@ impl AzuriteServer {
         Ok(server)
     }
 
-    /// The server that all tests of this binary share; `None` where there is no Azurite, which is then said on the console.
+    /// Returns the server that all tests of this binary share; `None` if Azurite is not available, which is reported on the console.
     ///
     /// # Panics
-    /// Where `CI` is `true` and there is no Azurite.
+    /// If `CI` is `true` and Azurite is not available.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<AzuriteServer>> = OnceLock::new();
         let server = SHARED.get_or_init(|| match Self::start() {
@@ -87,7 +87,7 @@ impl AzuriteServer {
         server.as_ref()
     }
 
-    /// The process's number.
+    /// Returns the id of the process.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.process.id()
@@ -98,7 +98,7 @@ impl AzuriteServer {
         format!("{address}/{ACCOUNT}")
     }
 
-    /// The connection string of its table, queue and blob services (AUTH-31).
+    /// Returns the connection string for the server's table, queue and blob services (AUTH-31).
     #[must_use]
     pub fn connection_string(&self) -> String {
         format!(
@@ -119,14 +119,14 @@ impl Drop for AzuriteServer {
     }
 }
 
-/// The service and the address of a line that says that a service listens.
+/// Returns the service and the address in a line that reports a listening service.
 fn listening(line: &str) -> Option<(&'static str, &str)> {
     let (service, address) =
         line.strip_prefix("Azurite ")?.split_once(" service is successfully listening at ")?;
     Some((SERVICES.into_iter().find(|known| *known == service)?, address.trim()))
 }
 
-/// The lines of a process, read to the end, so that it never waits for a reader.
+/// Reads the lines of a process to the end, so the process never waits for a reader.
 fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! `differential --sequences N [--first N] [--server]`: the engine in memory against Azurite, or with `--server` against `table-server`, more
-//! random programs than the gate runs.
+//! `differential --sequences N [--first N] [--server]` compares the engine in memory with Azurite, or with `table-server` if `--server` is given. It
+//! runs more random programs than CI does.
 
 use std::process::ExitCode;
 

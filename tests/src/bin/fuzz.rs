@@ -1,4 +1,4 @@
-//! `fuzz`: reads mutated samples of every format until one breaks a promise.
+//! `fuzz` reads mutated samples of every format until one violates a guarantee.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -8,9 +8,9 @@ use tests::fuzz::{Session, TARGETS, Target};
 struct Plan {
     targets: Vec<Target>,
     seed: u64,
-    /// Inputs of each target; unless there is a time.
+    /// The number of inputs for each target if no time is given.
     count: u64,
-    /// The time of all targets together.
+    /// The total time for all targets.
     time: Option<Duration>,
 }
 

@@ -1,5 +1,5 @@
-//! `histories [--count N] [--seed S] [--mutant NAME]`: random programs of several clients over a lossy network, each checked for an order
-//! of effects that explains every answer. `--seed` runs one history; a mutant is a fault put back, which must be found.
+//! `histories [--count N] [--seed S] [--mutant NAME]` runs random programs of several clients over a lossy network, and searches each history for an
+//! order of effects that explains every response. `--seed` runs a single history. A mutant reintroduces a fixed fault, which must be detected.
 
 use std::process::ExitCode;
 use std::time::Instant;

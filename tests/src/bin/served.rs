@@ -1,6 +1,6 @@
-//! `served COMMAND…`: starts `table-server` in memory, runs the command beside it, and ends with the command's exit code.
+//! `served COMMAND…` starts `table-server` in memory, runs the command next to it, and exits with the command's exit code.
 //!
-//! Each argument `CONNECTION_STRING` becomes the connection string of the server, whose ports the system chose.
+//! Each argument `CONNECTION_STRING` is replaced with the connection string of the server, whose ports are chosen by the system.
 
 use std::env;
 use std::process::ExitCode;

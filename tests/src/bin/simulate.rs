@@ -1,4 +1,4 @@
-//! `simulate`: lives histories of the engine, each made of one seed, until one goes wrong.
+//! `simulate` runs histories of the engine, each generated from a seed, until one fails.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ struct Plan {
     first: u64,
     seeds: u64,
     log: bool,
-    /// For each mend of a past fault, the first history that finds the fault again without it.
+    /// For each fix of a past fault, finds the first history that detects the fault without the fix.
     mends: bool,
 }
 
@@ -79,8 +79,7 @@ fn simulate(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// Does the work on more threads than there are cores: those of a history hand over to each other, and a core that waits for its turn has
-/// other histories meanwhile.
+/// Runs the work on more threads than there are cores. The threads of a history take turns, so a core whose thread waits can run other histories.
 fn side_by_side(work: impl Fn() + Sync) {
     let threads = 4 * std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));

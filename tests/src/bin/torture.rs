@@ -1,4 +1,4 @@
-//! `torture`: kills a writing process again and again and checks the folder; or compares the engine with `SQLite` for a while.
+//! `torture` repeatedly kills a writing process and checks the folder, or compares the engine with `SQLite` for some time.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Returns the folder of this run below `parent`. It is deleted again and again, so it is never one that the caller names.
+/// Returns the folder of this run below `parent`. It is deleted repeatedly, so it is never a folder that the caller specifies.
 fn folder_in(parent: &Path) -> PathBuf {
     parent.join(format!("tables-torture-{}", std::process::id()))
 }
@@ -46,7 +46,7 @@ fn patterns_child(folder: &str, round: &str, seed: &str) -> Outcome {
     Ok(patterns::run_child(&PathBuf::from(folder), round.parse()?, seed.parse()?)?)
 }
 
-/// A number of rows: `10M`, `200k` or `5000`.
+/// Parses a number of rows, such as `10M`, `200k` or `5000`.
 fn rows(text: &str) -> Result<u64, Box<dyn std::error::Error>> {
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'M') => (text.trim_end_matches('M'), 1_000_000),
@@ -109,7 +109,7 @@ fn parent(words: &[&str]) -> Outcome {
     Err(outcome.wrong.join("\n").into())
 }
 
-/// Kills processes with all patterns at work, or a server.
+/// Kills processes in which all patterns are in use, or a server.
 #[cfg(feature = "services")]
 fn services(
     all_patterns: bool,
@@ -129,7 +129,7 @@ fn services(_: bool, _: &Path, _: &Plan, _: impl FnMut(usize)) -> Result<Kills, 
     Err("`--patterns` and `--server` need the feature `services`".into())
 }
 
-/// Compares the engine with `SQLite` for so many minutes.
+/// Compares the engine with `SQLite` for the given number of minutes.
 #[cfg(feature = "sqlite")]
 fn compare(minutes: u64, seed: u64, folder: PathBuf) -> Outcome {
     let plan = tests::sqlite::Plan { time: std::time::Duration::from_secs(60 * minutes), seed, folder };

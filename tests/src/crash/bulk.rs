@@ -1,5 +1,5 @@
-//! Rows in bulk: a base of up to millions of rows, updated at random beside the writers, so that flushes and merges are under way when the
-//! process dies.
+//! Bulk rows: a base of up to millions of rows, updated at random next to the writers, so that flushes and merges are in progress when the process
+//! dies.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -10,13 +10,13 @@ use table_core::{Operation, OperationKind, Result, Row, TableName, TableStore, T
 
 use crate::crash::workload::{TABLE, number_of};
 
-/// Rows of a partition.
+/// The number of rows in a partition.
 const PARTITION: u64 = 1_000;
-/// Rows of one transaction that fills.
+/// The number of rows that one transaction inserts.
 const BATCH: u64 = 100;
-/// Rows of one transaction that updates.
+/// The number of rows that one transaction updates.
 const UPDATED: u64 = 10;
-/// Partitions that a check reads.
+/// The number of partitions that a check reads.
 const CHECKED: u64 = 50;
 
 fn partition(number: u64) -> String {
@@ -27,7 +27,7 @@ fn row_key(row: u64) -> String {
     format!("row_{row:03}")
 }
 
-/// What a row holds: its place, and bytes that belong to a version.
+/// Returns the content of a row: its number, and bytes that depend on the version.
 fn row(number: u64, version: u64) -> Row {
     let mut row = RowWriter::with_capacity(3);
     row.property("Number", ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -54,7 +54,7 @@ async fn put(store: &impl TableStore, number: u64, rows: impl Iterator<Item = (u
 /// Writes every row once.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn fill(store: &impl TableStore, rows: u64) -> Result<()> {
     for number in 0..rows.div_ceil(PARTITION) {
         for batch in 0..PARTITION / BATCH {
@@ -64,10 +64,10 @@ pub async fn fill(store: &impl TableStore, rows: u64) -> Result<()> {
     Ok(())
 }
 
-/// Updates rows of one partition.
+/// Updates rows in one partition.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn update(store: &impl TableStore, rows: u64, random: &mut StdRng) -> Result<()> {
     let number = random.random_range(0..rows.div_ceil(PARTITION));
     let (first, version) = (random.random_range(0..PARTITION / UPDATED), u64::from(random.random::<u32>()));
@@ -75,10 +75,10 @@ pub async fn update(store: &impl TableStore, rows: u64, random: &mut StdRng) -> 
     put(store, number, places.map(|place| (place, version))).await
 }
 
-/// Reads some partitions, each of which has all its rows, each of them whole. What is wrong, in words.
+/// Reads several partitions and checks that each contains all its rows intact. Returns a description of each defect.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub async fn check(store: &impl TableStore, rows: u64, random: &mut StdRng) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for _ in 0..CHECKED {

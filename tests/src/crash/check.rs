@@ -1,4 +1,4 @@
-//! The check: what a store must hold after a crash, given what it had acknowledged.
+//! The check of what a store must contain after a crash, given what it has acknowledged.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use crate::crash::workload::{
     Acknowledged, ROWS_OF_A_SLOT, SLOTS, TABLE, deletes, number_of, partition, slot_row,
 };
 
-/// What has been acknowledged so far: the last transaction of each writer.
+/// The acknowledgements so far: the last transaction of each writer.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     last: BTreeMap<usize, Acknowledged>,
 }
 
 impl Evidence {
-    /// Takes an acknowledgement.
+    /// Records an acknowledgement.
     pub fn record(&mut self, acknowledged: Acknowledged) {
         self.last.insert(acknowledged.writer, acknowledged);
     }
 
-    /// How many writers have been acknowledged.
+    /// Returns the number of writers with acknowledgements.
     #[must_use]
     pub fn writers(&self) -> usize {
         self.last.len()
     }
 }
 
-/// Compares a store with the evidence. Returns what is wrong, in words; nothing if all is well.
+/// Compares a store with the evidence. Returns a description of each defect, or nothing if the store is correct.
 ///
 /// # Errors
-/// Those of the store: a store that cannot be read after a crash has failed as well.
+/// Any error of the store. A store that cannot be read after a crash has also failed.
 pub async fn check(store: &impl TableStore, evidence: &Evidence) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (writer, last) in &evidence.last {
@@ -70,7 +70,7 @@ async fn check_writer(
     Ok(())
 }
 
-/// The number in each row of each slot of a writer, by `RowKey`.
+/// Returns the number in each row of each slot of a writer, by `RowKey`.
 async fn slots(
     store: &impl TableStore,
     table: &TableName,

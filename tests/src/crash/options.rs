@@ -1,4 +1,4 @@
-//! Engine options drawn by a seed, so that a folder is opened with others each time.
+//! Engine options chosen by a seed, so a folder is opened with different options each time.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use table_core::embedded::{Durability, EngineOptions};
 use table_core::limits::Limits;
 
-/// Draws options. The same seed draws the same ones. Durability stays as it is by default: what is acknowledged must survive.
+/// Chooses options. The same seed chooses the same options. Durability is the default, because acknowledged writes must survive.
 pub fn drawn(seed: u64) -> EngineOptions {
     let mut random = StdRng::seed_from_u64(seed);
     let mut one_of =
@@ -24,7 +24,7 @@ pub fn drawn(seed: u64) -> EngineOptions {
         .table_delete_delay(Duration::from_millis(delay))
 }
 
-/// Draws options as [`drawn`] does, with a durability.
+/// Chooses options like [`drawn`], with a given durability.
 pub fn drawn_with(seed: u64, durability: Durability) -> EngineOptions {
     drawn(seed).durability(durability)
 }

@@ -1,8 +1,8 @@
-//! What the patterns promise through a crash: all of them at work in one process, the process killed, and what is left checked.
+//! Crash tests of the patterns: all of them are used in one process, the process is killed, and the remaining data is checked.
 //!
-//! Each thread tells a line before it begins a change and one after it returned. So the parent knows, for every key, what was
-//! acknowledged and what was under way when the child died; nothing else may be stored. What the patterns leave to a recovery (a
-//! sweep and workers, a collection of orphans) is run first, as their documentation prescribes.
+//! Each thread reports a line before it begins a change and another one after the change has returned. The parent therefore knows, for every key,
+//! what was acknowledged and what was in progress when the child died; nothing else may be stored. The recovery that the documentation of the
+//! patterns prescribes (a sweep and workers, a collection of orphans) runs first.
 
 mod check;
 mod copies;

@@ -1,5 +1,5 @@
-//! Kill -9 in a loop: a child process writes and reports each acknowledgement, the parent kills it at a random moment, reopens the folder
-//! with other options, and checks.
+//! Kills a process in a loop: a child process writes and reports each acknowledgement, the parent kills it at a random moment, reopens the folder
+//! with other options, and checks it.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
@@ -18,46 +18,46 @@ use crate::crash::{Acknowledged, Evidence, Writer, bulk, check, options};
 /// The word that makes the program a child: `torture child FOLDER WRITERS ROWS [SEED OF OPTIONS]`.
 pub const CHILD: &str = "child";
 
-/// How much to torture.
+/// The extent of a torture run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How many kills.
+    /// The number of kills.
     pub rounds: usize,
-    /// The seed of the moments to kill at.
+    /// The seed that determines when to kill.
     pub seed: u64,
-    /// Where the folder under torture is made.
+    /// The location of the folder under torture.
     pub folder: PathBuf,
-    /// Rounds on one folder before a fresh one is taken.
+    /// The number of rounds on one folder before a new one is created.
     pub rounds_a_folder: usize,
-    /// Rows in bulk beside those of the writers; with any, all rounds are on one folder.
+    /// The number of bulk rows in addition to those of the writers. If it is not 0, all rounds use one folder.
     pub rows: u64,
 }
 
-/// What came of it.
+/// The result of a torture run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Kills done.
+    /// The number of kills.
     pub kills: usize,
-    /// Kills before the first acknowledgement of their round.
+    /// The number of kills before the first acknowledgement of a round.
     pub early: usize,
-    /// Transactions acknowledged in all.
+    /// The total number of acknowledged transactions.
     pub acknowledged: u64,
     /// The longest recovery.
     pub slowest_reopen: Duration,
-    /// The longest that a write took in each round.
+    /// The longest time that a write took in each round.
     pub longest_writes: Vec<Duration>,
-    /// What was wrong, if anything.
+    /// A description of each defect.
     pub wrong: Vec<String>,
 }
 
-/// Threads that update rows in bulk.
+/// The number of threads that update bulk rows.
 const UPDATERS: u64 = 8;
 
-/// Opens an engine whose checkpoints and journal rotations come often enough to be hit by a kill: by small thresholds, by options that
-/// a seed draws, or by many rows.
+/// Opens an engine whose checkpoints and journal rotations are frequent enough to be interrupted by a kill, because of small thresholds, options
+/// chosen by a seed, or many rows.
 ///
 /// # Errors
-/// The errors of [`EngineOptions::open`].
+/// Any error of [`EngineOptions::open`].
 pub fn open(folder: &Path, rows: u64, seed: Option<u64>) -> table_core::Result<Engine> {
     let options = EngineOptions::new();
     match (seed, rows) {
@@ -67,7 +67,7 @@ pub fn open(folder: &Path, rows: u64, seed: Option<u64>) -> table_core::Result<E
     }
 }
 
-/// A folder with so many rows in bulk.
+/// Fills a folder with the given number of bulk rows.
 fn fill(folder: &Path, rows: u64) -> table_core::Result<()> {
     let engine = EngineOptions::new().durability(Durability::Relaxed).open(folder)?;
     async {
@@ -78,20 +78,20 @@ fn fill(folder: &Path, rows: u64) -> table_core::Result<()> {
     .block_on()
 }
 
-/// Writes a line to the parent; `false` if it is gone, with no reader left.
+/// Writes a line to the parent. Returns `false` if the parent is gone.
 fn tell(line: &impl Display) -> bool {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
-/// The longest that a write of one thread took.
+/// The longest time that a write of one thread took.
 #[derive(Debug, Default)]
 struct Longest(Duration);
 
 impl Longest {
     const WORD: &str = "waited";
 
-    /// A line for the parent, if this write took longer than all before.
+    /// Returns a line for the parent if this write took longer than all earlier ones.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {
@@ -105,11 +105,11 @@ impl Longest {
     }
 }
 
-/// The child: writes with so many concurrent writers, beside those that update rows in bulk, and reports on standard output, until
-/// it is killed.
+/// Runs the child. It writes with the given number of concurrent writers and with threads that update bulk rows, and reports on standard output,
+/// until it is killed.
 ///
 /// # Errors
-/// Those of the store; none is expected before the kill.
+/// Any error of the store. None is expected before the kill.
 pub fn run_child(folder: &Path, writers: usize, rows: u64, seed: Option<u64>) -> table_core::Result<()> {
     let engine = open(folder, rows, seed)?;
     Writer::create_table(&engine).block_on()?;
@@ -156,7 +156,7 @@ pub fn run_child(folder: &Path, writers: usize, rows: u64, seed: Option<u64>) ->
 /// Runs the plan with `program` as the child.
 ///
 /// # Errors
-/// If a process cannot be started, or a folder cannot be made or opened.
+/// If a process cannot be started, or a folder cannot be created or opened.
 pub fn torture(
     program: &Path,
     plan: &Plan,
@@ -212,8 +212,8 @@ pub fn torture(
     Ok(outcome)
 }
 
-/// Starts a child, kills it after so many acknowledgements, and gives how many there were. `record` takes each line, and says
-/// whether it is one.
+/// Starts a child, kills it after the given number of acknowledgements, and returns their actual number. `record` receives each line and returns
+/// `true` if it is an acknowledgement.
 pub(super) fn run_and_kill(
     command: &mut Command,
     kill_after: u64,

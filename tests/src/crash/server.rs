@@ -1,4 +1,4 @@
-//! Kill -9 of a server in a loop: 32 connections write tables and queues, and what it acknowledged over HTTP must be there.
+//! Kills a server in a loop: 32 connections write to tables and queues, and everything that was acknowledged over HTTP must survive.
 
 mod child;
 mod load;

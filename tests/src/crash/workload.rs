@@ -13,14 +13,14 @@ use table_core::{
 
 /// The table that all writers share.
 pub const TABLE: &str = "Torture";
-/// Slots of one writer; its `n`-th transaction touches slot `n % SLOTS`.
+/// The number of slots of one writer. Its `n`-th transaction changes slot `n % SLOTS`.
 pub const SLOTS: u64 = 37;
-/// Rows that one transaction writes, beside the counter.
+/// The number of rows that one transaction writes in addition to the counter.
 pub const ROWS_OF_A_SLOT: u64 = 5;
-/// One in so many transactions deletes its slot.
+/// One in this number of transactions deletes its slot.
 const DELETE_EVERY: u64 = 11;
 
-/// One writer and where it stands.
+/// A writer and its progress.
 #[derive(Debug)]
 pub struct Writer {
     number: usize,
@@ -28,12 +28,12 @@ pub struct Writer {
     filler: String,
 }
 
-/// An acknowledged transaction, as one line of text between processes.
+/// An acknowledged transaction, sent between processes as one line of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
     /// The writer.
     pub writer: usize,
-    /// The number of its transaction.
+    /// The number of the transaction.
     pub number: u64,
     /// The ticks of the counter's `ETag`.
     pub etag: u64,
@@ -48,7 +48,7 @@ impl fmt::Display for Acknowledged {
 impl FromStr for Acknowledged {
     type Err = ();
 
-    /// A line cut short by the kill is not an acknowledgement.
+    /// Parses a line. A line that was cut by the kill is not an acknowledgement.
     fn from_str(line: &str) -> std::result::Result<Self, ()> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or(());
@@ -61,19 +61,19 @@ impl FromStr for Acknowledged {
     }
 }
 
-/// The `PartitionKey` of a writer.
+/// Returns the `PartitionKey` of a writer.
 #[must_use]
 pub(super) fn partition(writer: usize) -> String {
     format!("writer_{writer:03}")
 }
 
-/// The `RowKey` of a slot's row.
+/// Returns the `RowKey` of a row in a slot.
 #[must_use]
 pub(super) fn slot_row(slot: u64, row: u64) -> String {
     format!("slot_{slot:03}_{row:02}")
 }
 
-/// The number that a row carries.
+/// Returns the number that a row contains.
 ///
 /// # Errors
 /// `Corrupted` if the row is not valid.
@@ -85,17 +85,17 @@ pub(super) fn number_of(row: &Row) -> Result<Option<u64>> {
     })
 }
 
-/// Whether the transaction of this number deletes its slot.
+/// Returns `true` if the transaction with this number deletes its slot.
 #[must_use]
 pub(super) const fn deletes(number: u64) -> bool {
     number % DELETE_EVERY == DELETE_EVERY - 1
 }
 
 impl Writer {
-    /// A writer that goes on after the highest number on the store.
+    /// Creates a writer that continues after the highest number in the store.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn resume(store: &impl TableStore, number: usize) -> Result<Self> {
         let table = TableName::new(TABLE)?;
         let key = EntityKey::new(partition(number), "counter")?;
@@ -108,10 +108,10 @@ impl Writer {
         })
     }
 
-    /// Creates the shared table, if it is not there.
+    /// Creates the shared table if it does not exist.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn create_table(store: &impl TableStore) -> Result<()> {
         match store.create_table(&TableName::new(TABLE)?).await {
             Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(()),
@@ -119,10 +119,10 @@ impl Writer {
         }
     }
 
-    /// The next transaction, written and acknowledged.
+    /// Writes the next transaction and returns its acknowledgement.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Any error of the store.
     pub async fn step(&mut self, store: &impl TableStore) -> Result<Acknowledged> {
         let table = TableName::new(TABLE)?;
         let number = self.next;

@@ -1,13 +1,13 @@
-//! The client that programs are run on: it tries once, so that an answer of 500 is a difference.
+//! The client that runs the programs. It makes a single attempt, so a response of 500 is a difference.
 
 use std::time::Duration;
 
 use table_azure::{AzureTables, Options, RetryPolicy};
 
-/// The client of a connection string.
+/// Creates the client of a connection string.
 ///
 /// # Errors
-/// As [`AzureTables::from_connection_string_with`].
+/// Any error of [`AzureTables::from_connection_string_with`].
 pub fn client(connection: &str) -> table_core::Result<AzureTables> {
     // The time of an attempt is a bound that no slow machine meets.
     let retry = RetryPolicy { attempt: Duration::from_hours(1), ..RetryPolicy::NONE };

@@ -1,15 +1,14 @@
-//! Random programs for a pair of stores, small enough that many of them meet many states.
+//! Random programs for a pair of stores, small enough that many programs reach many different states.
 //!
-//! Not generated, because Azurite is known to differ there:
-//! - AZ-4: the sign of zero, and with it `-0.0`.
+//! Not generated, because Azurite is known to differ:
+//! - AZ-4: the sign of zero, including `-0.0`.
 //! - AZ-7, AZ-9: keys, names and values at or over their limits.
 //! - AZ-13: `$top` of 0, or over 1,000.
-//! - AZ-14: comparisons with a constant of another type than the property has, and of instants below a millisecond: each name
-//!   has one type here; `not not`; constants with an exponent.
+//! - AZ-14: comparisons with a constant of a type other than the property's, and of instants finer than a millisecond (each name has one type here);
+//!   `not not`; constants with an exponent.
 //! - AZ-5: filters on Timestamp, which differs anyway.
-//! - EGT-6, not among the AZ rules: in a batch, a write without properties (500) and one to the empty RowKey
-//!   (`PropertiesNeedValue`).
-//! - TBL-2, not among the AZ rules: a table under another case than that of its creation.
+//! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).
+//! - TBL-2, not among the AZ rules: a table name in another case than at its creation.
 
 use chrono::DateTime;
 use proptest::collection::vec;
@@ -26,13 +25,13 @@ use crate::random::{Properties, Write, parts};
 
 const PARTITIONS: [&str; 4] = ["a", "b", "O'Neil & co", "\u{1F600}"];
 const ROWS: [&str; 8] = ["", "'", "1", "10", "2", "a b+c%", "\u{1F600}", "\u{FF21}"];
-/// One type each.
+/// The property names, each with one type.
 const NAMES: [&str; 8] = ["Bin", "Bool", "Dbl", "Guid", "I32", "I64", "Text", "Time"];
 
-/// Writes to one partition, as one transaction.
+/// The writes of a transaction in one partition.
 pub type Writes = (&'static str, Vec<(&'static str, Write)>);
 
-/// One step of a program, on the one table that it has.
+/// One step of a program, on its only table.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Submit a transaction.
@@ -41,13 +40,13 @@ pub enum Step {
     Get(&'static str, &'static str, Select),
     /// Read all pages of a query.
     Query(Query),
-    /// Read a first page, submit, and read on.
+    /// Read the first page, submit a transaction, and read the remaining pages.
     QueryAcross(Query, Writes),
     /// Delete the table, and create it again.
     Recreate,
 }
 
-/// Mostly the first few: there operations meet.
+/// Returns a partition, usually one of the first few, so that operations conflict.
 fn partition() -> impl Strategy<Value = &'static str> {
     prop_oneof![3 => Just("a"), 1 => select(PARTITIONS.to_vec())]
 }
@@ -118,7 +117,7 @@ fn write() -> impl Strategy<Value = Write> {
     parts::write(properties, || parts::condition([3, 3], 1..3))
 }
 
-/// Each row once: that a second time is refused is the transaction's own matter.
+/// Returns writes with each row once, because the transaction itself refuses a second write of a row.
 fn writes() -> impl Strategy<Value = Writes> {
     let rows = vec((row(), write()), 1..5).prop_map(|mut rows| {
         rows.sort_by_key(|(row, _)| *row);
@@ -134,7 +133,7 @@ fn writes() -> impl Strategy<Value = Writes> {
     (partition(), rows)
 }
 
-/// Gives a write that has no property one.
+/// Adds a property to a write that has none.
 fn fill(write: &mut Write) {
     match write {
         Write::Insert(properties)
@@ -160,10 +159,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The program of a number: always the same.
+/// Returns the program of a number, which is always the same.
 ///
 /// # Panics
-/// If the strategy gives up, which it has no reason to.
+/// If the strategy gives up, which is not expected.
 #[must_use]
 pub fn program(number: u64, steps: usize) -> Vec<Step> {
     let mut seed = [0_u8; 32];

@@ -1,4 +1,4 @@
-//! Runs one program on two stores and tells the first answer that differs.
+//! Runs one program on two stores and reports the first result that differs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,27 +15,27 @@ use super::program::{Step, Writes};
 use crate::random::{Condition, Properties, Write};
 use crate::suite::scene::fresh_name;
 
-/// Pages of one query; the pools of a program hold fewer entities.
+/// The maximum number of pages of one query; the pools of a program contain fewer entities.
 const MOST_PAGES: usize = 200;
 
-/// An entity without what differs between stores.
+/// An entity without the parts that differ between stores.
 type Read = (String, String, BTreeMap<String, String>);
 
-/// What came of a step: an answer, or a code and the position of the operation.
+/// The outcome of a step: a result, or a code and the position of the operation.
 type Outcome<T> = std::result::Result<T, (String, Option<usize>)>;
 
 struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// The versions that writes gave to each key, on the left and on the right.
+    /// The versions that writes gave to each key, in the left and the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 
-/// Runs a program in a table of its own.
+/// Runs a program in a separate table.
 ///
 /// # Errors
-/// The first step whose answers differ, with both.
+/// The first step whose results differ, with both results.
 pub async fn run<A: TableStore, B: TableStore>(
     left: &A,
     right: &B,
@@ -116,7 +116,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
         Ok(())
     }
 
-    /// Pages of the same size hold the same; what was written between them shows in the second (CON-9).
+    /// Pages of the same size must contain the same entities; writes in between appear in the second page (CON-9).
     async fn query_across(&mut self, query: &Query, writes: &Writes) -> std::result::Result<(), String> {
         let first =
             |page: Result<Page>| outcome(page.and_then(|page| Ok((entities(&page)?, page.continuation))));
@@ -184,7 +184,7 @@ async fn get<S: TableStore>(
     outcome(found)
 }
 
-/// All pages, which must be within their size.
+/// Reads all pages, which must not exceed their size.
 async fn pages<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -216,7 +216,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Properties by name, values as text, so that NaN equals itself.
+/// Returns the properties by name, with values as text, so that NaN equals itself.
 fn read(partition: &str, row: &str, view: RowView<'_>) -> Result<Read> {
     let text = |value: Value| format!("{value:?}");
     let properties =

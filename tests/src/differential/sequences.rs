@@ -1,4 +1,4 @@
-//! Many programs, several at a time.
+//! Runs many programs, several of them concurrently.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,8 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs of these numbers on both stores, which exist for one program alone; reports to `done` how many were begun. The
-/// differences come back, each with its number and the smallest program that shows it; after the first no more are begun.
+/// Runs the programs with these numbers on both stores, which are used by no other program. Reports to `done` the number of programs begun. Returns
+/// the differences, each with its number and the smallest program that shows it. After the first difference, no further programs are begun.
 ///
 /// ```
 /// use table_core::Engine;

@@ -1,8 +1,8 @@
-//! The smallest program that still shows a difference.
+//! Finds the smallest program that still shows a difference.
 
 use super::program::Step;
 
-/// Leaves out steps, one after the other, as long as `differs` still reports a difference; returns the last report, and the steps.
+/// Omits steps one by one as long as `differs` still reports a difference. Returns the last report and the remaining steps.
 ///
 /// ```
 /// use tests::differential::{program::Step, smallest};

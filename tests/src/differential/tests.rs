@@ -1,4 +1,4 @@
-//! The comparison itself: stores that agree agree, and one that is wrong at a single place is found.
+//! Tests of the comparison itself: equal stores are accepted, and a store with a single fault is detected.
 
 use std::fmt;
 
@@ -19,16 +19,16 @@ fn the_engine_and_the_model_agree() {
     }
 }
 
-/// What an [`Odd`] store does wrong.
+/// The fault of an [`Odd`] store.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// A merge is a replace.
+    /// A merge replaces the entity.
     Merge,
-    /// `$top` is one more.
+    /// `$top` is increased by one.
     Top,
-    /// A filter is not asked.
+    /// A filter is ignored.
     Filter,
-    /// An entity that is there is not found.
+    /// An existing entity is not found.
     Get,
 }
 

@@ -1,4 +1,4 @@
-//! Targets of bytes: the engine's formats, and rows.
+//! Targets for bytes: the engine's formats, and rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table_core::row::{RowView, RowWriter, merge};
 
 use crate::power::SimulatedDisk;
 
-/// A journal file, or the record of a frame.
+/// Reads a journal file, or the record of a frame.
 pub(super) fn journal(bytes: &[u8]) -> bool {
     let (file, record) = (fuzz::journal(bytes), fuzz::record(bytes));
     file || record
@@ -30,7 +30,7 @@ pub(super) fn base(bytes: &[u8]) -> bool {
     fuzz::version(bytes)
 }
 
-/// The file `FORMAT` of a folder that is opened.
+/// Opens a folder with the bytes as its file `FORMAT`.
 pub(super) fn manifest(bytes: &[u8]) -> bool {
     let (disk, folder) = (SimulatedDisk::new(), Path::new("/data"));
     let written = disk.create_dir(folder).and_then(|()| {
@@ -41,7 +41,7 @@ pub(super) fn manifest(bytes: &[u8]) -> bool {
     EngineOptions::new().disk(Arc::new(disk)).open(folder).is_ok()
 }
 
-/// A row: looked into in every way; what is whole is written again, and sent as JSON.
+/// Reads a row in every way. A valid row is written again, and sent as JSON.
 pub(super) fn row(bytes: &[u8]) -> bool {
     let view = RowView::new(bytes);
     let mut written = RowWriter::new();
@@ -80,7 +80,7 @@ pub(super) fn row(bytes: &[u8]) -> bool {
     true
 }
 
-/// The names and values of a row, as text: a Double may be no number, which differs from itself.
+/// Returns the names and values of a row as text, because a Double may be NaN, which differs from itself.
 fn properties(row: RowView<'_>) -> Vec<String> {
     let mut all: Vec<String> = row.properties().map(|property| format!("{property:?}")).collect();
     all.sort();

@@ -3,15 +3,15 @@
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// The longest input.
+/// The maximum size of an input.
 const LONGEST: usize = 1 << 16;
-/// Bytes that readers look for.
+/// Bytes that readers search for.
 const BYTES: [u8; 16] = *b"\0\x01\x7F\x80\xFF\"'(){}[]\\% ";
-/// Numbers at which something overflows or ends.
+/// Numbers near overflows and limits.
 const NUMBERS: [u64; 10] =
     [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF];
 
-/// A sample that was changed in a few places.
+/// Returns a sample that is changed in a few places.
 pub(super) fn mutate(random: &mut StdRng, samples: &[Vec<u8>]) -> Vec<u8> {
     let any = |random: &mut StdRng| {
         if samples.is_empty() { Vec::new() } else { samples[random.random_range(0..samples.len())].clone() }

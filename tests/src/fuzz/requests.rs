@@ -1,4 +1,4 @@
-//! The target of whole requests: answered by a server in this process, without a connection.
+//! The target for whole requests, which are answered by a server in this process without a connection.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use table_server::testing::{Port, answer};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use table_wire::sas::{TablePermissions, TableSas};
 
-/// The key, and the secret that it stands for: neither is ever answered.
+/// The account key and the secret derived from it, neither of which may ever be in a response.
 const SECRETS: [&str; 2] = ["dW5zcGVha2FibGU", "unspeakable"];
 
 fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An account with a table, an entity, a queue and a message.
+/// Returns an account with a table, an entity, a queue and a message.
 ///
 /// # Panics
 /// If the engine refuses them.
@@ -38,10 +38,10 @@ pub fn account() -> Account {
     account
 }
 
-/// Sends a request that bytes describe to an account; `None` where they describe none.
+/// Sends the request that the bytes describe to an account. Returns `None` if they describe no request.
 ///
-/// The first line has the port (`T` or `Q`), `+` if it is to be signed by the account's key, the method and the target; lines with
-/// headers follow, an empty line, and the body.
+/// The first line contains the port (`T` or `Q`), a `+` if the request is signed with the account's key, the method and the target. Lines with
+/// headers follow, then an empty line and the body.
 #[must_use]
 pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
@@ -81,10 +81,10 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     Some(block_on(answer(std::slice::from_ref(account), port, request)))
 }
 
-/// What must hold of every answer. Says whether it is a success.
+/// Checks the guarantees of every response. Returns `true` if the response is a success.
 ///
 /// # Panics
-/// If it does not hold.
+/// If a guarantee is violated.
 pub fn judge(response: &Response<Bytes>) -> bool {
     let status = response.status().as_u16();
     let named = response.headers().contains_key("x-ms-error-code");
@@ -97,15 +97,15 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// A request to an account of its own, so that what is found does not hang on what came before.
+/// Sends a request to a separate account, so that the result does not depend on earlier requests.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }
 
-/// Requests of every kind, each of which succeeds.
+/// Returns requests of every kind, all of which succeed.
 ///
 /// # Panics
-/// If the signature of one cannot be made.
+/// If a signature cannot be created.
 #[must_use]
 pub fn samples() -> Vec<Vec<u8>> {
     let table = TableName::new("Employee").unwrap_or_else(|error| panic!("{error}"));

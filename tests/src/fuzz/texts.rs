@@ -1,4 +1,4 @@
-//! Targets of texts: continuation tokens, filters, JSON.
+//! Targets for text: continuation tokens, filters, JSON.
 
 use table_core::filter::Matcher;
 use table_core::odata::{self, EntityBody, Sender};
@@ -7,7 +7,7 @@ use table_core::{Filter, TableName};
 
 use super::samples;
 
-/// A continuation token. One that is read is written as it was.
+/// Reads a continuation token. An accepted token is written back unchanged.
 pub(super) fn token(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<Continuation>() else { return false };
@@ -21,7 +21,7 @@ pub(super) fn token(bytes: &[u8]) -> bool {
     true
 }
 
-/// A filter. One that is read is printed and read as the same, and has an answer for an entity.
+/// Reads a filter. An accepted filter is printed, read back unchanged, and evaluated for an entity.
 pub(super) fn filter(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(Some(filter)) = Filter::parse(text) else { return false };
@@ -33,7 +33,7 @@ pub(super) fn filter(bytes: &[u8]) -> bool {
     true
 }
 
-/// A body of an entity or a page. The two readers of pages agree; an entity that is read is written and read as the same.
+/// Reads the JSON of an entity or a page. The two readers of pages must agree, and an accepted entity is written and read back unchanged.
 pub(super) fn json(bytes: &[u8]) -> bool {
     let bodies = [Sender::Client, Sender::Service].map(|sender| odata::read_entity(bytes, sender));
     for body in bodies.iter().flatten() {

@@ -1,4 +1,4 @@
-//! Targets of what requests carry: batches, shared access signatures, XML.
+//! Targets for parts of requests: batches, shared access signatures, XML.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The body of a batch, under the boundary of the samples.
+/// Reads the body of a batch with the boundary of the samples.
 pub(super) fn batch(bytes: &[u8]) -> bool {
     let Ok(batch) = read_requests("multipart/mixed; boundary=batch_7", bytes) else { return false };
     let parts = match batch {
@@ -26,7 +26,7 @@ pub(super) fn batch(bytes: &[u8]) -> bool {
     true
 }
 
-/// A shared access signature. One that is read is written and read as the same; one that is verified is a sample.
+/// Reads a shared access signature. An accepted one is written and read back unchanged; only the samples may be verified successfully.
 pub(super) fn sas(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<SasToken>() else { return false };
@@ -38,7 +38,7 @@ pub(super) fn sas(bytes: &[u8]) -> bool {
     true
 }
 
-/// The bodies of policies, of properties, of messages and of errors. What is read is written and read as the same.
+/// Reads the bodies of policies, properties, messages and errors. Accepted input is written and read back unchanged.
 pub(super) fn xml(bytes: &[u8]) -> bool {
     drop(ErrorBody::read(bytes));
     let Ok(text) = std::str::from_utf8(bytes) else { return false };

@@ -1,7 +1,7 @@
-//! A search for an order of all effects that explains every answer: Wing and Gong's, with a memory of what was tried.
+//! A search for an order of all effects that explains every result: the algorithm of Wing and Gong, with a memory of the states that were tried.
 //!
-//! Objects are searched apart, because an order of each is an order of all (linearizability is local): the rows together, since units
-//! write several of them, and each counter.
+//! Objects are searched separately, because an order for each is an order for all (linearizability is local). All rows form one object, since units
+//! write several of them, and each counter is another.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -10,10 +10,10 @@ use table_core::ErrorCode;
 
 use crate::histories::history::{Call, Change, Content, History, Outcome, Record, Write};
 
-/// Whether all answers of a history can be true.
+/// Checks whether all results of a history can be true.
 ///
 /// # Errors
-/// Which object has no order, and the calls on it.
+/// The object for which no order exists, and the calls on it.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
@@ -30,9 +30,9 @@ pub fn check(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// How many counters there are.
+/// The number of counters.
 pub(super) const COUNTERS: usize = 2;
-/// How many rows there are.
+/// The number of rows.
 pub(super) const ROWS: usize = 2;
 
 fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> String {
@@ -41,23 +41,23 @@ fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> Str
     format!("no order of effects explains the answers about {what}:\n{}", lines.join("\n"))
 }
 
-/// An effect, and when it can have happened.
+/// An effect, and the time when it can have happened.
 #[derive(Clone, Debug)]
 struct Effect<A> {
     began: usize,
-    /// When it must have happened; never, if it is `None`.
+    /// The time by which it must have happened; `None` if it need not happen.
     by: Option<usize>,
     action: A,
 }
 
-/// What effects are applied to.
+/// The state to which effects are applied.
 trait Model: Clone + Eq + Hash {
     type Action;
-    /// The state after an effect; `None` if it cannot happen in this one.
+    /// Returns the state after an effect; `None` if the effect cannot happen in this state.
     fn apply(&self, action: &Self::Action) -> Option<Self>;
 }
 
-/// Whether there is an order that respects real time, with every effect that must have happened.
+/// Returns `true` if an order exists that respects real time and contains every effect that must have happened.
 fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     let words = effects.len().div_ceil(64);
     let mut tried = HashSet::new();
@@ -82,7 +82,7 @@ fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     false
 }
 
-/// The version of a row: one that a client received, or the effect that created it.
+/// The version of a row: one that a client received, or one created by an effect.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Version {
     Reported(String),
@@ -94,13 +94,13 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// It was applied; its results have these versions, if an answer named them.
+    /// The write was applied. The results have these versions, if a response contained them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
-    /// It was refused.
+    /// The write was refused.
     Refused(Vec<Write>, ErrorCode),
 }
 
-/// The effects of a history on its rows.
+/// Returns the effects of a history on its rows.
 fn rows(history: &History) -> Vec<Effect<Action>> {
     let mut effects = Vec::new();
     for (number, record) in history.records.iter().enumerate() {
@@ -136,7 +136,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
     effects
 }
 
-/// Whether a refusal is about what is stored.
+/// Returns `true` if a refusal depends on the stored data.
 const fn says_why(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -145,7 +145,7 @@ const fn says_why(code: ErrorCode) -> bool {
 }
 
 impl Rows {
-    /// Why a write is refused, if it is.
+    /// Returns the reason why a write is refused, if it is.
     fn refuses(&self, write: &Write) -> Option<ErrorCode> {
         let found = self.0[write.row].as_ref();
         match (&write.change, found) {
@@ -231,7 +231,7 @@ struct Sum {
     received: Option<i64>,
 }
 
-/// The effect of a call on a counter.
+/// Returns the effect of a call on a counter.
 fn sum(record: &Record) -> Option<Effect<Sum>> {
     let Record { began, ended, .. } = *record;
     let by = match record.call {

@@ -1,10 +1,10 @@
-//! Requests and answers of the clients, in the order of real time.
+//! Requests and results of the clients, in the order of real time.
 
 use std::fmt;
 
 use table_core::ErrorCode;
 
-/// What an entity holds: two numbers, either of which may be missing.
+/// The content of an entity: two numbers, either of which may be missing.
 pub type Content = [Option<i32>; 2];
 
 /// One write of a row.
@@ -12,76 +12,76 @@ pub type Content = [Option<i32>; 2];
 pub enum Change {
     /// Insert.
     Insert(Content),
-    /// Replace, under an `ETag` or any.
+    /// Replace, with an `ETag` or any version.
     Replace(Content, Option<String>),
-    /// Merge, under an `ETag` or any.
+    /// Merge, with an `ETag` or any version.
     Merge(Content, Option<String>),
     /// Insert or replace.
     InsertOrReplace(Content),
     /// Insert or merge.
     InsertOrMerge(Content),
-    /// Delete, under an `ETag` or any.
+    /// Delete, with an `ETag` or any version.
     Delete(Option<String>),
 }
 
-/// A change of the row of this number.
+/// A change of the row with a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// Which row.
+    /// The number of the row.
     pub row: usize,
-    /// What becomes of it.
+    /// The change of the row.
     pub change: Change,
 }
 
-/// What was asked for.
+/// A call of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// A row.
+    /// Read a row.
     Get(usize),
-    /// Writes of rows, all or none: a unit where there are several.
+    /// Write rows, all or none; several rows are written as a unit.
     Write(Vec<Write>),
-    /// An increment of the counter of this number.
+    /// Increment a counter.
     Add(usize, i64),
-    /// A counter.
+    /// Read a counter.
     Count(usize),
 }
 
-/// The answer to the caller.
+/// The result for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A row, with its `ETag`.
     Found(Option<(Content, String)>),
-    /// The versions that writes gave; `None` where there is none, or none was recorder.
+    /// The versions that writes gave; `None` if there is none, or none was recorded.
     Written(Vec<Option<String>>),
     /// A counter.
     Counted(i64),
-    /// Refused: it has no effect.
+    /// The call was refused and has no effect.
     Refused(ErrorCode),
-    /// It may have happened.
+    /// The call may have taken effect.
     Ambiguous,
 }
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Who asked.
+    /// The client.
     pub client: usize,
-    /// What for.
+    /// The call.
     pub call: Call,
-    /// When, as the number of an event.
+    /// The event at which the call began.
     pub began: usize,
     /// The event at which the outcome was received.
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,
-    /// How often a write of the call arrived at the account.
+    /// The number of times that a write of the call arrived at the account.
     pub arrivals: usize,
 }
 
 /// All calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// In the order in which they began.
+    /// The records in the order in which the calls began.
     pub records: Vec<Record>,
 }
 
@@ -92,7 +92,7 @@ fn version(f: &mut fmt::Formatter<'_>, condition: Option<&String>) -> fmt::Resul
     }
 }
 
-/// The digits of an `ETag` that differ.
+/// Returns the digits of an `ETag` that differ.
 fn short(etag: &str) -> &str {
     etag.split_once('T').map_or(etag, |(_, time)| time.trim_end_matches(['\'', '"', 'Z']))
 }

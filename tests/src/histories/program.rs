@@ -23,7 +23,7 @@ use crate::histories::wire::LossyWire;
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// Both counters: one is a series of one slot, the other is updated by a closure.
+/// The two kinds of counters: one is a series with one slot, and the other is updated by a closure.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Objects")]
 #[partition_key(partition)]
@@ -72,12 +72,12 @@ impl Recorder {
     }
 }
 
-/// The network of one client, which knows the step that requests belong to.
+/// The network of one client, which knows the step to which requests belong.
 pub trait Steps: Send + Sync + 'static {
-    /// Assigns the requests from now on to a step.
+    /// Assigns all further requests to a step.
     fn begin(&self, step: usize);
 
-    /// Returns how often a write of a step that may be applied again for each delivery arrived at the account.
+    /// Returns the number of arrivals at the account of a write in a step, if it may be applied once per delivery.
     fn arrivals(&self, step: usize) -> usize;
 }
 
@@ -101,9 +101,9 @@ pub struct Actor<S, W> {
     seed: u64,
     /// The last version of each row that it received.
     known: [Option<String>; ROWS],
-    /// Whether it gives some calls up.
+    /// `true` if the client abandons some calls.
     impatient: bool,
-    /// The records made, with the step that each was.
+    /// The records made, each with its step.
     steps: Vec<(usize, Record)>,
 }
 
@@ -154,7 +154,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         self
     }
 
-    /// Hands the records over. No request may be under way.
+    /// Passes on the records. No request may be in progress.
     pub fn tell(self) {
         for (step, record) in self.steps {
             self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
@@ -268,7 +268,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
 /// Inserts the second counter.
 ///
 /// # Errors
-/// Errors of the store.
+/// Any error of the store.
 pub async fn prepare<S: TableStore + Clone>(tables: &S) -> Result<ETag> {
     tables
         .table::<Tally>()

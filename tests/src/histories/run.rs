@@ -1,4 +1,4 @@
-//! One history of a seed: run, recorded, checked.
+//! Runs the history of a seed, records it and checks it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::histories::program::{Actor, Recorder, prepare};
 use crate::histories::service::Account;
 use crate::histories::wire::{Act, LossyWire, Script};
 
-/// What a history was made of.
+/// The composition of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Calls.
+    /// The number of calls.
     pub calls: usize,
-    /// Of them, those that ended well.
+    /// The number of calls that succeeded.
     pub done: usize,
-    /// Those that were refused.
+    /// The number of calls that were refused.
     pub refused: usize,
-    /// Those that are ambiguous.
+    /// The number of calls that are ambiguous.
     pub ambiguous: usize,
-    /// Writes that arrived more often than once.
+    /// The number of writes that arrived more than once.
     pub repeated: usize,
 }
 
@@ -48,7 +48,7 @@ impl Tally {
         tally
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -61,14 +61,14 @@ impl Tally {
     }
 }
 
-/// A history whose answers cannot be true.
+/// A history whose results cannot be true.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Runs it again.
+    /// The seed, which reproduces the history.
     pub seed: u64,
-    /// Which object, and the calls on it.
+    /// The object, and the calls on it.
     pub report: String,
-    /// What each client sent.
+    /// The requests that each client sent.
     pub sent: Vec<Vec<String>>,
 }
 
@@ -83,10 +83,10 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history of a seed, with a fault put back or none.
+/// Runs the history of a seed, optionally with a reintroduced fault.
 ///
 /// # Errors
-/// The history, if its answers cannot be true.
+/// The history, if its results cannot be true.
 ///
 /// # Panics
 /// If no runtime can be built.
@@ -155,10 +155,10 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     }
 }
 
-/// The latest that a request arrives.
+/// The maximum delay of a request.
 const LATEST: Duration = Duration::from_secs(3);
 
-/// Three quarters of all requests are served.
+/// Serves three quarters of all requests.
 fn by_chance(account: Account, seed: u64) -> Script {
     let mut random = StdRng::seed_from_u64(seed);
     Box::new(move |_: &WireRequest| {

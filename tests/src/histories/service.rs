@@ -1,4 +1,4 @@
-//! A fake account: one map of entities, exact semantics of writes, conditions and change sets, and every state it was ever in.
+//! A fake account: a map of entities with exact semantics of writes, conditions and change sets, and with all its past states.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 /// 2026-11-20T08:00:00Z.
 const START: u64 = 639_307_584_000_000_000;
-/// Of a part and of an answer.
+/// The media type of a part and of a response.
 const JSON: &str = "application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
 
 type Rows = BTreeMap<String, Entity>;
@@ -21,35 +21,35 @@ type Rows = BTreeMap<String, Entity>;
 #[derive(Clone, Debug)]
 struct Entity {
     properties: Map<String, Value>,
-    /// Timestamp, and so the `ETag`.
+    /// The Timestamp, which determines the `ETag`.
     ticks: u64,
 }
 
-/// An account with tables that are always there. Clones share it.
+/// An account whose tables always exist. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Account(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
     rows: Rows,
-    /// When each state came to be.
+    /// The past states, each with the time at which it was created.
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// How far the service's clock has jumped.
+    /// The time by which the service's clock has jumped ahead.
     ahead: u64,
 }
 
-/// One operation, alone or of a change set.
+/// One operation, either alone or in a change set.
 struct Request<'a> {
     method: &'a str,
-    /// Without the query.
+    /// The path without the query.
     path: &'a str,
     if_match: Option<&'a str>,
     body: &'a [u8],
 }
 
-/// A status with a code.
+/// A status and a code.
 type Refusal = (u16, &'static str);
 
 impl Default for Account {
@@ -71,7 +71,7 @@ impl Account {
         self.state().ahead += u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     }
 
-    /// Applies what was sent and answers it.
+    /// Applies a request and returns the response.
     #[must_use]
     pub fn answer(&self, request: &WireRequest) -> WireAnswer {
         let mut state = self.state();
@@ -97,7 +97,7 @@ impl Account {
         }
     }
 
-    /// The answer of a secondary that is behind by this time.
+    /// Returns the response of a secondary that lags behind by this time.
     #[must_use]
     pub fn answer_of_secondary(&self, request: &WireRequest, behind: Duration) -> WireAnswer {
         let state = self.state();
@@ -195,7 +195,7 @@ impl State {
     }
 }
 
-/// The path of a URL or a target, decoded, without the query.
+/// Returns the decoded path of a URL or a target, without the query.
 fn path_of(url: &str) -> String {
     let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let path = path.split('?').next().unwrap_or_default();
@@ -234,7 +234,7 @@ fn written(etag: Option<String>) -> WireAnswer {
     }
 }
 
-/// A refusal in the service's words.
+/// Returns a refusal in the form of the service.
 pub(super) fn refused(refusal: Refusal, index: Option<usize>) -> WireAnswer {
     WireAnswer {
         status: refusal.0,

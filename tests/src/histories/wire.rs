@@ -1,4 +1,4 @@
-//! A wire that loses requests and answers, by a script or by chance.
+//! A connection that loses requests and responses, by a script or at random.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,55 +10,55 @@ use tokio::time::sleep;
 
 use crate::histories::service::{Account, refused};
 
-/// What becomes of one request.
+/// The fate of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// It is answered.
+    /// The request is answered.
     Serve,
-    /// There is no connection.
+    /// No connection can be opened.
     NoConnection,
     /// The connection breaks, and the request never arrives.
     DropBefore,
-    /// It is applied, and the connection breaks.
+    /// The request is applied, and the connection breaks.
     DropAfter,
-    /// The connection breaks, and the request arrives this much later.
+    /// The connection breaks, and the request arrives later by this time.
     Late(Duration),
-    /// It is answered this much later.
+    /// The request is answered later by this time.
     Slow(Duration),
-    /// It never arrives, and the connection stays open.
+    /// The request never arrives, and the connection stays open.
     SilenceBefore,
-    /// It is applied, and nothing comes back.
+    /// The request is applied, but no response arrives.
     SilenceAfter,
-    /// It is applied twice, one time right after the other; the first is answered.
+    /// The request is applied twice in a row, and the first one is answered.
     Double,
-    /// It is throttled.
+    /// The request is throttled.
     Busy,
-    /// A status and a page of a gateway's, which did not pass it on.
+    /// A gateway responds with a status and a page, without forwarding the request.
     GatewayBefore(u16),
-    /// A status and a page of a gateway's, which did.
+    /// A gateway responds with a status and a page, after forwarding the request.
     GatewayAfter(u16),
-    /// It is applied, and the body of the answer ends early.
+    /// The request is applied, and the body of the response is truncated.
     CutBody,
 }
 
-/// Decides about each request.
+/// Decides the fate of each request.
 pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
 
-/// The wire of one client.
+/// The connection of one client.
 pub struct LossyWire {
     account: Account,
     script: Mutex<Script>,
-    /// How far the secondary is behind.
+    /// The time by which the secondary lags behind.
     behind: Duration,
-    /// The step of the program that requests belong to.
+    /// The step of the program to which requests belong.
     step: AtomicUsize,
-    /// How often a write of each step arrived.
+    /// The number of arrivals of a write for each step.
     arrivals: Arc<Mutex<Vec<usize>>>,
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl LossyWire {
-    /// A wire to an account.
+    /// Creates a connection to an account.
     #[must_use]
     pub fn new(account: Account, behind: Duration, script: Script) -> Self {
         let script = Mutex::new(script);
@@ -72,18 +72,18 @@ impl LossyWire {
         }
     }
 
-    /// Requests belong to this step from now on.
+    /// Assigns all further requests to this step.
     pub fn begin(&self, step: usize) {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// How often a write of a step arrived.
+    /// Returns the number of arrivals of a write in a step.
     #[must_use]
     pub fn arrivals(&self, step: usize) -> usize {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)
     }
 
-    /// What was sent, and what became of it.
+    /// Returns the requests sent, each with its fate.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -105,7 +105,7 @@ impl fmt::Debug for LossyWire {
     }
 }
 
-/// One request, and what it takes to apply it.
+/// One request, with the data needed to apply it.
 struct Arriving {
     account: Account,
     request: WireRequest,

@@ -1,4 +1,4 @@
-//! Conditions by the letter of the rules (FIL-10 to FIL-18), on decoded values.
+//! Conditions exactly as stated by the rules (FIL-10 to FIL-18), on decoded values.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use table_core::{Value, ticks};
 
 use super::{Entity, utf16};
 
-/// Whether the entity satisfies the filter, whose terms come in postfix order.
+/// Returns `true` if the entity satisfies the filter, whose terms are in postfix order.
 pub(super) fn holds(filter: &Filter, entity: &Entity) -> bool {
     let mut results: Vec<bool> = Vec::new();
     for term in filter.terms() {
@@ -35,13 +35,13 @@ fn value(entity: &Entity, name: &str) -> Option<Value> {
     }
 }
 
-/// How two values stand to each other.
+/// The relation of two values.
 enum Order {
     /// Their types do not match (FIL-16).
     Mismatch,
-    /// One of them is NaN (FIL-17).
+    /// One of the values is NaN (FIL-17).
     Unordered,
-    /// As in their type (FIL-14).
+    /// Ordered as defined by their type (FIL-14).
     As(Ordering),
 }
 

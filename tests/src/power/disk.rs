@@ -1,4 +1,4 @@
-//! A disk in memory that forgets: it knows, of every file and of every entry of a folder, what has been synced and what has not.
+//! A disk in memory that tracks which parts of every file and folder have been synced.
 
 mod entries;
 mod file;
@@ -19,61 +19,61 @@ pub(super) use file::{Change, FileState};
 
 use crate::power::image;
 
-/// What the disk does wrong, and when.
+/// A fault of the disk, and when it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The power fails at the n-th sync from now, counted from 1, before it has done anything: every later call fails.
+    /// The power fails at the n-th sync from now, counted from 1, before the sync has any effect. Every later call fails.
     PowerAtSync(u64),
-    /// The power fails at the n-th call from now that changes something or syncs, counted from 1, before it has done anything.
+    /// The power fails at the n-th call from now that changes something or syncs, counted from 1, before the call has any effect.
     PowerAtCall(u64),
-    /// The n-th sync from now, counted from 1, fails; what it was to make durable is lost. The disk goes on.
+    /// The n-th sync from now, counted from 1, fails, and the data that it should have made durable is lost. The disk continues to work.
     SyncFails(u64),
-    /// The n-th call from now that changes something or syncs, counted from 1, fails; a write is done in part. The disk goes on.
+    /// The n-th call from now that changes something or syncs, counted from 1, fails; a write is partially done. The disk continues to work.
     CallFails(u64),
-    /// The n-th call from now that changes something or syncs, counted from 1, finds no room; a write is done in part. The disk goes on.
+    /// The n-th call from now that changes something or syncs, counted from 1, finds no space; a write is partially done. The disk continues to work.
     CallFull(u64),
-    /// Files can grow by so many bytes, then the disk is full.
+    /// Files can grow by this number of bytes before the disk is full.
     FullAfter(u64),
-    /// After so many opens, so many more find no free descriptor.
+    /// After the first number of opens, the second number of opens find no free descriptor.
     NoDescriptors(u64, u64),
 }
 
-/// A call of the engine's to the disk.
+/// A call of the engine to the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
     /// Creates a folder.
     CreateDir,
     /// Lists a folder.
     List,
-    /// Creates a file, empty.
+    /// Creates an empty file.
     Create(PathBuf),
-    /// Opens a file that is there.
+    /// Opens an existing file.
     Open(PathBuf),
-    /// Gives a file another name.
+    /// Renames a file.
     Rename(PathBuf),
     /// Removes a file.
     Remove(PathBuf),
     /// Syncs the entries of a folder.
     SyncDir,
-    /// Reads a file, by its number, from an offset on.
+    /// Reads a file, given by its number, from an offset.
     Read(usize, u64),
-    /// Writes so many bytes to a file from an offset on.
+    /// Writes a number of bytes to a file at an offset.
     Write(usize, u64, usize),
-    /// Cuts or extends a file.
+    /// Truncates or extends a file.
     SetLength(usize, u64),
     /// Syncs a file.
     Sync(usize),
 }
 
 impl Call {
-    /// Whether it changes something or makes something durable.
+    /// Returns `true` if the call changes something or makes something durable.
     #[must_use]
     pub fn changes(&self) -> bool {
         !matches!(self, Self::List | Self::Open(_) | Self::Read(..))
     }
 }
 
-/// A callback before every call before it is done.
+/// A callback that is invoked before every call.
 #[derive(Clone)]
 struct Watcher(Arc<dyn Fn(&Call) + Send + Sync>);
 
@@ -83,7 +83,7 @@ impl fmt::Debug for Watcher {
     }
 }
 
-/// A disk in memory. Clones are the same disk.
+/// A disk in memory. Clones share the disk.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
@@ -93,14 +93,14 @@ pub struct SimulatedDisk {
 /// Everything on the disk.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Every file that was ever created, by number.
+    /// All files that were ever created, by number.
     pub(super) files: Vec<FileState>,
     pub(super) entries: Entries,
     fault: Option<Fault>,
     failed: bool,
     lost: bool,
     syncs: u64,
-    /// Calls that changed something or synced.
+    /// The number of calls that changed something or synced.
     changes: u64,
     /// Files that are locked.
     locked: Vec<usize>,
@@ -145,19 +145,19 @@ impl Fate {
 }
 
 impl SimulatedDisk {
-    /// An empty disk that works.
+    /// Creates an empty disk without faults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same disk, which tells of every call before it does it.
+    /// Returns the same disk with a callback that is invoked before every call.
     #[must_use]
     pub fn watched(&self, watcher: impl Fn(&Call) + Send + Sync + 'static) -> Self {
         Self { state: Arc::clone(&self.state), watcher: Some(Watcher(Arc::new(watcher))) }
     }
 
-    /// An empty disk with a folder that is the root of a volume.
+    /// Creates an empty disk with a folder that is the root of a volume.
     #[must_use]
     pub fn with_volume(folder: &Path) -> Self {
         let disk = Self::new();
@@ -171,7 +171,7 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells of a call, counts it, and says what becomes of it.
+    /// Reports a call to the watcher, counts it, and returns its fate.
     fn call(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         if let Some(Watcher(watch)) = &self.watcher {
             watch(call);
@@ -179,14 +179,14 @@ impl SimulatedDisk {
         self.call_quietly(call)
     }
 
-    /// Counts a call, and says what becomes of it.
+    /// Counts a call and returns its fate.
     fn call_quietly(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         let mut state = self.state();
         let fate = state.count(call)?;
         Ok((state, fate))
     }
 
-    /// Arms a fault, or disarms.
+    /// Sets a fault, or removes it.
     pub fn set_fault(&self, fault: Option<Fault>) {
         let mut state = self.state();
         state.fault = fault;
@@ -195,13 +195,13 @@ impl SimulatedDisk {
         }
     }
 
-    /// Whether the fault that was armed last has shown itself.
+    /// Returns `true` if the last fault that was set has occurred.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.state().failed
     }
 
-    /// How many syncs have been asked for.
+    /// Returns the number of syncs requested.
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.state().syncs
@@ -213,19 +213,19 @@ impl SimulatedDisk {
         self.state().changes
     }
 
-    /// The power fails now.
+    /// Makes the power fail now.
     pub fn cut_power(&self) {
         self.state().lost = true;
     }
 
-    /// Whether the power has failed.
+    /// Returns `true` if the power has failed.
     #[must_use]
     pub fn has_lost_power(&self) -> bool {
         self.state().lost
     }
 
-    /// A disk as it may be found when the power is back: of what was not synced, each sector holds any of the versions it
-    /// went through, or a torn one, and each entry of a folder is the old one or the new one.
+    /// Returns a disk as it may be found after the power loss: each unsynced sector contains any of its versions or a torn one, and each entry of a
+    /// folder is the old one or the new one.
     #[must_use]
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -233,14 +233,14 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// A disk as it is found when the process has ended and the system has not: all that was done is there.
+    /// Returns a disk as it is found after the process has ended but the system has not: all changes are present.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State::as_seen(&self.state());
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// All files with their lengths, in order of their paths.
+    /// Returns all files with their lengths, ordered by path.
     #[must_use]
     pub fn files(&self) -> Vec<(PathBuf, usize)> {
         let state = self.state();
@@ -249,7 +249,7 @@ impl SimulatedDisk {
         state.entries.files().filter_map(file).collect()
     }
 
-    /// Changes the bytes of a file behind the back of every program, durably.
+    /// Changes the bytes of a file durably, without the knowledge of any program.
     pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
         let mut state = self.state();
         if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
@@ -266,14 +266,14 @@ impl SimulatedDisk {
         }
     }
 
-    /// Takes a file away behind the back of every program, durably.
+    /// Removes a file durably, without the knowledge of any program.
     pub fn take_away(&self, path: &Path) {
         self.state().entries.take_away(path);
     }
 }
 
 impl State {
-    /// A state in which everything present is durable.
+    /// Returns a state in which everything present is durable.
     pub(super) fn settled(files: Vec<(Vec<u8>, Option<usize>)>, entries: Entries) -> Self {
         let files = files
             .into_iter()
@@ -287,7 +287,7 @@ impl State {
         Self { files, entries, ..Self::default() }
     }
 
-    /// What programs see of another state; what was not durable there is not yet durable here.
+    /// Returns a state with the data that programs see in another state; data that was not durable there is not durable here.
     fn as_seen(other: &Self) -> Self {
         Self { files: other.files.clone(), entries: other.entries.clone(), ..Self::default() }
     }
@@ -332,7 +332,7 @@ impl State {
         self.files.get_mut(number).ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// How many of so many bytes there is room for.
+    /// Returns how many of the given bytes fit on the disk.
     fn take_room(&mut self, bytes: usize) -> usize {
         let Some(Fault::FullAfter(left)) = &mut self.fault else { return bytes };
         let taken = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));

@@ -1,7 +1,7 @@
-//! What may be on the disk when the power is back.
+//! The possible content of the disk after a power loss.
 //!
-//! A sector that was written n times since its last sync holds any of its n + 1 versions, independently of every other
-//! sector: that is dropping, tearing between sectors, and reordering at once. One sector in eight that changed is torn inside.
+//! A sector that was written n times since its last sync holds any of its n + 1 versions, independently of every other sector: this covers dropping,
+//! tearing between sectors, and reordering. One in eight changed sectors is torn internally.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::power::disk::{Change, FileState, State, Survive};
 
 const SECTOR: usize = 512;
 
-/// How much of what was not synced survives.
+/// The amount of unsynced data that survives.
 #[derive(Clone, Copy)]
 enum Mood {
     Nothing,

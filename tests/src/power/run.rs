@@ -1,4 +1,4 @@
-//! One run of writers on a simulated disk until the power fails, and what is found afterwards.
+//! One run of writers on a simulated disk until the power fails, and the state found afterwards.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ use table_core::embedded::{Engine, EngineOptions};
 use crate::crash::{Evidence, Writer, check};
 use crate::power::SimulatedDisk;
 
-/// An engine on this disk, whose checkpoints and rotations come every few transactions.
+/// Opens an engine on this disk, with frequent checkpoints and rotations.
 ///
 /// # Errors
-/// Those of opening.
+/// Any error of opening.
 pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
     EngineOptions::new()
         .disk(Arc::new(disk.clone()))
@@ -20,9 +20,9 @@ pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
         .open("/simulated")
 }
 
-/// Writes with so many concurrent writers, `steps` transactions each, until all are done or the disk fails.
+/// Writes with the given number of concurrent writers, `steps` transactions each, until all are done or the disk fails.
 ///
-/// Returns what was acknowledged, and the first error if there was one.
+/// Returns the acknowledgements, and the first error, if any.
 #[must_use]
 pub fn write(
     disk: &SimulatedDisk,
@@ -50,7 +50,7 @@ pub fn write(
     (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
 }
 
-/// What is wrong with a disk after the power is back, given what had been acknowledged before.
+/// Returns the defects of a disk after a power loss, given what had been acknowledged before.
 #[must_use]
 pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
     match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {

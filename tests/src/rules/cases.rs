@@ -1,4 +1,4 @@
-//! The tests of the workspace, read from their source, each with the rules that it cites.
+//! The tests of the workspace, found in their source, each with the rules that it cites.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Rule;
 use super::words::named_in;
 
-/// Where a test cites a rule: the most telling place first.
+/// The place where a test cites a rule, the most significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// In its name.
@@ -22,21 +22,21 @@ pub enum Place {
 /// A test.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the function, or the file of a compile error: `ui/key/float`.
+    /// The name of the function, or the file of a compile error, such as `ui/key/float`.
     pub name: String,
-    /// The file, from the folder that was searched.
+    /// The file, relative to the folder that was searched.
     pub file: PathBuf,
     /// The rules that it cites.
     pub rules: BTreeMap<Rule, Place>,
 }
 
-/// The tests below a folder that cite rules, in the order of their files.
+/// Returns the tests below a folder that cite rules, in the order of their files.
 ///
-/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, cases of the compiler's messages, and the
-/// deviations that the scenarios are held to on Azurite. What a file says outside of them cites nothing.
+/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, cases of compiler messages, and the expected deviations of
+/// scenarios on Azurite. Other parts of a file cite nothing.
 ///
 /// # Errors
-/// Where a file cannot be read.
+/// If a file cannot be read.
 pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -95,7 +95,7 @@ fn case_of(file: &Path, name: &str, comment: &str, body: &str) -> Case {
     Case { name: name.to_owned(), file: file.to_owned(), rules }
 }
 
-/// The functions that are tests. The source is as rustfmt leaves it: a body ends where a brace stands below its function.
+/// Returns the functions that are tests. The source must be formatted by rustfmt: a body ends at a brace with the indentation of its function.
 fn functions(file: &Path, text: &str) -> Vec<Case> {
     let is_suite = file.starts_with("tests/src/suite") && !file.ends_with("scene.rs");
     let mut cases = Vec::new();
@@ -127,7 +127,7 @@ fn until<'a>(lines: &mut std::str::Lines<'a>, end: &str) -> Vec<&'a str> {
     lines.take_while(|line| *line != end).collect()
 }
 
-/// The name of the function that a line begins.
+/// Returns the name of the function that begins on a line.
 fn function(code: &str) -> Option<&str> {
     let words = ["pub ", "async ", "const "];
     let code = words.iter().fold(code, |code, word| code.strip_prefix(word).unwrap_or(code));
@@ -136,7 +136,7 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// The scenarios that must fail on Azurite: the list is held to it, and so shows what Azurite does otherwise.
+/// Returns the scenarios that must fail on Azurite. They are verified, and so show how Azurite differs.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {

@@ -1,24 +1,24 @@
-//! Every rule that there is: the families of the specifications, with their numbers.
+//! All rules: the families of the specifications, with their numbers.
 
 use std::fmt;
 
-/// A family of rules: its name, what it is about, and its numbers as ranges of first and last.
+/// A family of rules: its name, its subject, and its numbers as ranges of first and last.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// As in `PAT-IX`.
+    /// The name, as in `PAT-IX`.
     pub name: &'static str,
-    /// What the rules are about.
+    /// The subject of the rules.
     pub about: &'static str,
-    /// First and last number of each run.
+    /// The first and last number of each range.
     pub numbers: &'static [(u32, u32)],
 }
 
-/// A rule: `KEY-3`.
+/// A rule, such as `KEY-3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule {
     /// The name of its family.
     pub family: &'static str,
-    /// Its number there.
+    /// The number of the rule in its family.
     pub number: u32,
 }
 
@@ -33,7 +33,7 @@ impl Family {
         Self { name, about, numbers }
     }
 
-    /// Its rules in order.
+    /// Returns the rules of the family in order.
     pub fn rules(&self) -> impl Iterator<Item = Rule> {
         let family = self.name;
         self.numbers
@@ -42,7 +42,7 @@ impl Family {
     }
 }
 
-/// Every rule of every family.
+/// Returns all rules of all families.
 pub fn rules() -> impl Iterator<Item = Rule> {
     FAMILIES.iter().flat_map(Family::rules)
 }

@@ -1,4 +1,4 @@
-//! The pages of `docs/rules`: each rule's text with the tests that show it beneath.
+//! The pages of `docs/rules`: the text of each rule, followed by the tests that show it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,32 +7,32 @@ use std::{fs, io};
 use super::words::rule;
 use super::{Case, Place, Rule, reason};
 
-/// Tests of one rule that a page names: those that say it in the most telling place.
+/// The maximum number of tests that a page names for one rule, those with the most significant citation first.
 const NAMED: usize = 3;
 
-/// The variable of the environment under which a test writes the pages instead of comparing them.
+/// The environment variable with which a test writes the pages instead of comparing them.
 pub const UPDATE: &str = "TABLES_UPDATE";
 
-/// What a line of tests begins with, below a rule that is an item of a list.
+/// The beginning of a line of tests below a rule that is an item of a list.
 const TESTS: &str = "  Tests: ";
 
-/// The heading of the tests of rules that are rows of a table or headings, at the end of a page.
+/// The heading of the tests at the end of a page, for rules that are rows of a table or headings.
 const AT_THE_END: &str = "## Tests";
 
-/// One page: where it is, what it holds now, what it is to hold, and the rules whose text it has.
+/// One page: its path, its stored text, its expected text, and the rules that it contains.
 #[derive(Debug)]
 pub struct Page {
-    /// Its path from the workspace.
+    /// The path relative to the workspace.
     pub path: PathBuf,
     /// The stored text.
     pub stored: String,
-    /// The text with the tests of today.
+    /// The text with the current tests.
     pub written: String,
-    /// The rules whose text is on it, in order.
+    /// The rules whose text is on the page, in order.
     pub rules: Vec<Rule>,
 }
 
-/// All pages of rules: those in `docs/rules`, and that of schema evolution.
+/// Returns all pages of rules: those in `docs/rules`, and the page on schema evolution.
 ///
 /// # Errors
 /// If a page cannot be read.
@@ -86,13 +86,13 @@ fn page(workspace: &Path, path: PathBuf, tests: &Tests<'_>) -> io::Result<Page> 
     Ok(Page { path, stored, written, rules })
 }
 
-/// Adds a line below the last one that is not blank.
+/// Adds a line after the last line that is not blank.
 fn insert(lines: &mut Vec<String>, line: String) {
     let last = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     lines.insert(last, line);
 }
 
-/// The rule whose text begins on a line, and whether it is an item of a list: `- **KEY-3** …`, `**EX-1 …**`, `| EVO-1 | …`.
+/// Returns the rule whose text begins on a line, and `true` if it is an item of a list: `- **KEY-3** …`, `**EX-1 …**`, `| EVO-1 | …`.
 fn anchor(line: &str) -> Option<(Rule, bool)> {
     let named = |text: &str| rule(text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next()?);
     if let Some(text) = line.strip_prefix("- **") {
@@ -102,7 +102,7 @@ fn anchor(line: &str) -> Option<(Rule, bool)> {
     named(text).map(|rule| (rule, false))
 }
 
-/// The tests of each rule, the most telling first.
+/// The tests of each rule, the most significant first.
 struct Tests<'a>(BTreeMap<Rule, Vec<(Place, &'a Case)>>);
 
 impl<'a> Tests<'a> {
@@ -123,7 +123,7 @@ impl<'a> Tests<'a> {
         format!("{TESTS}{}", self.links(rule, depth))
     }
 
-    /// Links to the tests of a rule from a page so many folders deep, or why there is none.
+    /// Returns links to the tests of a rule from a page at the given depth of folders, or the reason why there is none.
     fn links(&self, rule: Rule, depth: usize) -> String {
         let Some(cases) = self.0.get(&rule) else {
             return format!("*{}*", reason(rule).unwrap_or("open: no test yet"));

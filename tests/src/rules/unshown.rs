@@ -9,11 +9,11 @@ pub struct Unshown {
     pub family: &'static str,
     /// Their numbers.
     pub numbers: &'static [u32],
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// Why no test shows a rule, if it is one of these.
+/// Returns the reason why no test shows a rule, if it is one of these.
 #[must_use]
 pub fn reason(rule: Rule) -> Option<&'static str> {
     UNSHOWN
@@ -29,7 +29,7 @@ const NOSQL: &str = "a rule of Cosmos DB accounts, which no test here uses";
 const CLIENT: &str = "a property of the vendor's client, whose exact version is pinned";
 const ADVICE: &str = "advice on choosing levels; the types enforce HPK-2, HPK-9 and HPK-42";
 
-/// All of them.
+/// All rules that no test can show.
 pub const UNSHOWN: &[Unshown] = &[
     Unshown {
         family: "BLB",

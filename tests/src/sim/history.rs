@@ -1,4 +1,4 @@
-//! One history: lives of an engine on one disk, one behind the other, and what is wrong with them.
+//! One history: successive lives of an engine on one disk, and the defects found.
 
 mod asks;
 mod backups;
@@ -33,19 +33,19 @@ pub use log::Seen;
 const FOLDER: &str = "/data/tables";
 /// A second, in ticks.
 const SECOND: u64 = 10_000_000;
-/// When histories begin.
+/// The time at which histories begin.
 const BEGINNING: u64 = 638_000_000_000_000_000;
 
-/// What may be answered beside what is right.
+/// The reasons for which a result may differ from the correct one.
 #[derive(Debug, Default)]
 struct Excuses {
     /// A thread of the engine was made to fail.
     thread_failed: Arc<AtomicBool>,
     /// Bytes on the disk were changed.
     damaged: bool,
-    /// The clock says that time is over.
+    /// The clock has reached the maximum time.
     time_over: bool,
-    /// The end was asked for.
+    /// The engine is being closed.
     closing: bool,
 }
 
@@ -54,11 +54,11 @@ pub(super) struct History {
     schedule: Arc<Schedule>,
     disk: SimulatedDisk,
     model: Model,
-    /// The version that each operation gave its row.
+    /// The version that each operation gave to its row.
     etags: BTreeMap<Number, ETag>,
-    /// Which operation gave a row of a table this version.
+    /// The operation that gave a row of a table this version.
     versions: BTreeMap<(u8, Place, u64), Number>,
-    /// The leases that operations on the queue gave.
+    /// The leases that operations on the queue returned.
     leases: BTreeMap<Number, Lease>,
     clock: Arc<AtomicU64>,
     next: Number,
@@ -70,8 +70,8 @@ pub(super) struct History {
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
     established: bool,
-    /// An engine of relaxed durability was killed, or failed before it was closed, and the folder was not opened since: what it left may still be
-    /// lost with the power.
+    /// An engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last writes may
+    /// still be lost in a power loss.
     unsynced: bool,
     log: Log,
     seen: Seen,
@@ -110,7 +110,7 @@ impl History {
         }
     }
 
-    /// Lives until the seed has had enough.
+    /// Runs lives until the seed ends the history.
     pub(super) fn run(mut self) -> (Seen, u64, Result<(), Wrong>) {
         if self.random.random_ratio(1, 8) {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));
@@ -193,7 +193,7 @@ impl History {
         Ok(())
     }
 
-    /// Whether something has gone wrong that may stop the engine.
+    /// Returns `true` if a fault has occurred that may stop the engine.
     fn has_failed(&self) -> bool {
         (self.disk.has_failed() && !self.life.trouble.is_shortage())
             || self.disk.has_lost_power()
@@ -210,7 +210,7 @@ impl History {
         matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..))) && self.disk.has_failed()
     }
 
-    /// Opens the folder; `None` where what went wrong kept it from being opened.
+    /// Opens the folder; `None` if a fault prevented that.
     fn open(&mut self) -> Result<Option<Engine>, Wrong> {
         match self.options().open(FOLDER) {
             Ok(engine) => {
@@ -231,7 +231,7 @@ impl History {
         }
     }
 
-    /// Asks, reads and lets time pass.
+    /// Sends requests, reads, and lets time pass.
     fn work(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if self.life.from > 0 || self.model.is_vague() {
             self.look_at_everything(engine)?;
@@ -281,7 +281,7 @@ impl History {
         Ok(())
     }
 
-    /// The folder is locked, whatever becomes of the lock file.
+    /// Checks that the folder is locked, regardless of the lock file.
     fn second_engine(&mut self) -> Result<(), Wrong> {
         if self.random.random() {
             self.disk.take_away(&Path::new(FOLDER).join("LOCK"));
@@ -309,7 +309,7 @@ impl History {
     }
 }
 
-/// Every call takes its time, and others may come first.
+/// Lets each call take time, and possibly lets other threads run first.
 fn watch(schedule: &Schedule, call: &Call) {
     schedule.note(call);
     let time = match call {

@@ -1,7 +1,7 @@
-//! The plain model: what the tables may hold, given what was asked for, answered and seen.
+//! The plain model: the possible content of the tables, given the requests, results and reads so far.
 //!
-//! Writes take effect in the order in which they were asked for, each whole or not at all. What became of one without an answer is not
-//! known: the model keeps every world that agrees with all that is known, and a history is wrong when there is none left.
+//! Writes take effect in the order in which they were requested, each completely or not at all. The outcome of a write without a result is unknown.
+//! The model keeps every world that agrees with everything known, and a history has failed if no world remains.
 
 mod state;
 
@@ -14,7 +14,7 @@ pub(super) use state::{
     Condition, NUMBERS, Number, Operation, Outcome, Place, Refusal, State, Table, Verb, Write,
 };
 
-/// What became of a write in one world.
+/// The fate of a write in one world.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Fate {
     Done(Option<Number>),
@@ -22,16 +22,16 @@ enum Fate {
     Skipped,
 }
 
-/// A write without an answer so far.
+/// A write without a result so far.
 #[derive(Clone, Debug)]
 struct Open {
     id: u64,
     write: Write,
-    /// No one waits for its answer any more, or it was an answer that says nothing.
+    /// The caller no longer waits for the result, or the result says nothing about the outcome.
     silent: bool,
 }
 
-/// One possibility: a state, and what became of the first open writes before it.
+/// One possibility: a state, and the fates of the first open writes that led to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     state: Arc<State>,
@@ -43,7 +43,7 @@ impl World {
         Self { state, ahead: VecDeque::new() }
     }
 
-    /// What may become of the next write.
+    /// Returns the possible fates of the next write.
     fn next(&self, write: &Write, may_skip: bool) -> Vec<Self> {
         let with = |state: Arc<State>, fate| {
             let mut ahead = self.ahead.clone();
@@ -59,7 +59,7 @@ impl World {
     }
 }
 
-/// The model does not agree with what was seen.
+/// A contradiction between the model and a result.
 #[derive(Clone, Debug)]
 pub(super) struct Wrong(pub(super) String);
 
@@ -69,20 +69,20 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// All worlds that agree with what is known.
+/// All worlds that agree with everything known.
 #[derive(Debug)]
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
-    /// Whether writes may be kept from being tried, with an answer that is dropped.
+    /// `true` if writes may be skipped with a result that is dropped.
     pub(super) may_skip: bool,
-    /// Every state that was possible so far: what a damaged journal, or one that was not synced, may fall back to.
+    /// All states that were possible so far, to which a damaged or unsynced journal may fall back.
     past: Vec<Arc<State>>,
-    /// Every state that was possible since noting began.
+    /// All states that were possible since recording began.
     noted: Option<Vec<Arc<State>>>,
 }
 
-/// All in their order, each once. After the power went there may be thousands, too many to compare each with each.
+/// Returns the distinct elements in their order. After a power loss there may be thousands, too many to compare all pairs.
 fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
@@ -108,19 +108,19 @@ impl Default for Model {
 }
 
 impl Model {
-    /// A write was asked for.
+    /// Records that a write was requested.
     pub(super) fn ask(&mut self, id: u64, write: Write) {
         self.open.push_back(Open { id, write, silent: false });
     }
 
-    /// No answer to it will be heard.
+    /// Records that the result of a write will not be received.
     pub(super) fn give_up(&mut self, id: u64) {
         if let Some(open) = self.open.iter_mut().find(|open| open.id == id) {
             open.silent = true;
         }
     }
 
-    /// A write was answered.
+    /// Records the result of a write.
     pub(super) fn answer(&mut self, id: u64, outcome: &Outcome) -> Result<(), Wrong> {
         while let Some(open) = self.open.pop_front() {
             let is_it = open.id == id;
@@ -152,7 +152,7 @@ impl Model {
         Err(Wrong(format!("write {id} was answered twice")))
     }
 
-    /// Goes on with those of the worlds that are not the same; there is at least one.
+    /// Continues with the distinct worlds, at least one of which must exist.
     fn keep(&mut self, worlds: Vec<World>, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(worlds));
         if self.worlds.is_empty() {
@@ -167,19 +167,19 @@ impl Model {
         Ok(())
     }
 
-    /// Notes the states that are possible now, and those that will be.
+    /// Starts to record the possible states, beginning with the current ones.
     pub(super) fn begin_to_note(&mut self) {
         self.noted = Some(self.states());
     }
 
-    /// The states that were possible since noting began.
+    /// Returns the states that were possible since recording began.
     pub(super) fn end_of_notes(&mut self) -> Vec<Arc<State>> {
         let visible = self.visible();
         note(&mut self.noted, &visible);
         self.noted.take().unwrap_or_default()
     }
 
-    /// All worlds that a reader may see now: those that are certain, and those in which more of the open writes were done.
+    /// Returns all worlds that a reader may see now: the certain ones, and those in which more of the open writes took effect.
     fn visible(&self) -> Vec<World> {
         let mut all = Vec::new();
         for world in &self.worlds {
@@ -195,12 +195,12 @@ impl Model {
         distinct(all)
     }
 
-    /// The states that a reader may see now.
+    /// Returns the states that a reader may see now.
     pub(super) fn states(&self) -> Vec<Arc<State>> {
         distinct(self.visible().into_iter().map(|world| world.state))
     }
 
-    /// Something was seen that only some states show. What was seen once is certain.
+    /// Records an observation that only some states allow. An observed state is certain.
     pub(super) fn observe(
         &mut self,
         what: impl Fn(&State) -> bool,
@@ -217,7 +217,7 @@ impl Model {
         })
     }
 
-    /// The engine is gone: of the open writes some first part was done.
+    /// Records that the engine has ended: a prefix of the open writes took effect.
     pub(super) fn end(&mut self) {
         let states = self.states();
         self.open.clear();
@@ -225,18 +225,18 @@ impl Model {
         self.worlds = states.into_iter().map(World::of).collect();
     }
 
-    /// The journal lost its end: any state there was may come back, but no other one.
+    /// Records that the journal has lost its end: any past state may return, but no other one.
     pub(super) fn fall_back(&mut self) {
         let past = self.past.iter().cloned().map(World::of);
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));
     }
 
-    /// Whether so much is possible that it is better to look before anything else is asked for.
+    /// Returns `true` if so many worlds are possible that it is better to read before any further request.
     pub(super) fn is_vague(&self) -> bool {
         self.worlds.len() > 8
     }
 
-    /// Whether another write may be asked for: the worlds are as many as what may become of those that are open.
+    /// Returns `true` if another write may be requested, given that the number of worlds grows with the number of open writes.
     pub(super) fn has_room(&self, callers: usize) -> bool {
         self.open.len() < if self.may_skip { callers.min(3) } else { callers }
     }

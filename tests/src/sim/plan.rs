@@ -1,4 +1,4 @@
-//! What a seed chooses: how the engine is opened, what goes wrong, and how it ends.
+//! The choices made by a seed: how the engine is opened, which faults occur, and how it ends.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -15,37 +15,37 @@ pub(super) struct Life {
     pub(super) cache_bytes: usize,
     pub(super) page_entities: usize,
     pub(super) relaxed: bool,
-    /// The most writes that wait at a time.
+    /// The maximum number of writes that wait at the same time.
     pub(super) callers: usize,
     pub(super) steps: u32,
     pub(super) trouble: Trouble,
-    /// At which step the trouble begins; before the folder is opened where it is 0.
+    /// The step at which the fault begins; 0 means before the folder is opened.
     pub(super) from: u32,
     pub(super) end: End,
 }
 
-/// The kind of transactions that most callers of a life ask for.
+/// The kind of transactions that most callers of a life request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// A few rows anywhere.
+    /// A few random rows.
     Scattered,
     /// Up to a hundred neighbouring rows.
     Load,
     /// Deletions of up to a hundred neighbouring rows.
     Delete,
-    /// Rows behind the last one, and deletions of the first ones.
+    /// Rows after the last one, and deletions of the first ones.
     Queue,
     /// One row at a time, with a checkpoint after every few.
     Trickle,
 }
 
-/// What goes wrong in a life.
+/// The fault of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     None,
     /// A fault of the disk.
     Disk(Fault),
-    /// A thread panics, or fails, when it comes to a step the n-th time.
+    /// A thread panics or fails when it reaches a step for the n-th time.
     Thread {
         step: Step,
         nth: u32,
@@ -63,9 +63,9 @@ pub(super) enum Trouble {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Close,
-    /// All handles are dropped, and all who wait go away.
+    /// All handles are dropped, and all callers disappear.
     Drop,
-    /// The process ends between two of its steps.
+    /// The process ends between two steps.
     Kill,
     /// The power fails.
     Power,
@@ -102,7 +102,7 @@ impl Life {
         Self { work, checkpoint_bytes, recent_bytes: 4 * checkpoint_bytes, ..self }
     }
 
-    /// A life that ends with the power before much can become durable, as after something went wrong with a sync.
+    /// Returns a life that ends with a power loss before much can become durable, as after a fault of a sync.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {
@@ -116,19 +116,19 @@ impl Life {
         }
     }
 
-    /// A life in which nothing is asked for that could fail.
+    /// Returns a life in which nothing is requested that could fail.
     pub(super) fn quiet(self) -> Self {
         Self { trouble: Trouble::None, steps: 0, ..self }
     }
 }
 
 impl Trouble {
-    /// Whether what a sync was to make durable may be lost later.
+    /// Returns `true` if data that a sync should have made durable may be lost later.
     pub(super) fn is_of_syncs(self) -> bool {
         matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_) | Fault::CallFull(_)))
     }
 
-    /// Returns `true` if the trouble is a lack of room or descriptors, which refuses calls and stops nothing.
+    /// Returns `true` if the trouble is a lack of space or descriptors, which refuses calls and stops nothing.
     pub(super) fn is_shortage(self) -> bool {
         matches!(self, Self::Disk(Fault::FullAfter(_) | Fault::NoDescriptors(..)))
     }

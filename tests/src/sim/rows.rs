@@ -1,4 +1,4 @@
-//! Rows of a history: tables, keys and contents by number. A row names the operation that wrote it, and each of its bytes can be checked.
+//! Rows of a history: tables, keys and contents by number. A row contains the operation that wrote it, and each of its bytes can be verified.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -14,15 +14,15 @@ pub(super) struct Shape {
     pub(super) tables: u8,
     pub(super) partitions: u8,
     pub(super) rows: u16,
-    /// Characters of each PartitionKey behind its number.
+    /// The number of characters that follow the number in each PartitionKey.
     padding: usize,
     content: Content,
 }
 
-/// The properties of each row. All rows of a history have the same ones, because a merge keeps what it does not name.
+/// The properties of each row. All rows of a history have the same ones, because a merge keeps all properties that it does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// No bytes, some, or more than a block holds.
+    /// No bytes, some bytes, or more than a block contains.
     Mixed,
     /// The number and at most 40 bytes.
     Small,
@@ -32,11 +32,11 @@ enum Content {
     Huge,
 }
 
-/// Bytes of one binary property, at most.
+/// The maximum size in bytes of one binary property.
 const PIECE: usize = 60_000;
-/// Binary properties of a row of [`Content::Huge`].
+/// The number of binary properties in a row of [`Content::Huge`].
 const PIECES: usize = 15;
-/// Numeric properties of a row of [`Content::Wide`].
+/// The number of numeric properties in a row of [`Content::Wide`].
 const COLUMNS: i64 = 60;
 
 pub(super) fn table(number: u8) -> Result<TableName> {
@@ -47,14 +47,14 @@ pub(super) fn row_key(number: u16) -> Result<RowKey> {
     RowKey::new(format!("r{number:04}"))
 }
 
-/// Returns the place that two keys name.
+/// Returns the place that two keys denote.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// A frame of the journal as a caller can make it who does not know the salt of the file (`docs/format.md`): far ahead of the frames before
-/// it, and written when all of them were durable.
+/// Returns a frame of the journal as forged by a caller who does not know the salt of the file (`docs/format.md`): far ahead of the frames before it,
+/// and written when all of them were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();
@@ -65,7 +65,7 @@ fn forged_frame(number: Number) -> Vec<u8> {
     frame
 }
 
-/// Returns the number that a row holds.
+/// Returns the number that a row contains.
 fn number_in(row: RowView<'_>) -> std::result::Result<Number, String> {
     match row.find("Number", &mut 0).map_err(|error| error.to_string())? {
         Some(ValueRef::Int64(number)) => Number::try_from(number).map_err(|error| error.to_string()),
@@ -101,7 +101,7 @@ impl Shape {
         Ok(EntityKey { partition_key: self.partition(partition)?, row_key: row_key(row)? })
     }
 
-    /// Returns the bytes that belong to a number. Some look like a frame of the journal.
+    /// Returns bytes that depend on a number. Some look like a frame of the journal.
     fn filler(self, number: Number) -> Vec<u8> {
         let mixed = number.wrapping_mul(0x9E37_79B1);
         let pick = (mixed >> 24) as usize;
@@ -139,7 +139,7 @@ impl Shape {
     /// Returns the operation that wrote a row.
     ///
     /// # Errors
-    /// A text about the row, if no operation wrote it.
+    /// A description of the row, if no operation wrote it.
     pub(super) fn number(self, row: RowView<'_>) -> std::result::Result<Number, String> {
         let number = number_in(row)?;
         let wanted = self.row(number);

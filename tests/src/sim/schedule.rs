@@ -1,4 +1,4 @@
-//! The scheduler: of all threads of a history one runs at a time, and a seed says which. Time is part of it.
+//! The scheduler: one thread of a history runs at a time, chosen by a seed. It also controls time.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,24 +15,24 @@ use table_core::embedded::mend::Mend;
 use table_core::embedded::threads::Scheduler;
 
 thread_local! {
-    /// The number of the present thread in its history.
+    /// The number of the current thread in its history.
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The most calls of one history: a hundred times those of the longest. A history with more has a loop without an end.
+/// The maximum number of calls of a history: a hundred times those of the longest. A history with more calls contains an endless loop.
 const CALLS: u64 = 1_000_000;
 
-/// What a thread is at.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
-    /// It can go on.
+    /// The thread can run.
     Ready,
-    /// It waits for something that others do. It has looked after so many of their doings, and goes on at an instant in any case.
+    /// The thread waits for other threads. It has seen the given number of events, and continues at an instant in any case.
     Waiting {
         seen: u64,
         until: Option<Duration>,
     },
-    /// It goes on at an instant.
+    /// The thread continues at an instant.
     Sleeping(Duration),
     Ended,
 }
@@ -41,7 +41,7 @@ struct Actor {
     name: String,
     doing: Doing,
     turn: Arc<Condvar>,
-    /// How likely it is chosen beside others.
+    /// The probability of being chosen, relative to other threads.
     weight: u32,
 }
 
@@ -50,24 +50,24 @@ struct Inner {
     actors: Vec<Actor>,
     current: usize,
     now: Duration,
-    /// Counts what threads do that another could wait for.
+    /// The number of events for which another thread could wait.
     doings: u64,
-    /// One in so many calls gives others a turn.
+    /// One in this number of calls lets another thread run.
     switch: u32,
     trace: DefaultHasher,
-    /// How often a thread came here.
+    /// The number of calls of all threads.
     calls: u64,
-    /// Everyone waits for another.
+    /// Every thread waits for another one.
     stalled: bool,
 }
 
-/// The scheduler of one history, whose first thread makes it.
+/// The scheduler of one history, created by its first thread.
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
-    /// Told why the history has no end.
+    /// Called with the reason why the history cannot end.
     stall: Box<dyn Fn(&str) + Send + Sync>,
-    /// The mend that all threads lack.
+    /// The fix that all threads lack.
     without: Option<Mend>,
 }
 
@@ -111,7 +111,7 @@ impl Schedule {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same for a thread that comes by; one that comes too often is left behind.
+    /// Locks the scheduler for a call of a thread. A thread with too many calls is abandoned.
     fn call(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner();
         inner.calls += 1;
@@ -123,12 +123,12 @@ impl Schedule {
         inner
     }
 
-    /// How often threads came here.
+    /// Returns the number of calls of all threads.
     pub(super) fn calls(&self) -> u64 {
         self.inner().calls
     }
 
-    /// Tells why there is no way on from here. What hangs stays.
+    /// Reports the reason why the history cannot continue. Blocked threads remain.
     fn leave_behind(&self, why: &str) -> ! {
         (self.stall)(why);
         loop {
@@ -136,28 +136,28 @@ impl Schedule {
         }
     }
 
-    /// Notes what happened: two histories are one if they note the same.
+    /// Records an event. Two histories are the same if they record the same events.
     pub(super) fn note(&self, what: impl Hash) {
         let mut inner = self.inner();
         (NUMBER.get(), what).hash(&mut inner.trace);
     }
 
-    /// All that was noted, as a number.
+    /// Returns a number computed from all recorded events.
     pub(super) fn trace(&self) -> u64 {
         self.inner().trace.finish()
     }
 
-    /// The time that has passed.
+    /// Returns the time that has passed.
     pub(super) fn elapsed(&self) -> Duration {
         self.inner().now
     }
 
-    /// Something was done that another thread may wait for.
+    /// Records an event for which another thread may wait.
     pub(super) fn did(&self) {
         self.inner().doings += 1;
     }
 
-    /// Lets so much time pass, and perhaps others go first.
+    /// Lets time pass, and possibly lets other threads run first.
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
@@ -169,13 +169,13 @@ impl Schedule {
         }
     }
 
-    /// Lets another thread go on, and comes back when it is this one's turn.
+    /// Lets another thread run, and returns when it is this thread's turn.
     fn give_turn(&self, inner: MutexGuard<'_, Inner>) {
         Self::choose(inner);
         self.await_turn();
     }
 
-    /// Chooses the thread that goes on, and wakes it up once it can have the lock.
+    /// Chooses the next thread, and wakes it once it can take the lock.
     fn choose(mut inner: MutexGuard<'_, Inner>) {
         let next = inner.choose();
         inner.current = next;
@@ -240,7 +240,7 @@ impl Inner {
         self.actors.len() - 1
     }
 
-    /// Chooses the thread that goes on. Where all wait, time passes until one need not; callers get an error where none ever will.
+    /// Chooses the next thread. If all wait, time passes until one can continue; callers get an error if none ever can.
     fn choose(&mut self) -> usize {
         loop {
             let (now, doings) = (self.now, self.doings);
@@ -276,7 +276,7 @@ impl Inner {
     }
 }
 
-/// The scheduler as the engine has it.
+/// The scheduler as seen by the engine.
 #[derive(Debug)]
 pub(super) struct Shared(pub(super) Arc<Schedule>);
 

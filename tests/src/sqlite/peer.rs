@@ -1,4 +1,4 @@
-//! `SQLite` as the other side: one table of rows, in memory.
+//! `SQLite` as the store to compare with: one table of rows, in memory.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use table_core::ErrorCode;
@@ -36,14 +36,14 @@ impl Peer {
         self.0.execute("DELETE FROM rows WHERE number = ?", [number]).map(drop)
     }
 
-    /// Returns the bytes of all rows, about.
+    /// Returns the approximate number of bytes of all rows.
     pub(super) fn bytes(&self) -> Result<u64> {
         let bytes: i64 =
             self.0.query_row("SELECT coalesce(sum(bytes), 0) FROM rows", [], |row| row.get(0))?;
         Ok(bytes.unsigned_abs())
     }
 
-    /// Returns the table with most bytes.
+    /// Returns the table with the most bytes.
     pub(super) fn largest(&self) -> Result<Option<u8>> {
         let sql = "SELECT number FROM rows GROUP BY number ORDER BY sum(bytes) DESC LIMIT 1";
         self.0.query_row(sql, [], |row| row.get(0)).optional()
@@ -105,7 +105,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// Returns the rows from a place on, up to but without another one, of one partition or of all.
+    /// Returns the rows from one place (included) to another (excluded), of one partition or of all.
     pub(super) fn page(
         &self,
         number: u8,

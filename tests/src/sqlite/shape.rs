@@ -9,13 +9,13 @@ use table_core::{Row, ValueRef};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     number: u8,
-    /// Characters that keys are padded to.
+    /// The number of characters to which keys are padded.
     key: usize,
-    /// Bytes of a row's value.
+    /// The number of bytes of a row's value.
     value: usize,
-    /// Properties beside it.
+    /// The number of properties in addition to the value.
     properties: usize,
-    /// Partitions, and rows of one.
+    /// The number of partitions, and the number of rows in each.
     partitions: u32,
     rows: u64,
 }
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns a kind that succeeds if the row exists, or if it does not.
+    /// Returns a kind of write that succeeds, given whether the row exists.
     pub(super) fn fitting(self, there: bool, deletes: bool) -> Self {
         match (self, there) {
             (_, true) if deletes => Self::Delete,
@@ -97,7 +97,7 @@ impl Shape {
         row_key.trim_start_matches('0').parse().unwrap_or_default()
     }
 
-    /// Returns the bytes that a row counts for.
+    /// Returns the approximate number of bytes of a row.
     pub(super) fn bytes(self) -> u64 {
         (self.key * 2 + self.value + self.properties * 12 + 50) as u64
     }
@@ -122,7 +122,7 @@ impl Shape {
         row.finish()
     }
 
-    /// Returns the version of a row, whose bytes must all be those of this version.
+    /// Returns the version of a row, all of whose bytes must belong to this version.
     pub(super) fn version(self, row: RowView<'_>) -> Result<i64, Box<dyn std::error::Error>> {
         let Some(ValueRef::Int64(version)) = row.find("Version", &mut 0)? else {
             return Err("a row has no version".into());

@@ -1,4 +1,4 @@
-//! Concurrency: what readers and writers on several threads may see (CON, EGT-9, EGT-13 rules).
+//! Concurrency: the states that readers and writers on several threads may see (CON, EGT-9, EGT-13 rules).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +39,7 @@ pub async fn con_5_of_two_writers_with_one_etag_exactly_one_succeeds<S: TableSto
     }
 }
 
-/// There are no locks: a reader of an entity blocks no other writer, and learns at its write that another was faster.
+/// There are no locks: a reader of an entity blocks no writer, and learns at its own write that another one was faster.
 pub async fn con_6_reading_an_entity_holds_nobody_back<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();

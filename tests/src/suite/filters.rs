@@ -1,10 +1,10 @@
-//! Filters: the truth table of the rules, given as text (FIL, LIT rules).
+//! Filters: the truth table of the rules, with filters as strings (FIL, LIT rules).
 
 use table_core::{TableStore, Value};
 
 use super::scene::{Scene, row};
 
-/// Whether each filter matches an entity whose only property is `P` of this value, or absent.
+/// Checks for each filter whether it matches an entity whose only property `P` has this value or is absent.
 async fn judged<S: TableStore>(store: &S, stored: Option<Value>, cases: &[(&str, bool)]) {
     let scene = Scene::new(store).await;
     match stored.clone() {

@@ -1,4 +1,4 @@
-//! Limits at their edges: keys, names, values, entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
+//! Limits at their boundaries: keys, names, values, entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
 
 use table_core::error::ErrorCode;
 use table_core::limits::Limits;
@@ -7,7 +7,7 @@ use table_core::{IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 
-/// Backends differ in how long a key may be; the rest holds for all that give the portable limits.
+/// Backends differ in the maximum length of keys; the rest applies to all backends with the portable limits.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
     limits.key_units = Limits::PORTABLE.key_units;
@@ -77,7 +77,7 @@ pub async fn type_10_and_11_values_at_their_limits<S: TableStore>(store: &S) {
     refused(scene.insert("p", "r", a(vec![0_u8; 65_537])).await, ErrorCode::PropertyValueTooLarge);
 }
 
-/// A row that makes an entity of keys `p` and `r` of exactly this size by the published formula.
+/// Returns a row with which an entity with the keys `p` and `r` has exactly this size by the published formula.
 fn sized(prefix: &str, bytes: usize) -> Row {
     let mut writer = RowWriter::new();
     let mut left = bytes - 4 - 2 * 2;

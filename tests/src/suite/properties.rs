@@ -1,4 +1,4 @@
-//! Properties: the eight types and their edges (PROP, TYPE rules).
+//! Properties: the eight types and their boundaries (PROP, TYPE rules).
 
 use chrono::{DateTime, Utc};
 use table_core::error::ErrorCode;

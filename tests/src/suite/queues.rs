@@ -1,7 +1,7 @@
-//! The behaviour suite of queues: what every [`QueueStore`] must do (QUE-2 to QUE-16), one async function a scenario.
+//! The behaviour suite of queues: the requirements for every [`QueueStore`] (QUE-2 to QUE-16), with one async function per scenario.
 //!
-//! A scenario makes a queue of its own and lets time pass by a function of the caller's: an engine's clock is set, another
-//! backend is waited for. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) names them all.
+//! A scenario creates its own queue, and lets time pass by a function of the caller: the clock of an engine is set, while other backends need a real
+//! delay. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
 
 pub mod delivery;
 pub mod messages;
@@ -14,7 +14,7 @@ use chrono::Utc;
 use table_core::queue::{Lease, PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// A fresh queue of a store.
+/// A new queue in a store.
 pub struct QueueScene<'a, Q> {
     pub store: &'a Q,
     pub queue: QueueName,
@@ -28,24 +28,24 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// Seconds that a message stays hidden for where it must not show again: longer than any machine stands still.
+/// The number of seconds for which a message that must not reappear is hidden: longer than any machine pauses.
 pub const HIDDEN: u64 = 3_600;
-/// How often time is let pass for what must come. A bound, not a wait: what is slower than this does not come.
+/// The maximum number of times that time passes while waiting for a message. It is a bound, not a delay.
 const PASSES: usize = 300;
 
-/// So many seconds.
+/// Returns a duration of this number of seconds.
 #[must_use]
 pub const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The texts of what was received.
+/// Returns the texts of received messages.
 #[must_use]
 pub fn texts(leases: &[Lease]) -> Vec<&str> {
     leases.iter().map(|lease| lease.message.text.as_str()).collect()
 }
 
-/// A name that no queue of the store has had.
+/// Returns a queue name that has never been used in the store.
 #[must_use]
 pub fn fresh_name() -> QueueName {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -69,7 +69,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
         self.store.receive(&self.queue, count, seconds(hidden)).await.unwrap()
     }
 
-    /// Lets time pass until something shows, and receives it.
+    /// Lets time pass until a message becomes visible, and receives it.
     pub async fn receive_when_shown(&self, hidden: u64) -> Vec<Lease> {
         for _ in 0..PASSES {
             let taken = self.receive(32, hidden).await;
@@ -81,7 +81,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
         panic!("nothing shows in `{}`", self.queue);
     }
 
-    /// Lets time pass until just these texts show.
+    /// Lets time pass until exactly these texts are visible.
     pub async fn wait_until_shown(&self, expected: &[&str]) {
         for _ in 0..PASSES {
             let seen = self.store.peek(&self.queue, 32).await.unwrap();
@@ -98,7 +98,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
     }
 }
 
-/// Hands the names of all scenarios of queues to a macro, once for each family: `$run! { family, [scenario, …] }`.
+/// Passes the names of all queue scenarios to a macro, once for each family: `$run! { family, [scenario, …] }`.
 #[macro_export]
 macro_rules! for_each_queue_scenario {
     ($run:ident) => {

@@ -1,4 +1,4 @@
-//! The setting of a scenario: one fresh table of the store under test, and short words for what is done to it.
+//! The setting of a scenario: a new table in the store under test, and short functions to use it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +13,17 @@ use table_core::{
     EntityKey, Operation, OperationKind, PartitionKey, Row, RowKey, TableName, TableStore, Transaction, Value,
 };
 
-/// A fresh table of a store.
+/// A new table in a store.
 #[derive(Debug)]
 pub struct Scene<'a, S> {
     pub store: &'a S,
     pub table: TableName,
 }
 
-/// Properties as they were read.
+/// Properties as read.
 pub type Properties = BTreeMap<String, Value>;
 
-/// An entity as it was read.
+/// An entity as read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub properties: Properties,
@@ -31,7 +31,7 @@ pub struct Stored {
     pub ticks: u64,
 }
 
-/// One page: the keys, the properties of each entity, and where to go on.
+/// One page: the keys, the properties of each entity, and the position of the next page.
 #[derive(Debug)]
 pub struct KeyPage {
     pub keys: Vec<(String, String)>,
@@ -39,7 +39,7 @@ pub struct KeyPage {
     pub next: Option<Continuation>,
 }
 
-/// A row of these properties.
+/// Returns a row with these properties.
 #[must_use]
 pub fn row<const N: usize>(properties: [(&str, Value); N]) -> Row {
     let mut writer = RowWriter::with_capacity(N);
@@ -49,29 +49,29 @@ pub fn row<const N: usize>(properties: [(&str, Value); N]) -> Row {
     writer.finish()
 }
 
-/// A row with one property, `A`.
+/// Returns a row with one property, `A`.
 pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// What [`a`] is read as.
+/// Returns the properties as which [`a`] is read.
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// What [`row`] is read as.
+/// Returns the properties as which [`row`] is read.
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// An `ETag` that no entity has.
+/// Returns an `ETag` that no entity has.
 #[must_use]
 pub fn stale() -> ETag {
     ETag::parse("W/\"datetime'2001-01-01T00%3A00%3A00Z'\"").unwrap()
 }
 
-/// A name that no table of the store has had: scenarios run again on stores that live on.
+/// Returns a table name that has never been used in the store, because scenarios run repeatedly on persistent stores.
 #[must_use]
 pub fn fresh_name() -> TableName {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -80,7 +80,7 @@ pub fn fresh_name() -> TableName {
     TableName::new(&format!("Suite{}x{moment}x{count}", std::process::id())).unwrap()
 }
 
-/// That the call was refused with this code.
+/// Checks that the call was refused with this code.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(result: Result<T>, code: ErrorCode) -> Error {
     let error = result.expect_err(code.as_str());
@@ -88,13 +88,13 @@ pub fn refused<T: std::fmt::Debug>(result: Result<T>, code: ErrorCode) -> Error 
     error
 }
 
-/// The second of each pair.
+/// Returns the second element of each pair.
 #[must_use]
 pub fn row_keys(keys: &[(String, String)]) -> Vec<&str> {
     keys.iter().map(|(_, row_key)| row_key.as_str()).collect()
 }
 
-/// Rows of one partition from one key on, below another.
+/// Returns the range of rows in one partition from one key (included) to another (excluded).
 #[must_use]
 pub fn rows(partition: &str, from: &str, below: &str) -> KeyRange {
     let (lower, upper) = (from.to_owned(), below.to_owned());
@@ -115,7 +115,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Self { store, table }
     }
 
-    /// A table that is not there.
+    /// Returns the scene of a table that does not exist.
     pub fn missing(store: &'a S) -> Self {
         Self { store, table: fresh_name() }
     }
@@ -190,7 +190,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         self.try_read(p, r, &Select::All).await.unwrap()
     }
 
-    /// The properties of an entity that is there.
+    /// Returns the properties of an existing entity.
     pub async fn properties(&self, p: &str, r: &str) -> Properties {
         self.read(p, r).await.expect("the entity is there").properties
     }
@@ -205,8 +205,8 @@ impl<'a, S: TableStore> Scene<'a, S> {
         })
     }
 
-    /// The keys of all pages, which must be within their size, in order, and without an entity twice. Of a store that promises no
-    /// order (COS-1) they are put in order here.
+    /// Returns the keys of all pages, which must not exceed their size, must be ordered, and must contain each entity once. For a store without an
+    /// order (COS-1), they are sorted here.
     pub async fn keys(&self, query: &Query) -> Vec<(String, String)> {
         let mut keys: Vec<(String, String)> = Vec::new();
         let mut from = None;
@@ -232,7 +232,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         panic!("PAGE-4: the pages have no end");
     }
 
-    /// The row keys of a partition's entities that satisfy a filter given as text.
+    /// Returns the row keys of the entities in a partition that satisfy a filter, given as a string.
     pub async fn matches(&self, partition: &str, filter: &str) -> Vec<String> {
         let mut query = Query::new(KeyRange::partition(partition));
         query.filter = Filter::parse(filter).unwrap_or_else(|error| panic!("`{filter}`: {error}"));

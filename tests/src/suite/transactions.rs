@@ -17,7 +17,7 @@ fn upserts(keys: &[String]) -> Vec<(&str, OperationKind)> {
     keys.iter().map(|key| (key.as_str(), OperationKind::InsertOrReplace(a(1)))).collect()
 }
 
-/// A transaction that its maker did not hold to the store's limits.
+/// Returns a transaction that was created without checking the store's limits.
 fn unchecked(operations: Vec<(String, OperationKind)>) -> Transaction {
     let partition_key = PartitionKey::new("p").unwrap();
     let mut transaction = Transaction::new(partition_key, Limits::UNLIMITED).unwrap();
@@ -139,8 +139,8 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Faults that need no look at the table are reported first, in any order: one entity twice, and not that the
-/// first operation would fail too. The index is always there.
+/// Faults that can be found without reading the table are reported first, in any order. Here, the duplicate entity is reported instead of the first
+/// operation, which would also fail. The index of the operation is always given.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1")]).await;

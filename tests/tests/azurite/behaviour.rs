@@ -20,7 +20,7 @@ macro_rules! family {
     };
 }
 
-/// Runs a scenario. One that is known to meet a deviation must fail, so that the list does not outlive what it tells of.
+/// Runs a scenario. A scenario with a known deviation must fail, so that the list stays current.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
     let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();
@@ -34,7 +34,7 @@ fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     }
 }
 
-/// Every deviation is of a scenario that there is.
+/// Every deviation must belong to an existing scenario.
 #[test]
 fn deviations_name_scenarios() {
     let mut names = Vec::new();

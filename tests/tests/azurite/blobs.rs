@@ -21,7 +21,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 use table_patterns::{Engine, Entity, IfMatch, QueueName, Versioned};
 
-/// Runs a test in a container of its own; not where there is no Azurite.
+/// Runs a test in a separate container, unless Azurite is not available.
 fn in_container(name: &str, test: impl AsyncFnOnce(&AzureBlobs, MicrosoftAzure)) {
     let Some(connection) = crate::azurite() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -230,8 +230,8 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// As the service keeps its own: block blobs in a container, listed and read by name. Their metadata comes back under names in
-/// lower case (BLB-9), and still saves reading what lies outside.
+/// The log is stored like the service's own: as block blobs in a container, listed and read by name. Metadata is returned with names in lower case
+/// (BLB-9), and still allows blobs outside the range to be skipped.
 #[test]
 fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_those_that_may_fit_are_read() {
     in_container("logs", async |_, store| {
@@ -273,7 +273,7 @@ fn blb_2_a_container_is_deleted_with_all_its_blobs() {
     });
 }
 
-/// The lists of an index in the blobs of an account, named by entities of the same account (PAT-IX option 1).
+/// The lists of an index are in the blobs of the same account as the entities that refer to them (PAT-IX option 1).
 #[test]
 fn pat_ix_4_lists_in_blobs_of_an_account() {
     #[expect(

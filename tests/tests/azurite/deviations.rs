@@ -1,16 +1,16 @@
-//! The scenarios of the behaviour suite that Azurite does not fulfil, each with the rule that tells why.
+//! The scenarios of the behaviour suite that Azurite does not satisfy, each with the rule that documents the difference.
 
-/// How sure it is that a scenario fails.
+/// The certainty with which a scenario fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fails {
-    /// It is run, and must fail.
+    /// The scenario is run and must fail.
     Always,
-    /// It is not run: whether it fails is a matter of chance.
+    /// The scenario is not run, because its failure is random.
     Sometimes,
 }
 use Fails::{Always, Sometimes};
 
-/// Scenario, how sure, rules, what is different. Where no AZ rule tells of it, the rule that is broken is named.
+/// The scenario, the certainty, the rules, and the difference. If no AZ rule describes it, the violated rule is named.
 pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", Sometimes, "AZ-5", SEVEN_DIGITS),
     (

@@ -1,6 +1,6 @@
-//! The engine in memory against Azurite: random programs, every answer compared.
+//! The engine in memory compared with Azurite: random programs, with all results compared.
 //!
-//! `SEQUENCES` says how many (800), `FIRST_SEQUENCE` from which number on (0); so do the options of the program `differential`.
+//! `SEQUENCES` sets the number of programs (800), and `FIRST_SEQUENCE` the first number (0), like the options of the program `differential`.
 
 use std::env;
 

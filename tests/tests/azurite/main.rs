@@ -1,6 +1,6 @@
-//! Azurite as a backend: the behaviour suite, the suite of queues, signatures, policies and blobs on it.
+//! Azurite as a backend: the behaviour suite, the queue suite, signatures, policies and blobs.
 //!
-//! Where it is known to differ from the service, [`deviations`] says so with the rule, and the test holds it to that.
+//! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and the test verifies it.
 
 #![expect(
     clippy::unwrap_used,
@@ -21,12 +21,12 @@ use std::time::Duration;
 use table_azure::{Options, RetryPolicy};
 use tests::azurite::AzuriteServer;
 
-/// The connection string of this binary's server; `None`, said on the console, where there is no Azurite.
+/// Returns the connection string of this binary's server; `None` if Azurite is not available, which is reported on the console.
 fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }
 
-/// The options of clients in these tests: no attempt is given up because the machine is slow, and so none is made twice.
+/// Returns the options of clients in these tests. No attempt is abandoned because the machine is slow, so none is repeated.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
         attempt: Duration::from_hours(1),

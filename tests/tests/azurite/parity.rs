@@ -1,4 +1,4 @@
-//! The column of Azurite in `docs/server.md`: each cell asked again, of the pinned Azurite.
+//! The column of Azurite in `docs/server.md`: each cell is verified with the pinned Azurite.
 
 mod account;
 mod tables;
@@ -9,24 +9,24 @@ use std::path::Path;
 
 use tests::ask::{Answer, Ask};
 
-/// The answer of Azurite; `None` where there is none to ask.
+/// Returns the response of Azurite; `None` if it is not available.
 fn ask(asked: &Ask) -> Option<Answer> {
     Some(asked.of(&crate::azurite()?))
 }
 
-/// What the test suites ask of Azurite as of every store: scenarios, which fail there where `deviations.rs` names them, and must.
+/// The test suites that run on Azurite like on every store. Scenarios named in `deviations.rs` must fail.
 const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.rs", "deviations.rs"];
 
-/// The tests of one row: of this module and of [`SUITES`], where a name that ends in `_` stands for all that begin so.
+/// The tests of one row: those of this module and of [`SUITES`]. A name that ends in `_` represents all names with this prefix.
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     By(&'static [&'static str]),
-    /// It is not asked, for this reason.
+    /// The row is not verified, for this reason.
     Not(&'static str),
 }
 use Asked::{By, Not};
 
-/// Row, Azurite's cell, and what asks for it again.
+/// The row, Azurite's cell, and the tests that verify it.
 const ROWS: &[(&str, &str, Asked)] = &[
     (
         "create, list, delete; names without case",
@@ -151,7 +151,7 @@ const ROWS: &[(&str, &str, Asked)] = &[
     ("the programs of the vendor: Python, JavaScript", "yes", Not("they are the vendor's own tests")),
 ];
 
-/// The names of the tests that ask, each with its file.
+/// Returns the names of the tests that verify rows, each with its file.
 fn known() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = SUITES.iter().map(|file| root.join("tests/azurite").join(file)).collect();

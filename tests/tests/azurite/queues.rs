@@ -1,4 +1,4 @@
-//! Every scenario of queues.
+//! All scenarios of queues.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Tokens of ours against the server: what they open, what stays shut (SAS, ASAS, ACL rules).
+//! Tokens created by this library, used against the server: what they permit and what they do not (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Account {
         })
     }
 
-    /// A client that has nothing but the token.
+    /// Returns a client whose only credential is the token.
     fn with(&self, token: &SasToken) -> AzureTables {
         AzureTables::with_options(self.parsed.table_endpoint().unwrap(), token.into(), crate::patient())
             .unwrap()

@@ -1,4 +1,4 @@
-//! Histories of clients over a lossy network: the answers of ours can be true, and each fault that was mended is found when it is put back.
+//! Histories of clients over a lossy network: all results can be true, and each fixed fault is detected when it is reintroduced.
 
 use table_azure::testing::Mutant;
 use tests::histories::run;
@@ -12,7 +12,7 @@ fn con_11_every_answer_can_be_true() {
     }
 }
 
-/// What a seed says can be looked at: it is the same each time.
+/// The history of a seed is reproducible, so it can be analysed.
 #[test]
 fn a_seed_is_a_history() {
     for seed in 0..20 {

@@ -1,4 +1,5 @@
-//! Faults of a lossy network that were found from outside: an increment that vanished, blobs that were deleted though entities named them.
+//! Faults of a lossy network that were reported from outside: an increment that was lost, and blobs that were deleted although entities referred to
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// A client of the account whose requests fare as a script says; repetitions come after 0.4 s.
+/// Creates a client of the account whose requests follow a script. Retries are sent after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -50,7 +51,7 @@ fn client(
     account_client(wire, options.retry(retry), 7, None).unwrap()
 }
 
-/// The first write fares so, and everything else is served.
+/// Returns a script in which the first write has this fate and all other requests are served.
 fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
     let mut first = true;
     move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }
@@ -60,7 +61,7 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Two increments from 5, the first of which loses its first request: the answer to each, and the stored result.
+/// Sends two increments starting from 5, the first of which loses its first request. Returns the result of each, and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
@@ -76,7 +77,7 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// The content of both was equal and recent, and so the second was taken for the first.
+/// The content of both was equal and recent, so the second one was mistaken for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
@@ -88,7 +89,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Ordinary trouble of the network, without another writer, is not an error.
+/// Ordinary network faults without another writer are not an error.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_whose_answer_was_lost_is_told_by_its_identifier() {
     let account = Account::default();
@@ -100,7 +101,7 @@ async fn con_11_and_pat_ser_3_an_increment_whose_answer_was_lost_is_told_by_its_
     }
 }
 
-/// Replaces a photo by a client, and says what the call ended with; whatever it is, the entity's blob is there.
+/// Replaces a photo through a client, and returns the result of the call. In any case, the entity's blob exists.
 async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> {
     let blobs = Arc::new(InMemory::new());
     let calm = client(account, Options::new().operation_ids(true), |_| Act::Serve);
@@ -117,8 +118,8 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
     outcome.map(|written| written.etag().clone())
 }
 
-/// The first attempt is applied and its answer lost, the repetition is refused, and the primary is busy when it is asked what became
-/// of it: a secondary that is configured, and behind, is not asked.
+/// The first attempt is applied but its response is lost, the retry is refused, and the primary is busy when it is queried for the outcome. A
+/// configured secondary that lags behind is not queried.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_a_write_that_was_made_is_not_told_by_a_stale_secondary() {
     for ids in [false, true] {
@@ -139,7 +140,7 @@ async fn con_11_and_pat_large_2_a_write_that_was_made_is_not_told_by_a_stale_sec
     }
 }
 
-/// The machine sleeps for an hour between two attempts, which a monotonic clock does not see.
+/// The machine sleeps for an hour between two attempts, which a monotonic clock does not notice.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_a_program_that_was_suspended_does_not_take_its_write_for_anothers() {
     for ids in [false, true] {

@@ -1,4 +1,4 @@
-//! The client of the service over a network that loses answers.
+//! The client of the service over a network that loses responses.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

@@ -1,8 +1,8 @@
-//! A type of ticket for each pair of indexes, every one with a feed, a view, a participant and parts.
+//! A ticket type for each pair of indexes, each with a feed, a view, a participant and parts.
 //!
-//! Each case is a type of ticket with two or more declarations. Writers in random interleavings make changes, with requests that are refused
-//! and writers that die before or after any request; workers settle beside them. In the end everything must follow from the tickets,
-//! and each ticket must be what its writers were answered.
+//! Each case is a ticket type with two or more declarations. Writers make changes in random interleavings; requests are refused, and writers die
+//! before or after any request, while workers settle changes. In the end, all derived data must match the tickets, and each ticket must match the
+//! results that its writers received.
 
 mod case;
 mod check;
@@ -18,10 +18,10 @@ use rand::{RngExt, SeedableRng};
 use case::Case;
 use world::{Process, World};
 
-/// Histories of each case.
+/// The number of histories of each case.
 const RUNS: u64 = 20;
 
-/// One history; what is wrong at its end.
+/// Runs one history. Returns the defect at its end, if any.
 fn run<T: Case>(seed: u64) -> Option<String> {
     let mut random = StdRng::seed_from_u64(seed);
     let world = World::<T>::new();
@@ -51,7 +51,7 @@ fn run<T: Case>(seed: u64) -> Option<String> {
     (!wrong.is_empty()).then(|| format!("seed {seed}: {}", wrong.join("; ")))
 }
 
-/// Histories of one case.
+/// Runs the histories of one case.
 fn runs<T: Case>() {
     let mut report = String::new();
     let wrong: Vec<_> = (0..RUNS).filter_map(run::<T>).collect();

@@ -1,5 +1,5 @@
-//! A partition of many types: owners, parts, kinds, copies, lists and rows that patterns keep. Each verb of a type gets that type's rows
-//! exactly; a row that no declared type explains is an error with its key.
+//! A partition with many types: owners, parts, kinds, copies, lists and rows of patterns. Each operation on a type affects exactly the rows of that
+//! type, and a row that belongs to no declared type is an error with its key.
 
 mod desk;
 mod stray;

@@ -1,7 +1,6 @@
-//! One type of ticket that declares everything: every pair of patterns, some triples and almost all at once, with blobs and an older program.
+//! A ticket type that declares everything, with every pair of patterns, several triples and almost all at once, with blobs and an older program.
 //!
-//! That an entity gives copies beside its other patterns is tested with that pattern
-//! (`denormal/tests/combined.rs`).
+//! Entities that are sources of copies in addition to other patterns are tested with that pattern (`denormal/tests/combined.rs`).
 
 mod desk;
 mod patterns;
@@ -13,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use patterns::Parts;
 use tests::effort::effort;
 
-/// Runs all, and says which do not combine.
+/// Runs all combinations, and reports those that fail.
 fn combine(all: &[Parts], seeds: u64, steps: usize) {
     let mut wrong = Vec::new();
     for parts in all {

@@ -1,10 +1,10 @@
-//! Every scenario of the behaviour suite on every backend in this process.
+//! All scenarios of the behaviour suite on all backends in this process.
 
 use table_core::TableStore;
 use table_core::embedded::Engine;
 use tests::ModelStore;
 
-/// A module of tests for one family on the backend that `super::store` opens.
+/// Declares a module of tests for one family on the backend that `super::store` opens.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {
@@ -26,7 +26,7 @@ mod model {
     tests::for_each_scenario!(family);
 }
 
-/// The boxed adapter hands every call on as it is.
+/// The boxed adapter forwards every call unchanged.
 mod boxed_model {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What tables cost on the disk: creating and dropping one among thousands writes no more than among few.
+//! The disk cost of tables: creating and dropping one among thousands writes no more than among a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
 use tests::power::{Call, SimulatedDisk};
 
-/// Bytes that an engine has written since the last look.
+/// The number of bytes that an engine has written since the last reading.
 struct Written(Arc<AtomicU64>);
 
 impl Written {
@@ -30,7 +30,7 @@ fn engine() -> (Engine, Written) {
     (engine, Written(bytes))
 }
 
-/// The bytes written for each of so many tables: created with a row each, checkpointed, and dropped one by one.
+/// Returns the bytes written per table when tables are created with one row each, checkpointed, and dropped one by one.
 async fn cost(tables: u64) -> Result<(u64, u64)> {
     let (engine, written) = engine();
     let name = |n: u64| format!("Table{n:05}");

@@ -1,4 +1,4 @@
-//! Folders that released formats left behind are opened and hold what was written: one in `fixtures` for each format.
+//! Folders in released formats are opened and contain what was written. `fixtures` has one folder for each format.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,22 +16,22 @@ use table_core::{
 use tests::power::{Fault, SimulatedDisk};
 use uuid::Uuid;
 
-/// What a folder holds, a line a table, an entity and a property, as it was when the folder was written.
+/// The content of a folder when it was written, with one line for each table, entity and property.
 const CONTENTS: &str = "CONTENTS.txt";
 
-/// The formats that releases have written, and the one that is written now: a fixture of each is opened.
+/// The formats that releases have written, and the current one. A fixture of each is opened.
 const FORMATS: [u32; 4] = [2, 3, 4, CURRENT];
-/// The format that is written.
+/// The format that is currently written.
 const CURRENT: u32 = 5;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// Runs of one byte this long are packed: a journal is mostly such.
+/// The minimum length of a run of equal bytes that is packed. Most of a journal consists of such runs.
 const RUN: usize = 16;
 
-/// Again and again: `u32` length of bytes as they are, these, `u32` length of a run of one byte, that byte.
+/// Packs bytes as a repetition of: `u32` length of literal bytes, these bytes, `u32` length of a run of equal bytes, that byte.
 fn pack(mut bytes: &[u8]) -> Vec<u8> {
     let length = |bytes: usize| u32::try_from(bytes).unwrap().to_le_bytes();
     let mut packed = Vec::new();
@@ -72,7 +72,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// The folder as the engine of that time left it.
+/// Returns a folder as the engine of a format wrote it.
 fn unpacked(format: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files(&fixture(format)) {
@@ -116,7 +116,7 @@ fn contents(engine: Engine) -> Result<String> {
     Ok(text)
 }
 
-/// The format that a folder says it is of.
+/// Returns the format that a folder declares.
 fn format_of(folder: &Path) -> u32 {
     let manifest = fs::read(folder.join("FORMAT")).unwrap();
     u32::from_le_bytes(manifest[8..12].try_into().unwrap())
@@ -266,7 +266,7 @@ async fn write_base(engine: &Engine) -> Result<UntypedTable<Engine>> {
     Ok(table)
 }
 
-/// Writes the folder of the format that is current: `cargo test -p tests --test engine format -- --ignored`.
+/// Writes the fixture of the current format: `cargo test -p tests --test engine format -- --ignored`.
 #[test]
 #[ignore = "writes the fixture of a new format"]
 fn write_the_fixture() {

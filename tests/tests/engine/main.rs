@@ -1,4 +1,4 @@
-//! The engine, held to the suite, to models and to faults. One test binary, since each is linked with all of it.
+//! Tests of the engine with the suite, models and faults. They are one test binary, because each binary links the whole engine.
 
 #![expect(
     clippy::unwrap_used,

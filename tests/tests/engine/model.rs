@@ -1,4 +1,4 @@
-//! Random programs on the engine and on the model: every answer is the same.
+//! Random programs on the engine and on the model, whose results must be equal.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
@@ -10,12 +10,12 @@ use tests::compare::{InMemory, Subject, run};
 use tests::effort::effort;
 use tests::random::program;
 
-/// How many programs are tried.
+/// Returns the number of programs to try.
 fn cases(count: u64) -> u32 {
     u32::try_from(effort(count)).unwrap_or(u32::MAX)
 }
 
-/// An engine in a folder, with checkpoints at every few kilobytes.
+/// An engine in a folder, with a checkpoint every few kilobytes.
 struct OnDisk {
     engine: Option<Engine>,
     folder: TempDir,
@@ -86,7 +86,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
-    /// The comparison accepts what it must: a second model.
+    /// The comparison must accept a second model.
     #[test]
     fn the_model_answers_as_the_model(program in program(60)) {
         run(&mut InMemory(ModelStore::new()), &program);

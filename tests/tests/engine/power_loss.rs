@@ -1,4 +1,4 @@
-//! Nothing acknowledged is lost when the power fails, whatever was not synced (design promise 8, CON-1, EGT-9).
+//! No acknowledged write is lost in a power loss, regardless of what was not synced (design promise 8, CON-1, EGT-9).
 
 use tests::crash::Evidence;
 use tests::effort::effort;
@@ -6,12 +6,12 @@ use tests::power::run::{findings, write};
 use tests::power::{Fault, SimulatedDisk};
 
 const STEPS: usize = 60;
-/// How many different disks are made of one power loss.
+/// The number of different disks that are derived from one power loss.
 const IMAGES: u64 = 6;
 
-/// Cuts at each of some syncs, until a run is through before its cut.
+/// Cuts the power at each of several syncs, until a run ends before its cut.
 ///
-/// How many syncs a run has is not known before: writers share them as they meet, and checkpoints run beside them.
+/// The number of syncs of a run is unknown in advance, because concurrent writers share them and checkpoints run at the same time.
 fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
     let mut last = 0;
     for cut in cuts {

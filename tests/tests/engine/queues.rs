@@ -1,4 +1,4 @@
-//! Every scenario of queues on every backend in this process.
+//! All scenarios of queues on all backends in this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use table_core::queue::DynQueueStore;
 
 type Pass<'a> = &'a (dyn Fn(Duration) + Sync);
 
-/// A module of tests for one family on the backend that `super::store` opens.
+/// Declares a module of tests for one family on the backend that `super::store` opens.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {
@@ -23,7 +23,7 @@ macro_rules! family {
     };
 }
 
-/// Options with a clock, and a function that sets it on.
+/// Returns options with a clock, and a function that advances it.
 fn clocked() -> (EngineOptions, impl Fn(Duration) + Sync) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = Arc::clone(&time);
@@ -45,7 +45,7 @@ mod engine_in_memory {
     tests::for_each_queue_scenario!(family);
 }
 
-/// The boxed adapter hands every call on as it is.
+/// The boxed adapter forwards every call unchanged.
 mod boxed {
     use super::*;
 

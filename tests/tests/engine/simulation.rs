@@ -1,4 +1,4 @@
-//! Histories of the engine that are made of a seed (design promises 8, 10 and 11; CON-1, EGT-9, ENG-8).
+//! Histories of the engine that are determined by a seed (design promises 8, 10 and 11; CON-1, EGT-9, ENG-8).
 
 use std::sync::Once;
 
@@ -30,7 +30,7 @@ fn one_seed_has_one_history() {
     }
 }
 
-/// The test of the test: with a mend of a past fault taken out, some history finds the fault.
+/// A test of the test: if the fix of a past fault is disabled, some history finds the fault again.
 #[cfg(feature = "mutations")]
 #[test]
 #[ignore = "minutes without optimisation: `simulate --mends` does the same in seconds"]

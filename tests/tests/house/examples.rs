@@ -1,4 +1,4 @@
-//! Every public type is shown by a runnable example: its own, or one of its module (CONTRIBUTING, "Requirements").
+//! Every public type is shown by a runnable example, either its own or one of its module (CONTRIBUTING, "Requirements").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,10 +24,10 @@ fn every_public_type_has_an_example() {
     );
 }
 
-/// The public types of a package that no example shows, as `package::Type`.
+/// Returns the public types of a package that no example shows, as `package::Type`.
 ///
-/// An example shows the types that it names, in the file that it is in, in the folder of its module, and everywhere if it is on the front
-/// page of the package; and the type whose docs or methods it stands at.
+/// An example shows the types that it names if they are in the same file or in the folder of its module, or anywhere if the example is on the front
+/// page of the package. It also shows the type to whose documentation or methods it belongs.
 fn without(package: &str) -> Vec<String> {
     let public = public_types(package);
     let files: BTreeMap<String, String> = below(&format!("{package}/src"), &[".rs"]).into_iter().collect();
@@ -49,7 +49,7 @@ fn without(package: &str) -> Vec<String> {
     found
 }
 
-/// The names of the types that the snapshot of the public API has.
+/// Returns the names of the types in the snapshot of the public API.
 fn public_types(package: &str) -> BTreeSet<String> {
     let snapshot = root().join(format!("docs/api/{package}.txt"));
     let text = std::fs::read_to_string(snapshot).expect("the snapshot is there");
@@ -62,7 +62,7 @@ fn public_types(package: &str) -> BTreeSet<String> {
     text.lines().filter_map(|line| line.strip_prefix("pub ")).filter(is_type).filter_map(name).collect()
 }
 
-/// The type that a line declares for the public.
+/// Returns the public type that a line declares.
 fn declared(line: &str) -> Option<&str> {
     let rest = ["pub struct ", "pub enum ", "pub trait ", "pub type "]
         .iter()
@@ -70,7 +70,7 @@ fn declared(line: &str) -> Option<&str> {
     rest.split(|character: char| !character.is_alphanumeric()).next()
 }
 
-/// The code of all samples in the docs of a file.
+/// Returns the code of all samples in the docs of a file.
 fn samples(text: &str) -> String {
     let (mut code, mut inside) = (String::new(), false);
     for line in text.lines().map(str::trim_start) {
@@ -89,13 +89,13 @@ fn names(code: &str, name: &str) -> bool {
     code.split(|character: char| !character.is_alphanumeric() && character != '_').any(|word| word == name)
 }
 
-/// Whether the docs that end these lines have a sample, or are those of a file.
+/// Returns `true` if the docs that end these lines contain a sample, or belong to a file.
 fn has_own_docs(before: &[&str]) -> bool {
     let docs = before.iter().rev().take_while(|line| !line.trim().is_empty() && !line.starts_with('}'));
     docs.into_iter().any(|line| line.contains("/// ```") || line.contains("include_str!"))
 }
 
-/// Whether a method of the type has a sample.
+/// Returns `true` if a method of the type has a sample.
 fn methods_have(lines: &[&str], name: &str) -> bool {
     let mut inside = false;
     lines.iter().any(|line| {

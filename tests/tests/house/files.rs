@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -11,7 +11,7 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// The files below a folder of the repository that end so, by their paths from the root, in order.
+/// Returns the files below a folder of the repository whose names have one of these suffixes, ordered by their paths from the root.
 pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let (mut files, mut folders) = (Vec::new(), vec![root.join(folder)]);
@@ -34,7 +34,7 @@ pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     files
 }
 
-/// The lines of prose of a file, by number: comments and texts of errors in Rust, and Markdown outside its samples.
+/// Returns the numbered lines of prose of a file: comments and error messages in Rust, and Markdown outside of samples.
 pub(crate) fn prose<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let is_rust = Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let mut sample = false;

@@ -1,6 +1,6 @@
-//! The direction of imports: no module of a package imports one that imports it (ARCHITECTURE, "Layers of table-core").
+//! The direction of imports: the modules of a package must not import each other in a cycle (ARCHITECTURE, "Layers of table-core").
 //!
-//! An import counts where its name is defined: one by way of a re-export is an import of the file behind it.
+//! An import counts for the file that defines its name: an import through a re-export is an import of the defining file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Item, UseTree, Visibility};
 
-/// The path of a module below its package: `["key", "codec"]`.
+/// The path of a module within its package, such as `["key", "codec"]`.
 type Module = Vec<String>;
 
 const PACKAGES: [&str; 11] = [
@@ -33,10 +33,10 @@ fn no_package_has_a_circle_of_imports() {
     assert!(found.is_empty(), "{} circles of imports:\n{}", found.len(), found.join("\n"));
 }
 
-/// The imports of a package that close a circle.
+/// Returns the imports of a package that close a cycle.
 ///
-/// Two modules meet where their paths part: below it, each is the folder and the file of its name. So a file and those in the folder of
-/// its name are one module, which may know its own parts.
+/// Two modules are compared at the point where their paths diverge, where each consists of a file and the folder with the same name. A file and the
+/// files in its folder are therefore one module, whose parts may import each other.
 fn circles(package: &str) -> BTreeSet<String> {
     let imports = Package::read(package).imports();
     let meetings = imports.iter().filter_map(|(from, to)| {
@@ -66,10 +66,10 @@ fn reaches(next: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool 
     false
 }
 
-/// What the files of a package name.
+/// The paths that the files of a package use.
 #[derive(Default)]
 struct Package {
-    /// The paths that each file imports or spells, from the root of the package.
+    /// The paths that each file imports or writes out, relative to the root of the package.
     uses: BTreeMap<Module, Vec<Vec<String>>>,
     /// The paths that a file re-exports, by file and name.
     exports: BTreeMap<(Module, String), Vec<String>>,
@@ -124,7 +124,7 @@ impl Package {
         }
     }
 
-    /// Which file imports which.
+    /// Returns the pairs of files of which the first imports the second.
     fn imports(&self) -> BTreeSet<(Module, Module)> {
         let pairs = self.uses.iter().flat_map(|(module, paths)| {
             paths.iter().filter_map(|path| Some((module.clone(), self.file_of(path)?)))
@@ -132,7 +132,7 @@ impl Package {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// The file that defines what a path names: that of its longest part that is a module, or the one it is re-exported from.
+    /// Returns the file that defines the object of a path: the file of the longest prefix that is a module, or the file from which it is re-exported.
     fn file_of(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -160,7 +160,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The paths of a tree of imports, each with the name it is known by.
+/// Returns the paths of a tree of imports, each with the name that it introduces.
 fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let mut end = |before: &[String], last: &syn::Ident, name: &syn::Ident| {
         let path = if last == "self" { before.to_vec() } else { [before, &[last.to_string()]].concat() };
@@ -180,7 +180,7 @@ fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String
     }
 }
 
-/// Hands on the paths that begin with `crate` or `super` where they are used.
+/// Passes on the used paths that begin with `crate` or `super`.
 fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     let mut path: Vec<String> = Vec::new();
     let mut joined = false;
@@ -210,7 +210,7 @@ fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     }
 }
 
-/// A path from the root of the package; `None` if it names another package or something in scope.
+/// Returns a path from the root of the package; `None` if it refers to another package or to something in scope.
 fn absolute(path: &[String], module: &Module) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first().map(String::as_str)? {

@@ -1,6 +1,6 @@
-//! Every package we are built from has a licence that our users can live with, and comes from the registry.
+//! Every package in the build has a licence that our users can accept, and comes from the registry.
 //!
-//! The same lists as `deny.toml`, checked here without a further program, from what cargo itself knows.
+//! Uses the same lists as `deny.toml`, but only the information that cargo itself has.
 
 use std::process::Command;
 
@@ -23,14 +23,14 @@ const ALLOWED: [&str; 14] = [
     "Zlib",
 ];
 
-/// The platform that compiled this test: the packages of others need not be on this machine.
+/// Returns the platform that compiled this test, because the packages of other platforms need not be on this machine.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }
 
-/// Not `--offline`: a machine that has only tested has not fetched what `benches` alone is built from.
+/// Returns the metadata from cargo. Not `--offline`, because a machine that only runs tests has not fetched the packages that only `benches` needs.
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -49,7 +49,7 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
 }
 
-/// Whether an SPDX expression can be satisfied: some alternative of it names allowed licences only.
+/// Returns `true` if an SPDX expression can be satisfied, that is, if one of its alternatives contains only allowed licences.
 fn allowed(expression: &str) -> bool {
     let plain = expression.replace('/', " OR ").replace(['(', ')'], " ");
     // Without parentheses `A AND B OR C` is read alternative by alternative; every factor must then be allowed in one of

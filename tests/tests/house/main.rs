@@ -1,4 +1,4 @@
-//! The house: rules of the text of the repository, held by reading its files.
+//! Rules for the text of the repository, which are checked by reading its files.
 
 #![expect(
     clippy::unwrap_used,

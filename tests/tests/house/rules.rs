@@ -1,18 +1,18 @@
-//! Which rules have a test: `cargo test -p tests --test house rules -- --nocapture` prints them by family.
+//! Lists the rules that have a test: `cargo test -p tests --test house rules -- --nocapture` prints them by family.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use tests::rules::{Case, FAMILIES, Rule, UNSHOWN, UPDATE, cases, pages, reason, rules};
 
-/// Rules with a test, at least: a change that takes a rule's last test away is noticed.
+/// The minimum number of rules with a test, so a change that removes a rule's last test is noticed.
 const PINNED: usize = 585;
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The rules that tests cite.
+/// Returns the rules that tests cite.
 fn cited(cases: &[Case]) -> BTreeSet<Rule> {
     cases.iter().flat_map(|case| case.rules.keys().copied()).collect()
 }
@@ -42,7 +42,7 @@ fn rules_are_pinned_by_tests() {
     assert!(cited.len() >= PINNED, "{} rules have a test, {PINNED} had", cited.len());
 }
 
-/// A reason why no test can show a rule does not outlive the first test that does.
+/// A reason why no test can show a rule must be removed once a test does.
 #[test]
 fn what_no_test_can_show_no_test_shows() {
     let known: BTreeSet<Rule> = rules().collect();
@@ -56,7 +56,7 @@ fn what_no_test_can_show_no_test_shows() {
     }
 }
 
-/// Each rule has its text on one page.
+/// The text of each rule is on exactly one page.
 #[test]
 fn every_rule_has_its_text_once() {
     let mut with_text: Vec<Rule> =
@@ -68,7 +68,7 @@ fn every_rule_has_its_text_once() {
     assert_eq!(text, known);
 }
 
-/// The pages name the tests of today.
+/// The pages name the current tests.
 #[test]
 fn pages_name_the_tests() {
     for page in pages(workspace(), &cases(workspace()).unwrap()).unwrap() {
@@ -114,7 +114,7 @@ fn every_scenario_is_run() {
     assert!(count > 100);
 }
 
-/// What the page of parity claims is shown, by what is there.
+/// The claims of the parity page are shown by existing tests and examples.
 #[test]
 fn parity_is_shown_by_tests_and_examples_that_exist() {
     let page = std::fs::read_to_string(workspace().join("docs/parity.md")).unwrap();

@@ -1,4 +1,4 @@
-//! The maintenance tasks of CONTRIBUTING: each names files and folders that are there.
+//! The maintenance tasks in CONTRIBUTING, each of which must name existing files and folders.
 
 use crate::files::{below, root};
 

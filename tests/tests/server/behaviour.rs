@@ -1,11 +1,11 @@
-//! Every scenario of the behaviour suite.
+//! All scenarios of the behaviour suite.
 
 use std::io::{self, Write};
 
 use table_azure::AzureTables;
 use tests::suite;
 
-/// Scenarios that do not hold yet, each with the reason.
+/// Scenarios that do not pass yet, each with the reason.
 const OPEN: [(&str, &str); 1] = [(
     "transactions::egt_3_four_mebibytes_are_the_most",
     "ENG-17: no deviation of the server, the client measures the real body, where base64 is longer than what it holds",

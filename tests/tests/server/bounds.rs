@@ -1,4 +1,4 @@
-//! What the server refuses: to start with, and to serve.
+//! Refusals of the server, both at its start and for requests.
 
 use std::net::{IpAddr, Ipv4Addr};
 

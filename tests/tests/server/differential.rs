@@ -1,6 +1,6 @@
-//! The engine in memory against a server of another one: random programs, every answer compared.
+//! The engine in memory compared with a server of another engine: random programs, with all results compared.
 //!
-//! `SEQUENCES` says how many, `FIRST_SEQUENCE` from which number on (0); so do the options of the program `differential`.
+//! `SEQUENCES` sets the number of programs, and `FIRST_SEQUENCE` the first number (0), like the options of the program `differential`.
 
 use std::env;
 

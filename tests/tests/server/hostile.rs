@@ -8,12 +8,13 @@ use tests::served::{account, asked, beside};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Requests of the replay; the gate has `fuzz` try many more.
+/// The number of requests in this test; `fuzz` tries many more in CI.
 const REQUESTS: u64 = 10_000;
-/// Requests that one account answers, before another takes its place and what it held is free.
+/// The number of requests that one account answers before it is replaced and its memory is freed.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// In process, so that they are many. An answer that breaks a promise panics: one of no code, an internal error, one with the key in it.
+/// Runs in the process, to allow many requests. A response that violates a guarantee panics, such as one without a code, an internal error, or one
+/// that contains the key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {
@@ -37,7 +38,7 @@ fn malformed_requests_are_answered() {
     assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
 }
 
-/// An answer over HTTP/1.1 names the time for which an idle connection stays open.
+/// A response over HTTP/1.1 contains the time for which an idle connection stays open.
 #[test]
 fn keep_alive_is_named_over_http_1_1() {
     beside(Config::on_loopback(account()), async |connection, _| {
@@ -52,7 +53,7 @@ fn keep_alive_is_named_over_http_1_1() {
     });
 }
 
-/// What is not HTTP, breaks off, or never ends: each connection is given back.
+/// For input that is not HTTP, breaks off or never ends, each connection is released.
 #[test]
 fn broken_connections_are_given_back() {
     // Fewer than are broken below: those that leaked would shut the last ones out.
@@ -90,7 +91,7 @@ fn broken_connections_are_given_back() {
     });
 }
 
-/// The connections that a server has open, as it tells.
+/// Returns the number of open connections that a server reports.
 async fn open(observed: SocketAddr) -> u64 {
     let text = asked(observed, "/metrics").await;
     let line = text.lines().find_map(|line| line.strip_prefix("table_server_connections "));

@@ -1,4 +1,4 @@
-//! HTTP/2 by prior knowledge: requests side by side on one connection.
+//! HTTP/2 by prior knowledge: concurrent requests on one connection.
 
 use bytes::Bytes;
 use chrono::Utc;
@@ -12,7 +12,7 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use tests::served::{ACCOUNT, KEY, account, beside};
 use tokio::net::TcpStream;
 
-/// A signed request; `base` is scheme and host.
+/// Returns a signed request; `base` is the scheme and host.
 pub(crate) fn request(base: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let path = format!("/{ACCOUNT}/{path}");
     let mut headers = HeaderMap::new();

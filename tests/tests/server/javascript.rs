@@ -1,6 +1,6 @@
-//! The vendor's JavaScript clients, pinned, installed below the target folder by the first run.
+//! The vendor's JavaScript clients in pinned versions, installed below the target folder by the first run.
 //!
-//! Without Node and npm, or without a registry, the suite is skipped and says so; where `CI` is `true` that fails.
+//! Without Node and npm, or without a registry, the suite is skipped with a message; if `CI` is `true`, it fails.
 
 use std::io::{self, Write};
 use std::process::Command;
@@ -15,7 +15,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/javascript/package-lock.json")),
     (".npmrc", include_str!("../../clients/javascript/.npmrc")),
 ];
-/// Node looks for packages beside the file that imports them.
+/// Node searches for packages next to the file that imports them.
 const SUITE: [(&str, &str); 6] = [
     ("suite.mjs", include_str!("../../clients/javascript/suite.mjs")),
     ("server.mjs", include_str!("../../clients/javascript/server.mjs")),

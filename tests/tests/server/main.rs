@@ -1,4 +1,4 @@
-//! `table-server` through `table-azure`: the behaviour suite, the suite of queues, and what is of the server alone.
+//! `table-server` accessed through `table-azure`: the behaviour suite, the queue suite, and tests of the server alone.
 
 #![expect(
     clippy::unwrap_used,
@@ -24,5 +24,5 @@ use std::sync::LazyLock;
 
 use tests::served::{self, ACCOUNT, KEY};
 
-/// The connection string of this binary's server, which ends with it.
+/// The connection string of this binary's server, which ends with the binary.
 static SERVER: LazyLock<String> = LazyLock::new(served::for_the_process);

@@ -1,4 +1,4 @@
-//! The tables of `docs/server.md`: each test that it names is there.
+//! The tables of `docs/server.md`: each test that they name must exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The names of the tests in the files below a folder: functions of Rust and Python, titles of JavaScript.
+/// Returns the names of the tests in the files below a folder: functions of Rust and Python, and titles of JavaScript.
 fn names(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -26,7 +26,7 @@ fn names(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The rows of the table whose heading begins so: cells, without those of headings.
+/// Returns the cells of the table whose heading begins with the given text, without the heading rows.
 fn rows<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
     let (_, table) = text.split_once(heading).expect("the table");
     let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));

@@ -1,6 +1,6 @@
-//! The vendor's Python clients, pinned, installed below the target folder by the first run.
+//! The vendor's Python clients in pinned versions, installed below the target folder by the first run.
 //!
-//! Without `python3` or without a registry the suite is skipped and says so; where `CI` is `true` that fails.
+//! Without `python3` or without a registry, the suite is skipped with a message; if `CI` is `true`, it fails.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn the_vendors_python_clients_take_this_for_the_service() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The interpreter of an environment that has the clients.
+/// Returns the interpreter of an environment that contains the clients.
 fn installed(requirements: &Path) -> Result<PathBuf, String> {
     let wanted = fs::read_to_string(requirements).map_err(|error| error.to_string())?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-clients");

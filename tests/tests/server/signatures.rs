@@ -1,4 +1,4 @@
-//! Signatures: those of another key, and shared ones that allow less than everything.
+//! Signatures by another key, and shared access signatures with restricted permissions.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! HTTPS with a certificate of the server's own making.
+//! HTTPS with a certificate that the server created itself.
 
 use std::env;
 use std::path::Path;
@@ -25,7 +25,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http2::request;
 
-/// What a test hands to itself in another process.
+/// The value that a test passes to itself in another process.
 const CONNECTION: &str = "TABLES_TEST_TLS_CONNECTION";
 
 fn under_tls(folder: &Path) -> Config {
@@ -34,13 +34,13 @@ fn under_tls(folder: &Path) -> Config {
     config
 }
 
-/// Where tables are served, of a connection string.
+/// Returns the host of the table service in a connection string.
 fn host(connection: &str) -> &str {
     let (_, rest) = connection.split_once("TableEndpoint=https://").unwrap();
     rest.split('/').next().unwrap()
 }
 
-/// A connection that offers protocols, and trusts what is in the folder alone.
+/// Opens a connection that offers protocols, and only trusts the certificates in the folder.
 async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join(Tls::CERTIFICATE)).unwrap()).unwrap();

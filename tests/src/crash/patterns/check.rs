@@ -1,4 +1,4 @@
-//! The check: recovery as the patterns prescribe it, then everything that is stored against the evidence.
+//! The check: recovery as prescribed by the patterns, then a comparison of all stored data with the evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,24 +22,24 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// More rows than the workload ever has.
+/// More rows than the workload ever creates.
 const MOST: u64 = 10_000_000;
 
-/// What is run before the check.
+/// The recovery that runs before the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Sweeps and workers until nothing is pending; the collection of orphans.
+    /// Runs sweeps and workers until nothing is pending, and the collection of orphans.
     Whole,
-    /// All but the sweeps: what lost its message is never done.
+    /// Runs everything except the sweeps, so work whose message was lost is never done.
     WithoutSweep,
-    /// All but the collection of orphans.
+    /// Runs everything except the collection of orphans.
     WithoutCollection,
 }
 
-/// Recovers, and compares the stores with the ledger. Returns what is wrong, in words. The ledger then goes on from what is stored.
+/// Runs the recovery, and compares the stores with the ledger. Returns a description of each defect. The ledger then continues from the stored data.
 ///
 /// # Errors
-/// Those of the stores: what cannot be read after a crash has failed as well.
+/// Any error of the stores. Data that cannot be read after a crash has also failed.
 pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     settle(stores, recovery, &mut wrong).await?;
@@ -77,7 +77,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     Ok(wrong)
 }
 
-/// Does all that outboxes have recorded (PAT-EC-8).
+/// Performs everything that outboxes have recorded (PAT-EC-8).
 async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) -> Result<()> {
     stores.later_worker(1).run_until_idle().await?;
     if recovery == Recovery::WithoutSweep {
@@ -100,7 +100,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
     Ok(())
 }
 
-/// Collects orphans twice, with clocks past the grace period: the first marks them, the second removes them (PAT-LARGE-2).
+/// Collects orphans twice, with clocks past the grace period. The first run marks them, and the second removes them (PAT-LARGE-2).
 pub(super) async fn collect(stores: &Stores) -> Result<()> {
     for days in [3, 6] {
         let clock = Clock::new(move || {
@@ -126,7 +126,7 @@ async fn series(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// The events; each once, and those of one writer the newest first (PAT-LOG-4).
+/// Returns the events. Each must occur once, and those of one writer must be ordered from newest to oldest (PAT-LOG-4).
 async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut last) = (Values::new(), BTreeMap::new());
     for event in stores.events.table().query(Event::partition(1)).collect().await? {
@@ -145,7 +145,7 @@ async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// The wide entities; one that is not whole is an error of the read (PAT-WIDE-4).
+/// Returns the wide entities. An incomplete one is an error of the read (PAT-WIDE-4).
 async fn sheets(stores: &Stores) -> Result<Values> {
     let mut parts = BTreeSet::new();
     let engine = stores.sheets.table().store();
@@ -174,7 +174,7 @@ async fn sheets(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// The documents; each with its whole blobs, and no blob without its document (PAT-LARGE-2).
+/// Returns the documents. Each must have complete blobs, and each blob must belong to a document (PAT-LARGE-2).
 async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut named) = (Values::new(), BTreeSet::new());
     for document in stores.documents.table().scan("check after a crash").max_rows(MOST).collect().await? {
@@ -210,7 +210,7 @@ async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// The rows with a feed; the feed tells of each change once, in order (PAT-EC-8).
+/// Returns the rows with a feed. The feed must contain each change once and in order (PAT-EC-8).
 async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut reported) = (Values::new(), BTreeMap::<String, i64>::new());
     let query = Query::new(KeyRange::rows(FED, TextRange::prefix("row_")));
@@ -237,7 +237,7 @@ async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// The rows of the hours whose tables are there. A table whose drop was under way is there with all it held, or gone.
+/// Returns the rows of the hours whose tables exist. A table whose drop was in progress must either exist with all its rows or be gone.
 async fn periods(stores: &Stores, ledger: &mut Ledger, wrong: &mut Vec<String>) -> Result<Values> {
     let mut held = Values::new();
     let mut there = BTreeSet::new();

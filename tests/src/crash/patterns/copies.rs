@@ -1,4 +1,4 @@
-//! Copies under torture: people, and desks and rooms that hold their names, in their partition and elsewhere.
+//! Copies under torture: people, and desks and rooms that contain their names, both in the same partition and elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::stores::Stores;
 
 /// The partition of people and desks.
 pub(super) const TEAM: &str = "team";
-/// How many people there are.
+/// The number of people.
 pub(super) const PEOPLE: u32 = 4;
 
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -26,7 +26,7 @@ pub(super) struct Person {
     pub(super) name: String,
 }
 
-/// In the partition of its owner.
+/// A desk, in the partition of its owner.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "People", copies_from(OwnerOfDesk))]
 #[partition_key(team)]
@@ -39,7 +39,7 @@ pub(super) struct Desk {
     pub(super) owner_name: Option<String>,
 }
 
-/// In another table than its owner.
+/// A room, in another table than its owner.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Rooms", copies_from(OwnerOfRoom))]
 #[partition_key(floor)]
@@ -89,13 +89,13 @@ macro_rules! owned {
 owned!(OwnerOfDesk, Desk, "desk");
 owned!(OwnerOfRoom, Room, "room");
 
-/// The people, by their ids.
+/// Returns the people by their ids.
 pub(super) async fn people(stores: &Stores) -> Result<Values> {
     let people = stores.people.table().query(Person::rows(TEAM)).collect().await?;
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
 }
 
-/// The owners of desks and rooms; each has the name that the owner has, and each owner knows of it.
+/// Returns the owners of desks and rooms. Each must contain the name of its owner, and each owner must have a reference to it.
 pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<String>) -> Result<Values> {
     let desks = stores.desks.table().query(Desk::rows(TEAM)).collect().await?;
     let desks = desks.into_iter().map(|desk| (format!("desk/{}", desk.id), desk.owner, desk.owner_name));

@@ -1,4 +1,4 @@
-//! The help desk of the examples under torture: its own types and handler, all that a ticket declares at work on one entity.
+//! The help desk of the examples under torture, with its own types and handler, and with all declarations of a ticket in use on one entity.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ use super::views::caught_up;
 
 /// The partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
-/// Agents of each tenant are numbered from 1 to this.
+/// The number of agents of each tenant, numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// More rows than the workload ever has.
+/// More rows than the workload ever creates.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;
@@ -76,7 +76,7 @@ impl HelpDesk {
         })
     }
 
-    /// The worker, which also does the work of the help desk.
+    /// Returns the worker, which also performs the work of the help desk.
     pub(super) fn worker(&self, worker: Worker<Engine, Engine>) -> Worker<Engine, Engine> {
         let notifier = Notifier { store: self.store.clone(), audit: self.audit.clone() };
         worker.handler::<Closed>(notifier).with_index_handler(&self.agents).with_index_handler(&self.tickets)
@@ -87,7 +87,8 @@ impl HelpDesk {
     }
 }
 
-/// A view, built if no earlier process built it to its end. One that is built is left as it is: what is wrong with it is to be found.
+/// Opens a view, and builds it if no earlier process has completed that. A view that is already built is left unchanged, so that its defects are
+/// found.
 async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
     match view.rows().await {
@@ -97,43 +98,44 @@ async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     Ok(view)
 }
 
-/// When a ticket of a number was opened.
+/// Returns the time at which a ticket was opened.
 pub(super) fn opened(number: u32) -> DateTime<Utc> {
     instant(number / 6, number % 6 * 600_000)
 }
 
-/// The text of a ticket: the name by which its writer knows it, and a filling of up to three properties.
+/// Returns the text of a ticket: the name by which its writer identifies it, and a filling of up to three properties.
 pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
 
-/// The name in a text.
+/// Returns the name in a text.
 pub(super) fn name_in(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(name, _)| name)
 }
 
-/// A ticket's part of the ledger.
+/// Returns a ticket's entry in the ledger.
 pub(super) fn ticket_entry(ticket: &Ticket, comments: usize) -> String {
     format!("{:?}/{}/{comments}/{}", ticket.status, ticket.priority, ticket.attachment.is_some())
 }
 
-/// An agent's part of the ledger.
+/// Returns an agent's entry in the ledger.
 pub(super) fn agent_entry(agent: &Agent) -> (String, String) {
     (format!("{}/{}", agent.tenant, agent.id), format!("{}:{}", agent.name, agent.email))
 }
 
-/// The bytes of the attachment of a ticket.
+/// Returns the bytes of a ticket's attachment.
 pub(super) fn attached(ticket: &Ticket) -> Vec<u8> {
     content(i64::from(ticket.number) * 997 + 1)
 }
 
-/// What is stored: agents and tickets.
+/// The stored agents and tickets.
 pub(super) struct Stored {
     pub(super) agents: Values,
     pub(super) tickets: Values,
 }
 
-/// All of the help desk, once workers and views have done what is pending: each part is what tickets, agents and comments call for.
+/// Returns the content of the help desk once workers and views have completed all pending work, after checking that each part matches the tickets,
+/// agents and comments.
 pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
     caught_up(&desk.sums).await?;
     caught_up(&desk.hours).await?;
@@ -172,7 +174,7 @@ pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<S
     Ok(stored)
 }
 
-/// A ticket with its comments, and its attachment read.
+/// Returns a ticket with its comments, after reading its attachment.
 async fn whole(desk: &HelpDesk, ticket: &Ticket, wrong: &mut Vec<String>) -> Result<String> {
     let key = Ticket::key(&ticket.tenant, ticket.number);
     let group: TicketWithComments = desk.tickets.table().read_group(key).await?;
@@ -197,7 +199,7 @@ fn counted(tickets: impl IntoIterator<Item = (String, u32)>) -> Closings {
     })
 }
 
-/// The tickets that are closed, each once.
+/// Returns the closed tickets, each once.
 fn closed(tickets: &[Ticket]) -> Closings {
     let closed = tickets.iter().filter(|ticket| ticket.status == Status::Closed);
     counted(closed.map(|ticket| (ticket.tenant.clone(), ticket.number)))
@@ -219,7 +221,7 @@ async fn logged(desk: &HelpDesk) -> Result<Closings> {
     Ok(counted(found.into_iter().map(|entry| (entry.tenant, entry.ticket))))
 }
 
-/// The views, against the tickets counted.
+/// Compares the views with counts of the tickets.
 async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let (mut of_tenants, mut of_hours) = (BTreeMap::new(), BTreeMap::new());
     for ticket in tickets {
@@ -238,7 +240,7 @@ async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> R
     Ok(())
 }
 
-/// No blob is there that no ticket names. Those that are named were read with their tickets.
+/// Checks that each blob belongs to a ticket. The blobs of tickets have already been read.
 async fn blobs(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let named: Vec<&str> = tickets
         .iter()
@@ -261,7 +263,7 @@ fn compare<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T, 
     }
 }
 
-/// A comment of a ticket.
+/// Returns a comment of a ticket.
 pub(super) fn comment(ticket: &Ticket, number: usize) -> Comment {
     Comment {
         tenant: ticket.tenant.clone(),

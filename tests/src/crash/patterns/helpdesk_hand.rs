@@ -1,4 +1,4 @@
-//! The changes of a help desk: agents, tickets with numbers without gaps, comments, attachments, closings.
+//! The changes to a help desk: agents, tickets with gapless numbers, comments, attachments, and closings.
 
 use examples::model::helpdesk::{Agent, DeskQuestions, Status, Ticket, TicketLine, TicketWithComments};
 use rand::RngExt;
@@ -10,7 +10,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// A change of an agent, or of a ticket that this hand opened.
+    /// Changes an agent, or a ticket that this hand has opened.
     pub(super) async fn desk(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         if self.random.random_range(0..8_u32) == 0 {
@@ -22,7 +22,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Two hands of a tenant, each of which has every other agent.
+    /// Changes an agent. The two hands of a tenant have every other agent each.
     async fn agent(&mut self, tenant: &str) -> Result<()> {
         let half = u32::try_from(self.number / TENANTS.len() % 2).unwrap_or_default();
         let id = 1 + half + 2 * self.random.random_range(0..AGENTS / 2);
@@ -42,7 +42,7 @@ impl Hand<'_> {
         }
     }
 
-    /// One of the tickets, if this hand opened it: only then nothing else changes it but workers.
+    /// Returns one of the tickets that this hand has opened, which only this hand and workers change.
     async fn own_ticket(&mut self, tenant: &str) -> Result<Option<Versioned<Ticket>>> {
         let newest = self.stores.desk.tickets.query(DeskQuestions::open(tenant)).project::<TicketLine>();
         let Some(newest) = newest.limit(1).collect().await?.pop() else { return Ok(None) };
@@ -110,14 +110,14 @@ impl Hand<'_> {
         }
     }
 
-    /// An agent who is there, or none. It may be gone when the ticket is written, which is refused.
+    /// Returns an existing agent, or `None`. The agent may be gone when the ticket is written, which is then refused.
     async fn some_agent(&mut self, tenant: &str) -> Result<Option<u32>> {
         let id = self.random.random_range(0..=AGENTS);
         Ok(self.stores.desk.agents.get(Agent::key(tenant, id)).await?.map(|agent| agent.id))
     }
 }
 
-/// Whether a ticket was not written because its agent is gone.
+/// Returns `true` if a ticket was not written because its agent is gone.
 pub(super) fn has_no_agent(error: &Error) -> bool {
     error.code() == ErrorCode::ResourceNotFound && error.rule() == Some("PAT-DEN-2")
 }

@@ -1,4 +1,4 @@
-//! The check of indexes: by the table's own check, by reads through each index, and by the keys that the entities call for.
+//! The check of indexes: by the check of the table itself, by reads through each index, and by the keys that the entities require.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use table_patterns::key::text::RESERVED;
 
 use super::stores::{Employee, Stores};
 
-/// Says what is wrong with the indexes of these employees, who are all there are.
+/// Reports the defects of the indexes of these employees, who must be all employees.
 pub(super) async fn check_indexes(
     stores: &Stores,
     employees: &[Employee],
@@ -49,7 +49,7 @@ pub(super) async fn check_indexes(
     Ok(())
 }
 
-/// An employee is found through every index, as it is.
+/// Checks that an employee is found through every index with its current data.
 async fn check_reads(stores: &Stores, employee: &Employee, wrong: &mut Vec<String>) -> Result<()> {
     let company = &stores.company;
     let Employee { department, last_name, email, .. } = employee;
@@ -69,7 +69,7 @@ async fn check_reads(stores: &Stores, employee: &Employee, wrong: &mut Vec<Strin
     Ok(())
 }
 
-/// All keys of a table but those that are reserved.
+/// Returns all keys of a table except reserved ones.
 async fn keys(stores: &Stores, table: &str, present: &mut BTreeSet<(String, String, String)>) -> Result<()> {
     let everything = Query::new(KeyRange::ALL);
     let (name, mut from) = (TableName::new(table)?, None);

@@ -1,15 +1,15 @@
-//! The evidence: what each thread has begun, and what was acknowledged to it.
+//! The evidence: the changes that each thread has begun, and those that were acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which pattern a change is of.
+/// The pattern to which a change belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An entity with indexes.
     Index,
-    /// An increment of a slot; the value is what is added.
+    /// An increment of a slot; the value is the amount.
     Series,
     /// An event.
     Log,
@@ -23,9 +23,9 @@ pub enum Kind {
     Expire,
     /// A row whose changes are in a feed.
     Feed,
-    /// An entity that others hold copies of.
+    /// An entity of which others hold copies.
     Source,
-    /// An entity that holds copies; the value is what it refers to.
+    /// An entity that holds copies; the value is its reference.
     Holder,
     /// An entity that is counted in a view.
     Viewed,
@@ -62,25 +62,25 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a thread is about to do: a key gets a value, or goes. Neither has spaces.
+/// A change that a thread is about to make: it sets or removes the value of a key. Neither contains spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Of which pattern.
+    /// The pattern.
     pub kind: Kind,
-    /// What of it.
+    /// The key within the pattern.
     pub key: String,
-    /// Its new value; `None` if it goes.
+    /// The new value; `None` if it is removed.
     pub value: Option<String>,
 }
 
-/// One line between the processes. A thread has one change under way at a time.
+/// One line between the processes. A thread has one change in progress at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A thread begins a change.
     Begin(usize, Change),
-    /// It was acknowledged.
+    /// The change was acknowledged.
     Done(usize),
-    /// It was refused, and is not made.
+    /// The change was refused and not made.
     Refused(usize),
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for Line {
 impl FromStr for Line {
     type Err = ();
 
-    /// A line cut short by the kill has no full stop, and says nothing.
+    /// Parses a line. A line that was cut by the kill has no full stop, and is ignored.
     fn from_str(line: &str) -> Result<Self, ()> {
         let words: Vec<&str> = line.split(' ').collect();
         let hand = |hand: &str| hand.parse().map_err(drop);
@@ -116,10 +116,10 @@ impl FromStr for Line {
     }
 }
 
-/// What is stored of one pattern: values by key.
+/// The stored data of one pattern: values by key.
 pub(super) type Values = BTreeMap<String, String>;
 
-/// What has been acknowledged, and what is under way.
+/// The acknowledged changes, and those in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     acknowledged: BTreeMap<Kind, Values>,
@@ -127,7 +127,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Takes a line; whether it acknowledges a change.
+    /// Records a line. Returns `true` if it acknowledges a change.
     pub fn record(&mut self, line: Line) -> bool {
         match line {
             Line::Begin(hand, change) => {
@@ -169,30 +169,30 @@ impl Ledger {
         }
     }
 
-    /// The acknowledged value of a key.
+    /// Returns the acknowledged value of a key.
     #[must_use]
     pub fn acknowledged(&self, kind: Kind, key: &str) -> Option<&str> {
         self.acknowledged.get(&kind)?.get(key).map(String::as_str)
     }
 
-    /// The hour before which an unfinished drop may have dropped tables.
+    /// Returns the hour before which an unfinished drop may have dropped tables.
     pub(super) fn dropping_before(&self) -> Option<&str> {
         let drop = self.under_way.values().find(|change| change.kind == Kind::Expire)?;
         drop.value.as_deref()
     }
 
-    /// Takes for granted that a table that is being dropped is gone with all it held.
+    /// Assumes that a table that is being dropped is gone with all its rows.
     pub(super) fn dropped(&mut self, hour: &str) {
         self.acknowledged.entry(Kind::Period).or_default().retain(|row, _| hour_of(row) != hour);
     }
 
-    /// The hours whose tables hold acknowledged rows.
+    /// Returns the hours whose tables contain acknowledged rows.
     pub(super) fn hours(&self) -> BTreeSet<String> {
         let rows = self.acknowledged.get(&Kind::Period).into_iter().flatten();
         rows.map(|(row, _)| hour_of(row).to_owned()).collect()
     }
 
-    /// Compares what is stored with what was acknowledged and what was under way, and says what is wrong.
+    /// Compares the stored data with the changes that were acknowledged or in progress. Returns a description of each defect.
     pub(super) fn compare(&self, kind: Kind, stored: &Values, wrong: &mut Vec<String>) {
         let nothing = Values::new();
         let acknowledged = self.acknowledged.get(&kind).unwrap_or(&nothing);
@@ -218,14 +218,14 @@ impl Ledger {
         }
     }
 
-    /// Goes on from what is stored, which a check has found right: what was under way is decided.
+    /// Continues from the stored data, which a check has accepted: the outcomes of changes in progress are then known.
     pub(super) fn adopt(&mut self, kind: Kind, stored: Values) {
         self.under_way.retain(|_, change| change.kind != kind);
         self.acknowledged.insert(kind, stored);
     }
 }
 
-/// The hour that a row of [`Kind::Period`] is of.
+/// Returns the hour of a row of [`Kind::Period`].
 fn hour_of(row: &str) -> &str {
     row.split_once('_').map_or(row, |(hour, _)| hour)
 }

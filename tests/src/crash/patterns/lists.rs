@@ -1,4 +1,4 @@
-//! Lists in blobs under torture: readers, and who of them lives in a town; the blobs lie in a folder beside the tables.
+//! Lists in blobs under torture: readers, and lists of the readers in each town. The blobs are in a folder next to the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use super::stores::Stores;
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
 /// The values that they share.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
-/// The most keys of a list that its entity holds: so few that lists move to blobs, and so many that not all are there.
+/// The maximum number of keys of a list that its entity contains: small enough that lists move to blobs, and large enough that not all lists do.
 const IN_ENTITY: usize = 2;
 
-/// An entity with a list in its partition, and one in another table.
+/// An entity with a list in its own partition, and one in another table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has words of its own, which clippy takes for repetitions"
@@ -46,18 +46,18 @@ pub(super) struct Reader {
 
 pub(super) type Readers = Entities<Reader, Engine, Outbox<Engine, Engine>>;
 
-/// Where the lists go that are too long for an entity.
+/// Returns the location of the lists that are too long for an entity.
 pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
     ListBlobs::new(Arc::clone(blobs), "readers").beyond(IN_ENTITY)
 }
 
-/// Collects what no list names, by a clock that is past the grace period.
+/// Collects blobs that no list refers to, using a clock past the grace period.
 pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
     let readers = stores.readers.clone().with_runtime(Runtime::new().clock(clock));
     readers.collect_orphaned_lists().await.map(drop)
 }
 
-/// The readers; each list has those who are in its town, a long one is in a blob, and no blob is there that no list names.
+/// Returns the readers. Each list must contain the readers in its town, a long list must be in a blob, and each blob must belong to a list.
 pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let mut readers = Vec::new();
     for branch in BRANCHES {
@@ -101,7 +101,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     Ok(readers.iter().map(Reader::entry).collect())
 }
 
-/// By the rows alone, as another program would see them: which lists there are, and which blobs they name.
+/// Checks the rows alone, as another program would see them: the existing lists, and the blobs to which they refer.
 async fn check_blobs(
     stores: &Stores,
     mut expected: BTreeMap<(&str, EntityKey), usize>,

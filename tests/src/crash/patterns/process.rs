@@ -1,4 +1,4 @@
-//! Kill -9 in a loop, with all patterns at work.
+//! Kills a process in a loop while all patterns are in use.
 
 use std::io::Write;
 use std::path::Path;
@@ -22,13 +22,13 @@ use crate::crash::process::{Outcome, Plan, run_and_kill};
 /// The word that makes the program a child: `torture patterns-child FOLDER ROUND SEED`.
 pub const CHILD: &str = "patterns-child";
 
-/// Threads that work off the outbox.
+/// The number of threads that process the outbox.
 const WORKERS: usize = 2;
 
-/// The child: all hands, workers and a sweep, until it is killed or the parent is gone.
+/// Runs the child: all hands, workers and a sweep, until it is killed or the parent is gone.
 ///
 /// # Errors
-/// Those of opening. An error of a hand, which none expects, ends the process.
+/// Any error of opening. An unexpected error of a hand ends the process.
 pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {
@@ -77,7 +77,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// Keeps a view up to date for ever.
+/// Keeps a view up to date indefinitely.
 fn follow<V: View>(view: &ViewTable<V, Engine>) {
     loop {
         match view.catch_up(10).block_on() {
@@ -96,7 +96,7 @@ fn follow<V: View>(view: &ViewTable<V, Engine>) {
 /// Runs the plan with `program` as the child.
 ///
 /// # Errors
-/// If a process cannot be started, ends by itself, or a folder cannot be made, opened or read.
+/// If a process cannot be started or ends by itself, or a folder cannot be created, opened or read.
 pub fn torture(
     program: &Path,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! The tables under torture, one for each pattern, and the folder of blobs beside them.
+//! The tables under torture, one for each pattern, and the folder of blobs next to them.
 
 use std::fmt;
 use std::path::Path;
@@ -28,7 +28,7 @@ use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
-/// An entity with an index of every kind, here and elsewhere.
+/// An entity with an index of every kind, both in its partition and elsewhere.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has words of its own, which clippy takes for repetitions"
@@ -156,24 +156,24 @@ impl Periodic for Attempt {
 pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
 /// The prefix of the blobs.
 const BLOBS: &str = "documents";
-/// Periods that are kept beside the present one.
+/// The number of periods that are kept before the current one.
 pub(super) const KEPT: u16 = 2;
 /// The partition of the rows with a feed.
 pub(super) const FED: &str = "fed";
 
 pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 
-/// Where the messages of the outbox are.
+/// The location of the messages of the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
-    /// Beside the tables: a kill leaves them, some of them leased.
+    /// In the engine with the tables: they survive a kill, some of them with leases.
     Durable,
-    /// In memory: a kill loses all of them, so that only a sweep finds what is pending (PAT-EC-8).
+    /// In memory: a kill loses all of them, so that only a sweep finds pending work (PAT-EC-8).
     Lost,
 }
 
 impl Queues {
-    /// Those of a round: by turns.
+    /// Returns the location for a round, which alternates.
     pub(super) const fn of_round(round: u32) -> Self {
         if round.is_multiple_of(2) { Self::Lost } else { Self::Durable }
     }
@@ -203,10 +203,10 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Opens what is in a folder, and makes what is missing.
+    /// Opens the content of a folder, and creates what is missing.
     ///
     /// # Errors
-    /// Those of the engine; `Io` for the folder of blobs.
+    /// Any error of the engine; `Io` for the folder of blobs.
     pub async fn open(folder: &Path, queues: Queues) -> Result<Self> {
         let io = |error| Error::new(ErrorCode::Io, "no folder for blobs").with_source(error);
         let blobs_in = |name: &str| -> Result<Arc<dyn ObjectStore>> {
@@ -261,13 +261,14 @@ impl Stores {
         self.worker_with(WorkerOptions::default())
     }
 
-    /// A worker that takes nothing for poison: how often a message is delivered before a kill, or before a slow machine has worked
-    /// it off, is a matter of chance here, and no operator looks at poison.
+    /// Returns a worker that treats nothing as poison. The number of deliveries before a kill, or on a slow machine, is random here, and no operator
+    /// inspects poison.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// The outbox so many hours later: claims of killed workers, and the waits after failures, are over.
+    /// Returns the outbox with a clock that is the given number of hours ahead, so the claims of killed workers and the delays after failures have
+    /// expired.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
         let later = TimeDelta::hours(hours);
         let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
@@ -275,7 +276,7 @@ impl Stores {
         Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock))
     }
 
-    /// A worker of that outbox.
+    /// Returns a worker of the outbox with a clock that is ahead.
     pub(super) fn later_worker(&self, hours: i64) -> Worker<Engine, Engine> {
         self.worker_of(self.later_outbox(hours), WorkerOptions::default())
     }
@@ -291,7 +292,7 @@ impl Stores {
         self.desk.worker(worker)
     }
 
-    /// The tables of the hours, at an hour of the torture's own calendar.
+    /// Returns the tables of the hours, at an hour of the test's own calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
         PeriodTables::new(self.engine.clone()).keep(KEPT).ahead(1).with_clock(Clock::new(move || now))
@@ -304,25 +305,25 @@ impl fmt::Debug for Stores {
     }
 }
 
-/// An instant of an hour, so many milliseconds in.
+/// Returns an instant within an hour, given in milliseconds.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
     // 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
     begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
 }
 
-/// The text of an hour.
+/// Returns the text of an hour.
 pub(super) fn hour_text(hour: u32) -> String {
     format!("{hour:07}")
 }
 
-/// What a document of this number holds.
+/// Returns the content of the document with a number.
 pub(super) fn content(number: i64) -> Vec<u8> {
     let length = usize::try_from(number.rem_euclid(40_000)).unwrap_or_default();
     number.to_be_bytes().into_iter().cycle().take(length).collect()
 }
 
-/// The number whose content is the summary of a document.
+/// Returns the number whose content is the summary of a document.
 pub(super) const fn summary(number: i64) -> i64 {
     number / 7
 }

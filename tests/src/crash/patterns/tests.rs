@@ -1,4 +1,4 @@
-//! The check itself: it finds nothing where all is well, and each kind of damage.
+//! Tests of the check: it finds nothing in correct data, and finds each kind of damage.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, check};
 
-/// The steps of all hands in turns, so many each, with their reports.
+/// Runs the given number of steps of each hand in turns, and returns their reports.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -34,7 +34,7 @@ fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A folder in which all hands worked, closed, and what they reported.
+/// A closed folder in which all hands have worked, with their reports.
 static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (stores, ledger) = worked(folder.path(), 30);
@@ -42,7 +42,7 @@ static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// The same where all that follows from their work is done: what damages a copy of it has a short check.
+/// A folder like [`WORKED`] in which all resulting work is done, so a check of a damaged copy is fast.
 static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let (folder, stores, mut ledger) = copied(&WORKED);
     assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
@@ -50,7 +50,7 @@ static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// A copy of such a folder, open.
+/// Opens a copy of such a folder.
 fn copied((folder, ledger): &(tempfile::TempDir, Ledger)) -> (tempfile::TempDir, Stores, Ledger) {
     let here = tempfile::tempdir().unwrap();
     copy(folder.path(), here.path());
@@ -72,7 +72,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// What the check finds after some damage.
+/// Returns the defects that the check finds after some damage.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
     found_in(&SETTLED, recovery, damage)
 }
@@ -240,7 +240,7 @@ fn imp_6_a_sum_that_is_wrong_and_a_change_that_was_not_told_are_found() {
     assert!(wrong.contains("view: ") && wrong.contains("viewed north/"), "{wrong}");
 }
 
-/// The names of the blobs that lists are in, or were.
+/// Returns the names of the blobs that contain lists, or contained them.
 async fn list_blobs(stores: &Stores) -> Vec<Path> {
     let blobs: Vec<_> = stores.list_blobs.list(None).try_collect().await.unwrap();
     blobs.into_iter().map(|meta| meta.location).collect()

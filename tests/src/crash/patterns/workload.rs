@@ -1,4 +1,4 @@
-//! The workload: hands, each of which works on one pattern, a change after the other.
+//! The workload: hands, each of which makes one change after the other to one pattern.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -22,7 +22,7 @@ use super::stores::{
 };
 use super::views::{REGIONS, Sale};
 
-/// What each hand works on.
+/// The pattern of each hand.
 pub const HANDS: [Kind; 28] = [
     Kind::Index,
     Kind::Index,
@@ -54,7 +54,7 @@ pub const HANDS: [Kind; 28] = [
     Kind::Ticket,
 ];
 
-/// One thread of the workload. Keys are its own; index values, lists, series, logs and the feed it shares with others.
+/// One thread of the workload. Its keys are its own; index values, lists, series, logs and the feed are shared with others.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,
@@ -66,7 +66,7 @@ pub struct Hand<'a> {
 }
 
 impl<'a> Hand<'a> {
-    /// A hand of a round. `tell` gets its lines.
+    /// Creates a hand for a round. `tell` receives its lines.
     #[must_use]
     pub fn new(
         stores: &'a Stores,
@@ -80,10 +80,10 @@ impl<'a> Hand<'a> {
         Self { stores, number, own, round, step: 0, random: StdRng::seed_from_u64(seed), tell }
     }
 
-    /// The next change.
+    /// Makes the next change.
     ///
     /// # Errors
-    /// Those of the stores that a healthy workload does not meet.
+    /// Any error of the stores that does not occur in a healthy workload.
     pub async fn step(&mut self) -> Result<()> {
         self.step += 1;
         match HANDS.get(self.number) {
@@ -103,7 +103,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Tells of a change, makes it, and tells what came of it.
+    /// Reports a change, makes it, and reports the outcome.
     pub(super) async fn make<T>(
         &self,
         (kind, key): (Kind, String),
@@ -337,7 +337,7 @@ pub(super) fn number_of(value: Option<ValueRef<'_>>) -> i64 {
     }
 }
 
-/// Whether an error says that nothing was written, for a reason that others in the workload can be.
+/// Returns `true` if an error means that nothing was written, for a reason that other hands can cause.
 fn is_refusal(error: &Error) -> bool {
     error.code() == ErrorCode::UniqueViolation
         || has_no_agent(error)

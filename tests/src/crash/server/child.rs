@@ -1,4 +1,4 @@
-//! The child: the server on a folder, until it is killed.
+//! The child: a server of a folder that runs until it is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -15,13 +15,13 @@ pub const CHILD: &str = "server-child";
 const ACCOUNT: &str = "contoso";
 const KEY: &str = "a2V5";
 
-/// What a step gives: any error ends the run.
+/// The result of a step; any error ends the run.
 pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Serves a folder at ports that the system chooses, of which the first line of standard output is the connection string.
+/// Serves a folder at ports that the system chooses. The first line of standard output is the connection string.
 ///
 /// # Errors
-/// Those of opening and of taking the ports.
+/// Any error of opening the folder and of listening.
 pub(super) fn serve(folder: &Path) -> Fallible<()> {
     let account = Account::new(AccountKey::new(ACCOUNT, KEY)?, open(folder, 0, None)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -37,7 +37,7 @@ pub(super) fn serve(folder: &Path) -> Fallible<()> {
     })
 }
 
-/// A server in a process of its own. Dropping it kills it.
+/// A server in a separate process. Dropping it kills the process.
 #[derive(Debug)]
 pub(super) struct Served {
     process: Child,
@@ -59,7 +59,7 @@ impl Served {
         Ok(served)
     }
 
-    /// Kills it, as `kill -9` does.
+    /// Kills the server like `kill -9`.
     pub(super) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         let status = self.process.wait()?;

@@ -1,4 +1,4 @@
-//! The load: 32 connections, each with a thread, of which eight are at queues.
+//! The load: 32 connections with one thread each, eight of which use queues.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -11,27 +11,27 @@ use super::child::{Fallible, Served};
 use super::messages::{self, Tally};
 use crate::crash::{Acknowledged, Evidence, Writer};
 
-/// Connections that write rows.
+/// The number of connections that write rows.
 const WRITERS: usize = 24;
-/// Connections that put, receive and delete messages.
+/// The number of connections that put, receive and delete messages.
 const HANDS: usize = 8;
 
-/// What the rounds on one folder were acknowledged.
+/// The acknowledgements of all rounds on one folder.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) rows: Evidence,
     pub(super) queues: [Tally; HANDS],
 }
 
-/// What a connection reports.
+/// A report of a connection.
 enum Report {
     Row(Acknowledged),
     Message,
-    /// Its last.
+    /// The last report of a connection.
     Failed(table_core::Error),
 }
 
-/// Puts the server under load, kills it after so many acknowledgements, and gives how many there were.
+/// Puts the server under load, kills it after the given number of acknowledgements, and returns their actual number.
 ///
 /// # Errors
 /// If a connection fails before the kill.
@@ -85,7 +85,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
     })
 }
 
-/// Reports the end of a connection; its reader is there as long as it is.
+/// Reports the end of a connection. The reader of reports exists at least as long as the connection.
 fn fail(reports: &Sender<Report>, end: Result<()>) {
     if let Err(error) = end {
         drop(reports.send(Report::Failed(error)));

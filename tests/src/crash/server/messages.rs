@@ -1,4 +1,4 @@
-//! A hand at a queue: puts, receives and deletes, counted at their beginning and at their acknowledgement.
+//! A client of a queue that puts, receives and deletes messages, each counted when it begins and when it is acknowledged.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use table_core::{QueueStore, Result};
 
 /// Received messages are hidden for longer than any run.
 const HIDDEN: Duration = Duration::from_hours(24);
-/// One in so many messages that are received is kept.
+/// One in this number of received messages is kept.
 const KEEP_EVERY: u64 = 8;
 
-/// What was asked of a queue, and what of it was acknowledged.
+/// The calls made to a queue, and those that were acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     puts_begun: u64,
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// What is wrong with a count of messages, if anything: each call that was begun and not acknowledged may have been done.
+    /// Checks a count of messages. A call that was begun but not acknowledged may have taken effect.
     fn judge(&self, queue: &QueueName, count: u64) -> Option<String> {
         let (least, most) = (self.puts.saturating_sub(self.deletes_begun), self.puts_begun - self.deletes);
         (!(least..=most).contains(&count))
@@ -28,18 +28,18 @@ impl Tally {
     }
 }
 
-/// The queue of a hand.
+/// Returns the queue of a client.
 ///
 /// # Errors
-/// None: it is a name of a queue.
+/// Never, because the result is a valid queue name.
 pub(super) fn queue(hand: usize) -> Result<QueueName> {
     QueueName::new(&format!("torture-{hand}"))
 }
 
-/// Puts a message, receives one and, mostly, deletes it.
+/// Puts a message, receives one and usually deletes it.
 ///
 /// # Errors
-/// Those of the store; the tally then holds what had been begun.
+/// Any error of the store. The tally then contains the calls that had begun.
 pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
     let queue = queue(hand)?;
     tally.puts_begun += 1;
@@ -58,7 +58,7 @@ pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally
 /// Compares a queue with its tally.
 ///
 /// # Errors
-/// Those of the store.
+/// Any error of the store.
 pub(super) async fn check(store: &impl QueueStore, hand: usize, tally: &Tally) -> Result<Option<String>> {
     let queue = queue(hand)?;
     Ok(tally.judge(&queue, store.approximate_count(&queue).await?))

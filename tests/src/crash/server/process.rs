@@ -15,10 +15,10 @@ use crate::crash::process::{Outcome, Plan, open};
 
 pub use super::child::CHILD;
 
-/// The child: the server on a folder, until it is killed.
+/// Runs the child: a server of a folder, until it is killed.
 ///
 /// # Errors
-/// Those of opening the folder and of taking ports.
+/// Any error of opening the folder and of listening.
 pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     child::serve(folder)
 }
@@ -26,7 +26,7 @@ pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
 /// Runs the plan with `program` as the server.
 ///
 /// # Errors
-/// If a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be made, opened or read.
+/// If a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be created, opened or read.
 pub fn torture(
     program: &Path,
     plan: &Plan,

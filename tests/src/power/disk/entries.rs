@@ -1,4 +1,4 @@
-//! Entries of folders: the ones programs see, the ones that survive, and the changes between the two.
+//! Entries of folders: those that programs see, those that survive, and the changes between the two.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// What a path names.
+/// The object that a path refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Entry {
     Folder,
-    /// A file, by number.
+    /// A file, given by its number.
     File(usize),
 }
 
@@ -38,18 +38,18 @@ type Names = BTreeMap<PathBuf, Entry>;
 pub(in crate::power) struct Entries {
     seen: Names,
     durable: Names,
-    /// Changes since, in order. Those of a rename belong together.
+    /// The changes since then, in order. Those of a rename belong together.
     pending: Vec<Vec<NameChange>>,
 }
 
-/// Which of the changes that were not synced survive.
+/// The unsynced changes that survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Survive {
     None,
     All,
-    /// Of each folder some first part, as on a file system with a log.
+    /// A prefix of the changes in each folder, as in a journaling file system.
     First,
-    /// Each for itself.
+    /// Each change independently.
     Any,
 }
 
@@ -91,13 +91,13 @@ impl Entries {
         inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect()
     }
 
-    /// Does some changes that belong together.
+    /// Applies several changes that belong together.
     pub(super) fn change(&mut self, changes: Vec<NameChange>) {
         apply(&mut self.seen, &changes);
         self.pending.push(changes);
     }
 
-    /// Puts a folder there, durably.
+    /// Adds a folder durably.
     pub(super) fn put(&mut self, folder: &Path) {
         self.seen.insert(folder.to_owned(), Entry::Folder);
         self.durable.insert(folder.to_owned(), Entry::Folder);
@@ -116,7 +116,7 @@ impl Entries {
         self.pending.retain(|changes| changes.iter().all(|change| change.path != path));
     }
 
-    /// The entries when the power is back. What is in a folder goes with it.
+    /// Returns the entries after a power loss. The content of a removed folder is also removed.
     pub(in crate::power) fn after_power_loss(&self, survive: Survive, random: &mut StdRng) -> Self {
         let mut names = self.durable.clone();
         let mut cut: Vec<Option<&Path>> = Vec::new();

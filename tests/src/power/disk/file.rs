@@ -1,4 +1,4 @@
-//! Files: what programs see, what survives, and the writes between the two.
+//! Files: the data that programs see, the data that survives, and the writes between the two.
 
 use std::io::{self, ErrorKind};
 use std::sync::MutexGuard;
@@ -45,7 +45,7 @@ impl FileState {
         self.pending.push(Change::Write { offset, bytes: bytes.to_vec() });
     }
 
-    /// What was forgotten by a sync that failed stays forgotten.
+    /// Data that a failed sync has discarded remains lost.
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             match change {
@@ -60,7 +60,7 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
-    /// `true` if the engine calls it under a lock: the watcher, which may run other threads, is not told.
+    /// `true` if the engine calls it under a lock, in which case the watcher, which may run other threads, is not invoked.
     pub(super) is_quiet: bool,
 }
 
@@ -93,7 +93,7 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
-    /// Where there is no room for all, or the call fails, some of it is written.
+    /// If the space is insufficient or the call fails, a part is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Write(self.number, offset, bytes.len()))?;
         let start = place(offset)?;
@@ -127,7 +127,7 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
-    /// A sync that fails leaves the file as Linux does: seen as written, held for clean, and not on the disk.
+    /// A failed sync leaves the file in the same state as on Linux: visible as written, considered clean, but not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;

@@ -1,4 +1,4 @@
-//! What callers ask for, and the answers they hear.
+//! The requests of callers, and the results that they receive.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -20,27 +20,27 @@ use crate::sim::plan::Work;
 use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
-/// What an answer says where it is not an error.
+/// The content of a successful result.
 pub(super) enum Told {
     Committed(Committed),
-    /// What was put, received or updated.
+    /// The lease of a message that was put, received or updated.
     Lease(Option<Lease>),
 }
 
 type Answer = Result<Told>;
 pub(super) type Future = Pin<Box<dyn std::future::Future<Output = Answer>>>;
 
-/// Something that was asked for.
+/// A pending request.
 pub(super) struct Asked {
     pub(super) id: u64,
-    /// `None` where the model has no part in it.
+    /// The write; `None` if the model is not involved.
     write: Option<Write>,
     future: Future,
     waker: Waker,
     answer: Option<Answer>,
 }
 
-/// A caller whose waker is broken.
+/// A caller whose waker panics.
 struct Panics;
 
 impl Wake for Panics {
@@ -59,7 +59,7 @@ impl Asked {
     }
 }
 
-/// Why a write is refused for what the tables hold.
+/// Returns `true` if a write with this error was refused because of the stored data.
 fn is_refusal(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -109,13 +109,13 @@ impl History {
         }
     }
 
-    /// Asks for a checkpoint, in one of three cases with a compaction.
+    /// Requests a checkpoint, and in one of three cases a compaction.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
         let compact = self.random.random_ratio(1, 3);
         self.ask_base(engine, compact);
     }
 
-    /// Asks for a checkpoint, and perhaps for a compaction.
+    /// Requests a checkpoint, and possibly a compaction.
     pub(super) fn ask_base(&mut self, engine: &Engine, compact: bool) {
         let engine = engine.clone();
         self.log.add(format!("{}: asks for a checkpoint, compact {compact}", self.next / NUMBERS));
@@ -151,7 +151,7 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    /// Draws the operations of a transaction: those of the life's work, or, in one of four transactions, some anywhere.
+    /// Chooses the operations of a transaction: those of the life's kind of work, or random ones in one of four transactions.
     fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
         let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
         let rows = self.shape.rows;
@@ -226,7 +226,7 @@ impl History {
         Ok(transaction)
     }
 
-    /// Drops a future that waits. Its request is carried out nevertheless, or not.
+    /// Drops a pending future. Its request is carried out or not.
     pub(super) fn go_away(&mut self) {
         if self.asked.is_empty() {
             return;
@@ -237,13 +237,13 @@ impl History {
         self.give_up_backup(asked.id);
     }
 
-    /// Hears the answers that have come.
+    /// Receives the results that are ready.
     pub(super) fn hear(&mut self) -> Result<(), Wrong> {
         self.asked.iter_mut().for_each(Asked::poll);
         self.take_answers()
     }
 
-    /// Waits for all answers.
+    /// Waits for all results.
     pub(super) fn hear_all(&mut self) -> Result<(), Wrong> {
         let asked = &mut self.asked;
         Shared(Arc::clone(&self.schedule)).wait(None, &mut || {
@@ -311,7 +311,7 @@ impl History {
         Ok(())
     }
 
-    /// Whether an error says that nothing was done, and there is a reason for it in this history.
+    /// Returns `true` if an error means that nothing was done, and this history gives a reason for it.
     fn is_excused(&self, error: &Error) -> bool {
         match error.code() {
             ErrorCode::DiskFull => self.is_full(),
@@ -333,7 +333,7 @@ impl History {
         }
     }
 
-    /// Closes the engine while callers wait, and some ask on. Everyone has an answer when it is closed.
+    /// Closes the engine while callers wait and others send requests. All callers must have a result once it is closed.
     pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.excuses.closing = true;
         self.model.may_skip = true;

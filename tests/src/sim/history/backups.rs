@@ -1,4 +1,4 @@
-//! Backups beside readers and writers, and what is restored of them.
+//! Backups while others read and write, and the restored data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::sim::model::{Number, Place, State, Wrong};
 use crate::sim::plan::Trouble;
 use crate::sim::rows::{self, Shape};
 
-/// The folder that all backups of a history go to.
+/// The folder of all backups of a history.
 const BACKUP: &str = "/backup";
-/// The folder that one is restored to, on a disk of its own each time.
+/// The folder to which a backup is restored, on a new disk each time.
 const RESTORED: &str = "/restored";
 
-/// What the folder of the backups may hold.
+/// The possible content of the backup folder.
 #[derive(Default)]
 pub(super) struct Backups {
-    /// The request that is not answered yet.
+    /// The request that has not been answered yet.
     under_way: Option<u64>,
-    /// Whether one was answered with success: from then on the folder holds a whole one, whatever happens to the next.
+    /// `true` if a backup has succeeded. From then on, the folder contains a complete backup, regardless of later failures.
     whole: bool,
-    /// The states that it may be of.
+    /// The states that the backup may contain.
     states: Vec<Arc<State>>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Backups {
 type Tables = BTreeMap<u8, BTreeMap<Place, Number>>;
 
 impl History {
-    /// Asks for a backup, one at a time.
+    /// Requests a backup, one at a time.
     pub(super) fn ask_backup(&mut self, engine: &Engine) {
         if self.backups.under_way.is_some() {
             return;
@@ -60,7 +60,7 @@ impl History {
         self.ask(None, Box::pin(future));
     }
 
-    /// Takes note of an answer to a backup, and looks at what it made.
+    /// Records the result of a backup, and inspects the backup.
     pub(super) fn end_backup(&mut self, id: u64, succeeded: bool) -> Result<(), Wrong> {
         if self.backups.under_way != Some(id) {
             return Ok(());
@@ -74,8 +74,8 @@ impl History {
         if self.random.random() { self.look_at_backup() } else { Ok(()) }
     }
 
-    /// The answer to a request was an error, or will not be heard: if it was a backup, the folder may hold what it copied, or what was there
-    /// before.
+    /// Records that the result of a request is an error or will not be received. If the request was a backup, the folder may contain the new backup
+    /// or the earlier one.
     pub(super) fn give_up_backup(&mut self, id: u64) {
         if self.backups.under_way == Some(id) {
             self.backups.under_way = None;
@@ -83,7 +83,7 @@ impl History {
         }
     }
 
-    /// Restores the backup on a disk of its own, and holds it against the states that there were while it was made.
+    /// Restores the backup on a new disk, and compares it with the states that existed while it was made.
     pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
             return Ok(());
@@ -114,7 +114,7 @@ impl History {
     }
 }
 
-/// The rows of all tables of an engine; what is wrong with one as a text.
+/// Returns the rows of all tables of an engine, or a description of a defective row.
 fn tables(engine: &Engine, shape: Shape) -> Result<std::result::Result<Tables, String>> {
     let mut tables = Tables::new();
     for number in 0..shape.tables {

@@ -1,4 +1,4 @@
-//! How a life ends, and what is looked at in the end.
+//! The end of a life, and the final inspection.
 
 use std::collections::BTreeMap;
 
@@ -57,13 +57,13 @@ impl History {
         self.disk.after_kill()
     }
 
-    /// Something that was acknowledged may be gone: its versions and receipts may be given again.
+    /// Records that acknowledged data may be lost, so its versions and receipts may be given again.
     pub(super) fn fall_back(&mut self) {
         self.model.fall_back();
         (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     }
 
-    /// Drops all futures that wait.
+    /// Drops all pending futures.
     pub(super) fn let_go(&mut self) {
         for asked in std::mem::take(&mut self.asked) {
             self.model.give_up(asked.id);
@@ -72,7 +72,7 @@ impl History {
         (self.scan, self.snapshot) = (None, None);
     }
 
-    /// The folder is opened once more with nothing going wrong, or on a disk that has rotted, and everything is looked at.
+    /// Opens the folder again, without faults or on a disk that has rotted, and inspects everything.
     pub(super) fn last_look(&mut self) -> Result<(), Wrong> {
         self.excuses = Excuses { damaged: self.excuses.damaged, ..Excuses::default() };
         self.life = self.life.quiet();

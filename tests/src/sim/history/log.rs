@@ -1,30 +1,30 @@
-//! What happened in a history: how often, and line by line.
+//! The events of a history, both counted and as a log.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::power::Call;
 
-/// What happened, in words, and how often.
+/// The number of events of each kind.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Writes that were acknowledged.
+    /// Acknowledged writes.
     pub acknowledged: u64,
-    /// Pages and look-ups that were answered and right.
+    /// Pages and lookups with correct results.
     pub reads: u64,
-    /// Backups that were made.
+    /// Successful backups.
     pub backups: u64,
-    /// Times a folder was opened.
+    /// The number of times that a folder was opened.
     pub opened: u64,
-    /// Times an engine was seen at rest.
+    /// The number of times that an engine was found at rest.
     pub rests: u64,
-    /// Faults that showed themselves.
+    /// Faults that occurred.
     pub faults: u64,
-    /// Calls of the longest history.
+    /// The number of calls of the longest history.
     pub calls: u64,
 }
 
 impl Seen {
-    /// Adds those of another history.
+    /// Adds the counts of another history.
     pub fn add(&mut self, other: &Self) {
         self.acknowledged += other.acknowledged;
         self.reads += other.reads;
@@ -46,11 +46,11 @@ impl std::fmt::Display for Seen {
     }
 }
 
-/// Everything that was done, for who looks at a history that went wrong.
+/// A log of everything that was done, for the analysis of a failed history.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Log {
     lines: Arc<Mutex<Vec<String>>>,
-    /// Whether it has the calls to the disk.
+    /// `true` if the log contains calls to the disk.
     calls: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What callers ask of a queue.
+//! The requests of callers to a queue.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use super::History;
 use super::asks::Told;
 use crate::sim::model::{Number, State, Write, Wrong};
 
-/// Longer than the clock of a history ever goes ahead.
+/// Longer than the clock of a history ever advances.
 const LONG: Duration = Duration::from_hours(7 * 24);
 
 fn queue() -> Result<QueueName> {
     QueueName::new("work")
 }
 
-/// Which message a lease is of.
+/// Returns the message of a lease.
 fn message(lease: &Lease) -> Option<Number> {
     lease.message.text.parse().ok()
 }
 
-/// Which message was received, if that was asked for.
+/// Returns the message that was received, if the write was a receive.
 pub(super) fn received(write: &Write, lease: &Lease) -> Option<Number> {
     matches!(write, Write::Receive { .. }).then(|| message(lease)).flatten()
 }
@@ -73,7 +73,7 @@ impl History {
         }
     }
 
-    /// A lease that was given some time, and by which operation. Mostly its receipt is good no more.
+    /// Returns a lease that was given earlier, with the operation that gave it. Usually its receipt is no longer valid.
     fn any_lease(&mut self) -> Option<(Number, Lease)> {
         let place = self.random.random_range(0..self.leases.len().max(1));
         // Late ones more often.
@@ -81,7 +81,7 @@ impl History {
         self.leases.iter().rev().nth(place).map(|(number, lease)| (*number, lease.clone()))
     }
 
-    /// Notes a lease: the message is one that was put, and no two leases have the same receipt.
+    /// Records a lease. Its message must have been put, and its receipt must be unique.
     pub(super) fn note_lease(&mut self, write: &Write, lease: &Lease) -> std::result::Result<(), Wrong> {
         let (Write::Put { number } | Write::Receive { number } | Write::Update { number, .. }) = write else {
             return Ok(());
@@ -93,7 +93,7 @@ impl History {
         Ok(())
     }
 
-    /// As many messages as the model has.
+    /// Checks that the number of messages equals that of the model.
     pub(super) fn count_messages(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Ok(queue) = queue() else { return Ok(()) };
         let count = match pollster::block_on(engine.approximate_count(&queue)) {

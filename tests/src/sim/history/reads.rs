@@ -1,4 +1,4 @@
-//! What is read, and held against the model.
+//! Reads, whose results are compared with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -14,17 +14,17 @@ use super::rest::MOST_LAYERS;
 use crate::sim::model::{Number, Place, State, Table, Wrong};
 use crate::sim::rows;
 
-/// A scan of a table that goes on page by page, whatever happens meanwhile.
+/// A scan of a table that continues page by page, regardless of other events.
 pub(super) struct Scan {
     table: u8,
     from: Option<Continuation>,
-    /// The first place that is not read yet.
+    /// The first place that has not been read yet.
     start: Option<Place>,
-    /// Which creations of the table its first page may be of.
+    /// The creations of the table to which its first page may belong.
     made: BTreeSet<Number>,
 }
 
-/// A snapshot, with the states that it may be of.
+/// A snapshot, with the states that it may show.
 pub(super) struct Kept {
     snapshot: Snapshot,
     states: Vec<Arc<State>>,
@@ -34,7 +34,7 @@ fn all() -> Query {
     Query::new(KeyRange::ALL)
 }
 
-/// The rows of a table from a place on, up to another.
+/// Returns the rows of a table from one place (included) to another (excluded).
 fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place, Number)> {
     let start = start.map_or(Bound::Unbounded, Bound::Included);
     let end = end.map_or(Bound::Unbounded, Bound::Excluded);
@@ -42,7 +42,7 @@ fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place
 }
 
 impl History {
-    /// Notes the version of a row: one operation gives one, and no two of one row give the same.
+    /// Records the version of a row. Each operation gives one version, and versions of the same row are unique.
     pub(super) fn note_version(
         &mut self,
         table: u8,
@@ -63,7 +63,7 @@ impl History {
         }
     }
 
-    /// Whether a read may fail so.
+    /// Returns `true` if a read may fail with this error.
     pub(super) fn may_fail(&self, error: &table_core::Error) -> bool {
         match error.code() {
             _ if self.disk.has_lost_power() => true,
@@ -74,7 +74,7 @@ impl History {
         }
     }
 
-    /// Reads while the engine is being closed, and after: an answer is right, or `EngineClosed`.
+    /// Reads while the engine is being closed and afterwards. A result is correct, or `EngineClosed`.
     pub(super) fn read_beside_close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         match self.random.random_range(0..4) {
             0 => self.look_up(engine),
@@ -111,7 +111,7 @@ impl History {
         self.model.observe(agrees, || format!("{place:?} of table {table} is {what:?}"))
     }
 
-    /// Goes on with the scan, or begins one.
+    /// Continues the scan, or begins one.
     pub(super) fn read_on(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let table = self.random.random_range(0..self.shape.tables);
         let scan = self.scan.take();
@@ -122,7 +122,7 @@ impl History {
         Ok(())
     }
 
-    /// Holds a page against the model; what is left of the scan.
+    /// Compares a page with the model. Returns the rest of the scan.
     fn take_page(&mut self, mut scan: Scan, page: Result<Page>) -> Result<Option<Scan>, Wrong> {
         let number = scan.table;
         let page = match page {
@@ -167,7 +167,7 @@ impl History {
         Ok(scan.from.is_some().then_some(scan))
     }
 
-    /// The rows of a page, which must be as they were written.
+    /// Returns the rows of a page, which must be unchanged since they were written.
     fn rows_of(&mut self, table: u8, page: &Page) -> Result<Vec<(Place, Number)>, Wrong> {
         let mut found = Vec::new();
         for entity in page.rows.iter() {
@@ -197,7 +197,7 @@ impl History {
         )
     }
 
-    /// Takes a snapshot, reads from it, or lets it go.
+    /// Takes a snapshot, reads from it, or drops it.
     pub(super) fn use_snapshot(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let Some(Kept { snapshot, states }) = self.snapshot.take() else {
             let Ok(snapshot) = engine.snapshot() else {
@@ -235,7 +235,7 @@ impl History {
         Ok(())
     }
 
-    /// All checksums hold where nothing was changed behind the engine's back.
+    /// Verifies that all checksums are correct unless data was changed without the engine's knowledge.
     pub(super) fn verify(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if !self.has_failed() {
             self.check_bounds(engine, MOST_LAYERS)?;
@@ -266,7 +266,7 @@ impl History {
     }
 }
 
-/// Where a page ends.
+/// Returns the position at which a page ends.
 fn position(scan: &Scan, next: &Continuation) -> Result<Place, Wrong> {
     let name = rows::table(scan.table).map_err(|error| Wrong(error.to_string()))?;
     let position =

@@ -1,4 +1,4 @@
-//! An engine at rest: merges end, nothing more is written, every row is found, and layers and room have their bounds.
+//! An engine at rest: merges end, nothing more is written, every row is found, and the numbers of layers and bytes are bounded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use super::History;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// Longer than an engine takes to merge everything that a history writes.
+/// Longer than an engine needs to merge everything that a history writes.
 const REST: Duration = Duration::from_secs(20);
 
-/// Bytes of a block of several rows, at most.
+/// The maximum size in bytes of a block with several rows.
 const BLOCK: u64 = 8 << 10;
-/// Layers of a range of keys, at most: at rest, and at any time.
+/// The maximum number of layers of a range of keys, at rest and at any other time.
 const LAYERS: usize = 11;
 pub(super) const MOST_LAYERS: usize = 16;
 
 impl History {
-    /// Lets the engine finish all its work, and looks at everything.
+    /// Lets the engine finish all its work, and inspects everything.
     pub(super) fn rest(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.hear_all()?;
         if self.is_in_trouble() {

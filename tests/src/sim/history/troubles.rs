@@ -1,4 +1,4 @@
-//! Troubles of a life: faults of the disk, of threads, of bytes at rest and of the clock.
+//! Faults in a life: of the disk, of threads, of stored bytes and of the clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,14 +28,14 @@ impl History {
         }
     }
 
-    /// Ends a lack of room or descriptors, or does not.
+    /// Randomly ends a lack of space or descriptors.
     pub(super) fn end_trouble_of_room(&mut self) {
         if self.random.random() {
             self.disk.set_fault(None);
         }
     }
 
-    /// Returns the hook that fails or panics at the step that the life chose.
+    /// Returns the hook that fails or panics at the step chosen for this life.
     pub(super) fn hook(&self) -> Hook {
         let (trouble, failed) = (self.life.trouble, Arc::clone(&self.excuses.thread_failed));
         let seen = AtomicU32::new(0);
@@ -50,7 +50,7 @@ impl History {
         })
     }
 
-    /// Returns a file of the engine's folder whose name has one of these ends.
+    /// Returns a file of the engine's folder whose name ends with one of these suffixes.
     fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
         let is_one = |path: &Path| {
             let end = path.extension().or(path.file_name()).filter(|_| path.starts_with(FOLDER));
@@ -62,7 +62,7 @@ impl History {
         (!files.is_empty()).then(|| files.swap_remove(self.random.random_range(0..files.len())))
     }
 
-    /// Changes a bit of a file of rows.
+    /// Changes a bit in a file with rows.
     pub(super) fn rot(&mut self) {
         if let Some((path, length)) = self.any_file(&["rows"]) {
             let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
@@ -78,7 +78,7 @@ impl History {
         }
     }
 
-    /// Makes a sector of a file of rows unreadable.
+    /// Makes a sector of a file with rows unreadable.
     fn spoil(&mut self) {
         if let Some((path, length)) = self.any_file(&["rows"]) {
             let at = self.random.random_range(0..length);
@@ -90,7 +90,7 @@ impl History {
         }
     }
 
-    /// Changes, cuts or takes away a file of a folder that no engine has open.
+    /// Changes, truncates or removes a file of a folder that no engine has open.
     pub(super) fn rot_at_rest(&mut self) {
         let Some((path, length)) = self.any_file(&["BASE", "rows", "journal"]) else { return };
         let is_journal = path.extension().is_some_and(|end| end == "journal");

@@ -1,4 +1,4 @@
-//! One state of the model, and what a write makes of it.
+//! One state of the model, and the effect of a write on it.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -7,14 +7,14 @@ use table_core::ErrorCode;
 
 /// A partition and a row, by number.
 pub(in crate::sim) type Place = (u8, u16);
-/// The number of the operation that wrote a row. The operations of one transaction are numbered from a multiple of [`NUMBERS`] on, and give
-/// their rows one version.
+/// The number of the operation that wrote a row. The operations of one transaction are numbered consecutively, starting at a multiple of [`NUMBERS`],
+/// and give their rows the same version.
 pub(in crate::sim) type Number = u32;
 
-/// Numbers of one transaction: more than it has operations.
+/// The range of numbers reserved for one transaction, which exceeds the number of its operations.
 pub(in crate::sim) const NUMBERS: Number = 128;
 
-/// One table: which creation of it, and its rows.
+/// One table: the creation to which it belongs, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Table {
     pub(in crate::sim) made: Number,
@@ -22,7 +22,7 @@ pub(in crate::sim) struct Table {
 }
 
 impl Hash for Table {
-    /// Nearly all states differ in the sum of their numbers, which is quicker than a hash of all rows.
+    /// Hashes the sum of the numbers, which differs between nearly all states and is faster than hashing all rows.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let sum = self.rows.values().fold(0, |sum: Number, number| sum.wrapping_add(*number));
         (self.made, self.rows.len(), sum).hash(hasher);
@@ -34,9 +34,9 @@ impl Hash for Table {
 pub(in crate::sim) struct Message {
     /// The operation that put it.
     pub(in crate::sim) number: Number,
-    /// The operation whose receipt is good.
+    /// The operation whose receipt is valid.
     pub(in crate::sim) receipt: Number,
-    /// Whether it can be received; what is hidden once is so for longer than a history lasts.
+    /// `true` if the message can be received. A hidden message stays hidden for longer than a history lasts.
     pub(in crate::sim) shows: bool,
 }
 
@@ -44,11 +44,11 @@ pub(in crate::sim) struct Message {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct State {
     pub(in crate::sim) tables: BTreeMap<u8, Table>,
-    /// The messages, in the order in which they came to show.
+    /// The messages in the order in which they became visible.
     pub(in crate::sim) queue: Option<Vec<Message>>,
 }
 
-/// What an operation does to its row, and on which condition.
+/// The effect of an operation on its row, and the condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
@@ -58,7 +58,7 @@ pub(in crate::sim) enum Verb {
     Delete(Condition),
 }
 
-/// What the row must hold.
+/// The condition on the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Condition {
     Any,
@@ -74,7 +74,7 @@ pub(in crate::sim) struct Operation {
     pub(in crate::sim) number: Number,
 }
 
-/// A write, as it is asked for.
+/// A requested write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Write {
     Create {
@@ -93,11 +93,11 @@ pub(in crate::sim) enum Write {
     Put {
         number: Number,
     },
-    /// Receives the first message that shows, and hides it.
+    /// Receives the first visible message and hides it.
     Receive {
         number: Number,
     },
-    /// Hides a message, or lets it show, by the receipt that an operation gave.
+    /// Hides a message or makes it visible, by the receipt that an operation gave.
     Update {
         message: Number,
         receipt: Number,
@@ -110,16 +110,16 @@ pub(in crate::sim) enum Write {
     },
 }
 
-/// Why a write is refused: the code, and the position of the operation.
+/// The reason why a write is refused: the code, and the position of the operation.
 pub(in crate::sim) type Refusal = (ErrorCode, Option<usize>);
 
-/// What is known of the outcome of a write.
+/// The known part of the outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Outcome {
-    /// It has its effect; and which message was received, if any.
+    /// The write took effect. Contains the received message, if any.
     Done(Option<Number>),
     Refused(Refusal),
-    /// Something kept it from being tried: it has no effect.
+    /// The write was not attempted and has no effect.
     NotDone,
 }
 
@@ -128,7 +128,7 @@ fn missing(code: ErrorCode) -> Refusal {
 }
 
 impl State {
-    /// The state after a write and the message that it received, or why it is refused.
+    /// Returns the state after a write and the message that it received, or the reason why it is refused.
     pub(super) fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
         let mut state = self.clone();
         let mut received = None;
@@ -189,7 +189,7 @@ impl State {
         self.queue.as_mut().ok_or(missing(ErrorCode::QueueNotFound))
     }
 
-    /// Takes a message out by a receipt.
+    /// Removes a message by a receipt.
     pub(super) fn take(&mut self, message: Number, receipt: Number) -> Result<Message, Refusal> {
         let messages = self.messages()?;
         let place = messages.iter().position(|there| there.number == message);

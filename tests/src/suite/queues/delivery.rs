@@ -1,4 +1,4 @@
-//! Who gets a message, when, and how long it is theirs (QUE-8, QUE-10 to QUE-14).
+//! Delivery of messages: to whom, when, and with which lease (QUE-8, QUE-10 to QUE-14).
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a message is: its text, its life, how many at once (QUE-5 to QUE-10).
+//! Properties of messages: text, lifetime, and the number received at once (QUE-5 to QUE-10).
 
 use std::time::Duration;
 

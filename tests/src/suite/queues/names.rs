@@ -1,4 +1,4 @@
-//! Queues come and go (QUE-2, QUE-3).
+//! Creation and deletion of queues (QUE-2, QUE-3).
 
 use std::time::Duration;
 

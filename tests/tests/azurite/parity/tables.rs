@@ -1,4 +1,4 @@
-//! Azurite's answers about tables and entities.
+//! Azurite's responses for tables and entities.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use tests::ask::{Answer, Ask, JSON};
 
 use super::ask;
 
-/// A table of this name, with one entity `Sales`, `1`; its path.
+/// Creates a table with this name that contains one entity, `Sales`, `1`. Returns its path.
 fn table(name: &str) -> Option<String> {
     let made = ask(&Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")))?;
     assert_eq!(made.status, 201, "{}", made.body);
@@ -165,7 +165,7 @@ fn azurite_refuses_conditions_in_its_own_way() {
     assert_eq!(empty.status, 412, "{}", empty.body);
 }
 
-/// A batch of inserts into `table`, of these keys.
+/// Returns a batch of inserts of these keys into `table`.
 fn batch(table: &str, keys: &[(String, String)]) -> Option<Answer> {
     let base = crate::azurite()?;
     let base = base.split("TableEndpoint=").nth(1)?.split(';').next()?.to_owned();

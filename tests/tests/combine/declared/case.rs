@@ -1,4 +1,4 @@
-//! The cases: a type of ticket for each pair of indexes, every one with a feed.
+//! The cases: a ticket type for each pair of indexes, each with a feed.
 
 use std::fmt::Debug;
 
@@ -7,10 +7,10 @@ use table_core::selection::{Partition, Point, Selection};
 
 use crate::declared::model::Ticket;
 
-/// The one partition of the tickets.
+/// The only partition of the tickets.
 pub(crate) const TENANT: &str = "contoso";
 
-/// A type of ticket, with some declarations.
+/// A ticket type with some declarations.
 pub(crate) trait Case: Entity + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn of(ticket: Ticket) -> Self;
     fn ticket(&self) -> Ticket;

@@ -1,4 +1,4 @@
-//! What is wrong at the end of a history: all that follows from tickets, compared with the tickets.
+//! The defects at the end of a history: all derived data is compared with the tickets.
 
 use std::collections::BTreeMap;
 

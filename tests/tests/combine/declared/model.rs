@@ -1,4 +1,4 @@
-//! What the tickets may be, by what their writers were answered.
+//! The possible states of the tickets, given the results that their writers received.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ pub(crate) struct Ticket {
     pub(crate) comments: i32,
 }
 
-/// Of each ticket, the states that are possible. Each has one writer at a time, so that a change without an answer leaves two.
+/// The possible states of each ticket. Each ticket has one writer at a time, so a change without a result leaves two.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model(Arc<Mutex<State>>);
 
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Model {
-    /// A read: the ticket is what was found, from now on.
+    /// Records a read, which determines the state of the ticket.
     pub(crate) fn found(&self, number: u32, found: Option<&Ticket>) {
         let mut state = self.0.lock().unwrap();
         let possible = state.possible.entry(number).or_insert_with(|| vec![None]);
@@ -35,26 +35,26 @@ impl Model {
         state.wrong.extend(wrong);
     }
 
-    /// A change is sent.
+    /// Records that a change is sent.
     pub(crate) fn begun(&self, number: u32, after: Option<&Ticket>) {
         self.0.lock().unwrap().possible.entry(number).or_default().push(after.cloned());
     }
 
-    /// The change was made.
+    /// Records that a change was made.
     pub(crate) fn done(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.drain(..possible.len() - 1);
         }
     }
 
-    /// The change was refused.
+    /// Records that a change was refused.
     pub(crate) fn refused(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.pop();
         }
     }
 
-    /// What did not agree.
+    /// Returns the contradictions found.
     pub(crate) fn wrong(&self) -> Vec<String> {
         self.0.lock().unwrap().wrong.clone()
     }

@@ -26,7 +26,7 @@ use tests::time::Time;
 pub(crate) type Store = Controlled<Engine>;
 pub(crate) type Tickets<T> = Entities<T, WithParticipants<Store>, Outbox<Store, Store>>;
 
-/// A part of a ticket, in its partition.
+/// A part of a ticket, in the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -39,7 +39,7 @@ pub(crate) struct Comment {
     pub(crate) number: u32,
 }
 
-/// What a program's own participant writes: the ticket once more, in words.
+/// A row written by the program's own participant: the ticket as text.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -152,7 +152,7 @@ impl<T: Case> World<T> {
         block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap();
     }
 
-    /// A healthy worker does all there is to do, some time after the last death.
+    /// Runs healthy workers until no work remains, some time after the last death.
     pub(crate) fn recover(&self) {
         for _ in 0..5 {
             self.pass(800);
@@ -165,14 +165,14 @@ impl<T: Case> World<T> {
     }
 }
 
-/// A process, a call at a time. It may die at any of its calls.
+/// A process that runs one call at a time, and may die at any call.
 pub(crate) struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
 }
 
 impl Process {
-    /// Changes tickets that no other process writes at the time.
+    /// Creates a process that changes tickets which no other process writes at the same time.
     pub(crate) fn writer<T: Case>(world: &World<T>, owner: usize, random: &mut StdRng) -> Self {
         let control = control(random);
         let (tickets, model) = (world.tickets(&control), world.model.clone());
@@ -182,7 +182,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Settles, and brings the view up to date.
+    /// Creates a process that settles changes and updates the view.
     pub(crate) fn worker<T: Case>(world: &World<T>, random: &mut StdRng) -> Self {
         let control = control(random);
         let (worker, view) = (world.worker(&control), world.view(&control));
@@ -193,7 +193,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Goes on to the next call; whether it is at its end.
+    /// Runs to the next call. Returns `true` if the process has ended.
     pub(crate) fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }

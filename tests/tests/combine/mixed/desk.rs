@@ -1,4 +1,4 @@
-//! A desk: tickets with indexes here and in the same table elsewhere, comments beneath them, notes of two kinds, and a view.
+//! A desk: tickets with indexes both in their partition and elsewhere in the same table, their comments, notes of two kinds, and a view.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub struct Ticket {
     pub amount: i64,
 }
 
-/// A part under its ticket, with a property that a ticket has, too.
+/// A part of a ticket, with a property that a ticket also has.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed, set = Desk)]
 #[partition_key(tenant)]
@@ -48,7 +48,7 @@ pub struct Comment {
     pub amount: i64,
 }
 
-/// A note, told from the other kind of note by its kind alone.
+/// A note, distinguished from the other kind of note only by its kind.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Note", set = Desk)]
 #[partition_key(tenant)]
@@ -90,14 +90,14 @@ pub struct TicketWithComments {
     pub comments: Many<Comment>,
 }
 
-/// A part of a ticket that a comment has, too.
+/// A property of a ticket that a comment also has.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct Amount {
     pub amount: i64,
 }
 
-/// A part of a note, which is known by its kind alone.
+/// A property of a note, which is identified only by its kind.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Note)]
 pub struct NoteAmount {
@@ -150,10 +150,10 @@ pub fn alarm(number: u32) -> Alarm {
     Alarm { tenant: TENANT.to_owned(), number, amount: 20 }
 }
 
-/// The numbers of the tickets of [`World::filled`].
+/// The numbers of the tickets in [`World::filled`].
 pub const NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// A store with a clock of its own, and the tickets in it.
+/// A store with a separate clock, and its tickets.
 pub struct World {
     pub engine: Engine,
     pub tickets: Entities<Ticket, Engine>,
@@ -161,7 +161,7 @@ pub struct World {
 }
 
 impl World {
-    /// Tickets 1 to 3 with two comments each, notes 2, 4 and 6, and alarms 3, 5 and 7.
+    /// Returns a world with tickets 1 to 3 with two comments each, notes 2, 4 and 6, and alarms 3, 5 and 7.
     pub fn filled() -> Self {
         let world = Self::empty();
         block_on(async {
@@ -173,14 +173,14 @@ impl World {
         world.with_others()
     }
 
-    /// A store without tables.
+    /// Returns a store without tables.
     pub fn empty() -> Self {
         let time = Time::default();
         let engine = time.engine();
         Self { tickets: engine.entities().with_runtime(time.runtime()), engine, time }
     }
 
-    /// The same with all that lies beside tickets.
+    /// Adds all other types to the world.
     pub fn with_others(self) -> Self {
         block_on(async {
             let comments = self.engine.entities::<Comment>().create_if_missing().await.unwrap();
@@ -201,7 +201,7 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Puts a row that no type of the desk explains.
+    /// Inserts a row that belongs to no type of the desk.
     pub fn stray(&self, row_key: &str) {
         let stray = TableEntity::new(TENANT, row_key).unwrap().with("Amount", 5_i64);
         block_on(self.engine.untyped("Desk").unwrap().insert(&stray)).unwrap();

@@ -1,4 +1,4 @@
-//! A row that no declared type explains: an error with its key, for every verb that meets it.
+//! A row that belongs to no declared type: every operation that meets it returns an error with its key.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};
 
 const STRAY: &str = "ticket_1";
 
-/// The error of a verb names the row.
+/// Checks that the error of an operation names the row.
 fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-HET-6")), "{error}");
@@ -20,7 +20,7 @@ fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     assert_eq!(error.table(), Some("Desk"), "{error}");
 }
 
-/// A check reports the row, with the reason.
+/// Checks that a check reports the row, with the reason.
 fn finds(kind: FindingKind, stray: &str, world: &World) {
     let report = block_on(world.tickets.check().run()).unwrap();
     let bad = report.findings.iter().filter(|found| found.kind == kind);
@@ -69,7 +69,7 @@ fn a_check_names_it_and_a_rebuilt_view_sets_it_aside() {
     });
 }
 
-/// Among the rows of an index, too.
+/// The same applies to the rows of an index.
 #[test]
 fn a_check_names_it_among_the_rows_of_an_index() {
     let world = World::filled();
@@ -77,7 +77,7 @@ fn a_check_names_it_among_the_rows_of_an_index() {
     finds(FindingKind::Unreadable, "status_open_1", &world);
 }
 
-/// A type that the set does not have, with a feed in the same partition.
+/// A type that is not in the set, with a feed in the same partition.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Each verb of a type, in a partition of many types.
+//! Each operation of a type, in a partition with many types.
 
 use futures_util::{TryStreamExt, pin_mut};
 use pollster::block_on;
@@ -193,7 +193,7 @@ fn a_delete_of_a_partition_leaves_the_other_types() {
     });
 }
 
-/// Partitions before and after those of an index in the same table are all the type's own.
+/// Partitions before and after those of an index in the same table belong to the type.
 #[test]
 fn a_view_has_partitions_on_both_sides_of_an_index() {
     let world = World::empty();
@@ -225,7 +225,7 @@ fn keys_are_judged_as_rows_are() {
     let _: Selection<Ticket, Scan> = Selection::scan("a test");
 }
 
-/// People, found by name in partitions of the same table.
+/// People that are found by name in partitions of the same table.
 mod people {
     use table_core::{Entity, Result};
     use table_patterns::view::{Projection, View};
@@ -265,7 +265,7 @@ mod people {
     }
 }
 
-/// Tickets as a program before declared them.
+/// Tickets as declared by an earlier program.
 mod before {
     use super::TENANT;
 

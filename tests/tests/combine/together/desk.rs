@@ -1,4 +1,4 @@
-//! The entity of the matrix: one struct that declares every pattern. A run leaves the fields of a pattern empty that it does not combine.
+//! The entity of the matrix: one struct that declares every pattern. A run leaves the fields of the patterns that it does not combine empty.
 
 use table_core::group::{Many, One};
 use table_core::selection::{Point, Selection};
@@ -44,13 +44,13 @@ pub struct Ticket {
     pub owner_name: Option<String>,
 }
 
-/// The work on a ticket by the hour, as slots of its entity.
+/// The hours of work on a ticket, as slots of its entity.
 impl Series for Ticket {
     type Value = i64;
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
-/// The owner of tickets, who shows on them: one in their partition, one elsewhere.
+/// The owner of tickets, whose name is copied into them: one owner is in their partition, and one elsewhere.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Owner))]
 #[partition_key(home)]
@@ -62,7 +62,7 @@ pub struct Person {
     pub name: String,
 }
 
-/// How many people there are.
+/// The number of people.
 pub const PEOPLE: u32 = 2;
 
 pub fn person(id: u32) -> Selection<Person, Point> {
@@ -94,7 +94,7 @@ impl Denormal for Owner {
     }
 }
 
-/// The same entities as the program before declared them.
+/// The same entities as declared by an earlier program.
 pub mod before {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Desk")]
@@ -116,7 +116,7 @@ pub mod before {
     }
 }
 
-/// A part under its ticket.
+/// A part of a ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -1,6 +1,6 @@
-//! Which patterns a run combines.
+//! The patterns that a run combines.
 
-/// A pattern that an entity can have beside others.
+/// A pattern that an entity can have in addition to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     Index,
@@ -55,13 +55,13 @@ impl Parts {
         pairs.map(|(one, other)| Self(vec![*one, *other])).collect()
     }
 
-    /// All at once, and all but one each.
+    /// Returns all patterns at once, and all sets that omit one pattern.
     pub fn most() -> Vec<Self> {
         let without = |left: &Pattern| Self(ALL.iter().filter(|one| *one != left).copied().collect());
         std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()
     }
 
-    /// Some triples: each pattern with two that lie farther on.
+    /// Returns several triples: each pattern with two later ones.
     pub fn triples() -> Vec<Self> {
         let at = |place: usize| ALL[place % ALL.len()];
         (0..ALL.len())

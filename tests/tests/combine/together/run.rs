@@ -1,4 +1,4 @@
-//! A run: random writers and workers, some of which die before or after any of their calls, beside a model.
+//! A run: random writers and workers, some of which die before or after any of their calls, compared with a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::together::world::{Known, Model, World};
 
 pub const NUMBERS: u32 = 5;
 
-/// What a writer does to one ticket, or to two.
+/// A change by a writer to one or two tickets.
 #[expect(clippy::large_enum_variant, reason = "a handful of them, each used at once")]
 #[derive(Clone, Debug)]
 enum Verb {
@@ -26,7 +26,7 @@ enum Verb {
     Update(Ticket),
     Patch(i64),
     Delete,
-    /// Both in one transaction.
+    /// Writes both tickets in one transaction.
     Unit(Ticket, Ticket),
     Comment(u32),
     Photo(String),
@@ -40,7 +40,7 @@ pub struct Run {
     world: World,
     rng: StdRng,
     model: Model,
-    /// Changes that were acknowledged, of each ticket.
+    /// The number of acknowledged changes of each ticket.
     changes: BTreeMap<u32, usize>,
 }
 
@@ -97,7 +97,7 @@ impl Run {
         }
     }
 
-    /// What there is when a verb was done; `None` if it cannot be.
+    /// Returns the state after an operation; `None` if it is impossible.
     fn after(&self, number: u32, verb: &Verb) -> Option<Model> {
         let mut model = self.model.clone();
         let bare = |ticket: &Ticket, old: Option<&Known>| Known {
@@ -144,7 +144,7 @@ impl Run {
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
     }
 
-    /// The slots that a unit gives a ticket.
+    /// Returns the slots that a unit writes to a ticket.
     fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
         let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()
@@ -202,7 +202,7 @@ impl Run {
         }
     }
 
-    /// A process that may die at one of its calls.
+    /// Returns a process that may die at one of its calls.
     fn process(&mut self) -> Control {
         if self.rng.random_bool(0.6) {
             return Control::default();
@@ -274,7 +274,7 @@ impl Run {
         self.model = stored;
     }
 
-    /// The program before: it writes what it knows, and goes on until it is refused.
+    /// Runs an earlier program, which writes the properties that it knows until it is refused.
     fn older_program(&mut self) {
         let control = Control::default();
         let old = block_on(self.world.before(&control).create_if_missing()).unwrap();
@@ -315,7 +315,7 @@ impl Run {
     }
 }
 
-/// A model without the addresses of blobs and the names of owners: which one an upload gets is chance, and names follow later.
+/// Returns a model without the addresses of blobs and the names of owners: addresses are random, and names follow later.
 fn bare(model: &Model) -> Model {
     let without = |known: &Known| {
         let ticket = Ticket { photo: None, owner_name: None, ..known.ticket.clone() };
@@ -324,7 +324,7 @@ fn bare(model: &Model) -> Model {
     model.iter().map(|(number, known)| (*number, without(known))).collect()
 }
 
-/// A random run of these patterns, to its end.
+/// Runs a random history with these patterns to its end.
 pub fn run(parts: &Parts, seed: u64, steps: usize) {
     let world = World::new(parts.clone());
     let (rng, model) = (StdRng::seed_from_u64(seed), Model::new());

@@ -1,4 +1,4 @@
-//! One store, the processes on it, and what must be true of it in the end.
+//! A store, the processes on it, and the conditions that must hold in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub type Work = Outbox<Store, Store>;
 pub type Desk = WithParticipants<Store>;
 pub type Tickets = Entities<Ticket, Desk, Work>;
 
-/// A ticket as the model has it: the content of its blob beside it, and its comments.
+/// A ticket in the model, with the content of its blob and its comments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     pub ticket: Ticket,
@@ -83,13 +83,13 @@ impl World {
         self.parts.contains(pattern)
     }
 
-    /// The handle of one process without what takes part in writes.
+    /// Returns the handle of a process without participants.
     pub fn plain(&self, control: &Control) -> Tickets {
         let outbox = self.outbox(control);
         Desk::from(outbox.store().clone()).entities_through::<Ticket, _>(outbox).with_runtime(self.runtime())
     }
 
-    /// The handle of one process, with the patterns of the run.
+    /// Returns the handle of a process with the patterns of the run.
     pub fn tickets(&self, control: &Control) -> Tickets {
         let (outbox, store) = (self.outbox(control), Desk::from(control.over(self.engine.clone())));
         let store =
@@ -99,7 +99,7 @@ impl World {
         if self.has(Pattern::Feed) || self.has(Pattern::View) { tickets.with_feed(feed) } else { tickets }
     }
 
-    /// The owners of tickets, by one process.
+    /// Returns the handle of a process on the owners of tickets.
     pub fn people(&self, control: &Control) -> Entities<Person, Desk, Work> {
         let outbox = self.outbox(control);
         Desk::from(outbox.store().clone()).entities_through::<Person, _>(outbox).with_runtime(self.runtime())
@@ -140,7 +140,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap().pending
     }
 
-    /// What is stored of a ticket, read past all patterns.
+    /// Returns the stored data of a ticket, read without any pattern.
     pub fn stored(&self, number: u32) -> Option<Known> {
         let control = Control::default();
         let ticket = block_on(self.tickets(&control).get(Ticket::key(TENANT, number))).unwrap()?.into_value();
@@ -156,7 +156,7 @@ impl World {
         Some(Known { ticket, photo, comments, hours })
     }
 
-    /// The comments that are stored, whatever lies above them, by ticket and number.
+    /// Returns the stored comments, regardless of their parents, by ticket and number.
     fn comments(&self) -> Vec<(u32, u32)> {
         let query = Query::new(KeyRange::rows(TENANT, TextRange::prefix("ticket_")));
         let page = block_on(self.engine.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap();
@@ -168,7 +168,7 @@ impl World {
         page.rows.iter().filter_map(|row| comment(row.row_key)).collect()
     }
 
-    /// Those who are alive do what is left to do.
+    /// Lets the surviving processes complete all remaining work.
     fn recover(&self) {
         let control = Control::default();
         let mut pending = u64::MAX;
@@ -184,7 +184,7 @@ impl World {
         assert_eq!(pending, 0, "changes are not settled");
     }
 
-    /// The model, with the names of owners.
+    /// Returns the model with the names of owners.
     fn named(&self, model: &Model) -> Model {
         let mut model = model.clone();
         let people = self.people(&Control::default());
@@ -195,7 +195,7 @@ impl World {
         model
     }
 
-    /// All that must be true when everything is done.
+    /// Checks all conditions that must hold when all work is complete.
     pub fn check(&self, model: &Model, changes: &BTreeMap<u32, usize>) {
         self.recover();
         let control = Control::default();
@@ -236,7 +236,7 @@ impl World {
         }
     }
 
-    /// Each index that a ticket has a value of finds it.
+    /// Checks that each index for which a ticket has a value finds the ticket.
     async fn find(&self, tickets: &Tickets, known: &Ticket) {
         let number = known.number;
         if let Some(status) = &known.status {

@@ -1,6 +1,6 @@
-//! Figures of each part of the repository, against targets and a committed baseline that may only fall.
+//! Figures for each part of the repository, compared with targets and with a committed baseline that may only decrease.
 //!
-//! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the present figures; `TABLES_UPDATE=force` raises it, too.
+//! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the current figures, and `TABLES_UPDATE=force` also raises it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ struct Line {
     is_head: bool,
 }
 
-/// Returns the part of the repository that a file counts for.
+/// Returns the part of the repository to which a file belongs.
 fn part(path: &str) -> Option<String> {
     let folder = path.split('/').next().unwrap_or_default();
     if std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs") {
@@ -71,7 +71,7 @@ fn paragraphs(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Returns the texts of errors: literals in files that define them.
+/// Returns the error messages: literals in files that define errors.
 fn messages(path: &str, text: &str) -> Vec<Line> {
     if !path.ends_with("/fault.rs") && !path.starts_with("table-derive/src/check") {
         return Vec::new();
@@ -108,7 +108,7 @@ fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     (all > 0).then(|| scale * with as f64 / all as f64)
 }
 
-/// Returns `true` if the first figure is not worse than the second, to a tenth.
+/// Returns `true` if the first figure is not worse than the second, to within a tenth.
 fn holds(habit: &Habit, figure: f64, limit: f64) -> bool {
     if habit.name == VERB { figure >= limit - 0.05 } else { figure <= limit + 0.05 }
 }

@@ -1,6 +1,6 @@
 //! Habits of prose that are counted, with their targets.
 
-/// Lines that a habit is counted in.
+/// The lines in which a habit is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// First lines of doc comments, in per cent.
@@ -13,7 +13,7 @@ pub(super) enum Kind {
 pub(super) struct Habit {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// Highest figure that is wanted; of `verb` the lowest.
+    /// The highest acceptable figure, or the lowest one for `verb`.
     pub(super) target: f64,
     pub(super) is_in: fn(&str) -> bool,
 }
@@ -155,7 +155,7 @@ fn starts(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(is_of_word))
 }
 
-/// Returns the end of each occurrence of a phrase that is not a part of longer words.
+/// Returns the end of each occurrence of a phrase that is not part of longer words.
 fn positions<'a>(line: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     line.match_indices(phrase).filter_map(|(at, phrase)| {
         let end = at + phrase.len();

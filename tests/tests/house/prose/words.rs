@@ -2,7 +2,7 @@
 
 use crate::files::{below, prose};
 
-/// Words, and their plain replacements.
+/// Words, each with its plain replacement.
 const WORDS: [(&str, &str); 10] = [
     ("nobody", "no caller, no writer, no entity"),
     ("whoever", "the caller, a reader, the owner"),
