@@ -16,9 +16,9 @@ use crate::stage::Stage;
 
 /// The first argument of such a process.
 pub const CHILD: &str = "--child";
-/// The cache of the engine in a child: the default.
+/// The default cache size, used by the engine in a child.
 pub const CACHE: u64 = 256 << 20;
-/// The bound on rows that are not in the base, of the engine in a child: the default.
+/// The default bound on rows that are not yet in the base, used by the engine in a child.
 pub const RECENT: u64 = 192 << 20;
 
 /// A folder with a table of this many entities, filled by a child.
@@ -30,7 +30,7 @@ pub struct Filled {
     pub peak: u64,
 }
 
-/// Returns the folder with this many entities; filled at the first call of a run.
+/// Returns a folder with the given number of entities. It is filled at the first call of a run.
 pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     let folder = stage.folder.join(&format!("filled-{entities}"));
     let note = folder.with_extension("peak");
@@ -117,7 +117,7 @@ fn peak() -> Outcome<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// Returns the position of an entity, for readers of a filled folder.
+/// Returns the key of an entity by its position, for readers of a filled folder.
 #[must_use]
 pub fn place(index: u32) -> (String, u32) {
     (data::site(index / data::PARTITION), data::number(index % data::PARTITION))

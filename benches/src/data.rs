@@ -1,4 +1,4 @@
-//! The entities of all contenders: ten properties each, a thousand per partition, identical for all from one seed.
+//! The entities of all contenders: ten properties each, a thousand per partition, generated from one seed, so they are identical for all.
 
 mod random;
 
@@ -8,11 +8,11 @@ use table_core::Entity;
 
 pub use random::Random;
 
-/// Entities per partition; also the size of a page.
+/// The number of entities per partition, which is also the size of a page.
 pub const PARTITION: u32 = 1_000;
 /// Difference between two adjacent numbers of a partition: new numbers are between the old ones, not after them.
 pub const GAP: u32 = 4_000_000;
-/// Upper bound of `level`, which is uniformly distributed: each value selects one per cent of the entities.
+/// Upper bound of `level`, which is uniformly distributed: so each value selects one per cent of the entities.
 pub const LEVELS: u32 = 100;
 
 /// A measurement of a station: two key fields, ten properties, about 240 bytes.
@@ -23,7 +23,7 @@ pub const LEVELS: u32 = 100;
 pub struct Reading {
     /// The partition.
     pub site: String,
-    /// The row within it.
+    /// The row within the partition.
     pub number: u32,
     /// The measuring device.
     pub device: String,
@@ -33,7 +33,7 @@ pub struct Reading {
     pub quantity: String,
     /// Free text.
     pub remark: String,
-    /// Uniformly distributed below [`LEVELS`].
+    /// A number that is uniformly distributed below [`LEVELS`].
     pub level: i32,
     /// A small number.
     pub retries: i32,
@@ -70,8 +70,7 @@ pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the number of the `made`th new entity: it looks random, and differs from all others and from every entity of
-/// [`Reading::at`].
+/// Returns the number of the `made`th new entity. It looks random, and differs from all other numbers and from those of [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
     // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice: results of `number` are even.
@@ -79,7 +78,7 @@ pub fn fresh_number(made: u64) -> u32 {
     odd.wrapping_mul(0x9E37_79B1)
 }
 
-/// Returns the name of a partition: twelve characters that sort by number.
+/// Returns the name of a partition, with twelve characters that sort by number.
 #[must_use]
 pub fn site(index: u32) -> String {
     format!("station-{index:05}")
@@ -92,7 +91,7 @@ const WORDS: [&str; 8] =
     ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
 
 impl Reading {
-    /// Returns the entity at a position of the table, always the same.
+    /// Returns the entity at a position of the table, which is always the same.
     #[must_use]
     pub fn at(index: u32) -> Self {
         let (partition, number) = (index / PARTITION, number(index % PARTITION));
@@ -133,7 +132,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and the number at the `turn`th position; restarts at the end.
+    /// Returns the partition and the number at the `turn`th position, starting again at the end.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

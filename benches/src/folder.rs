@@ -17,7 +17,7 @@ impl Folder {
         Self::named(&std::process::id().to_string(), keep)
     }
 
-    /// Opens or creates a folder that later runs find again if they keep it.
+    /// Opens or creates a folder that later runs can reuse if it is kept.
     pub fn named(name: &str, keep: bool) -> Outcome<Self> {
         // The program is in `target/release`; its sibling is on the same disk and ignored by git.
         let program = std::env::current_exe()?;
@@ -27,13 +27,13 @@ impl Folder {
         Ok(Self { path, keep })
     }
 
-    /// Returns a subfolder that is removed before it, even if the folder is kept.
+    /// Returns a subfolder that is removed before its parent folder, even if the parent is kept.
     #[must_use]
     pub fn inside(&self, name: &str) -> Self {
         Self { path: self.join(name), keep: false }
     }
 
-    /// Returns a path in it.
+    /// Returns a path in the folder.
     #[must_use]
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -62,7 +62,7 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Returns the bytes of all files below a folder. Files that are removed meanwhile are not counted.
+/// Returns the bytes of all files below a folder. Files that are removed in the meantime are not counted.
 pub fn bytes_below(path: &Path) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until earlier writes are on the disk, because a row must not pay for the previous one.
+/// Waits until earlier writes are on the disk, so a row is not slowed down by the previous one.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

@@ -68,8 +68,8 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to the other's rate: the median of the ratios of each round, because a disturbance of the machine
-    /// affects all contenders of a round. For figures that did not take turns, it is the ratio of their medians.
+    /// Returns the ratio to the other's rate, as the median of the ratios of all rounds, because a disturbance of the machine affects all contenders
+    /// of a round. For figures that did not take turns, it is the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats like [`repeat`], for work that never waits: counts the time in which the thread was running, which is all of the time
-/// on an idle machine. Other load then slows all contenders equally.
+/// Repeats an operation like [`repeat`], for work that never waits. Only the time in which the thread was running is counted, which is all of the
+/// time on an idle machine. Other load then slows all contenders equally.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,7 +153,7 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// Returns the time in which this thread was running since it started; `None` if the system does not report it.
+/// Returns the time for which this thread was running since it started; `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)

@@ -28,7 +28,7 @@ pub struct Large {
 }
 
 impl Large {
-    /// Chooses the folders, which are filled on first use. With `--keep` they serve the next run with as many entities.
+    /// Chooses the folders, which are filled on first use. With `--keep`, the next run with the same number of entities reuses them.
     pub fn set(options: &Options) -> Outcome<Self> {
         let entities = options.entities.saturating_mul(10);
         let folder = Folder::named(&format!("large-{}", short(entities.into())), options.keep)?;
@@ -46,19 +46,19 @@ impl Large {
         u64::from(self.entities) * self.row_bytes
     }
 
-    /// Returns the cache of each contender: 1 GiB for ten million entities, about half of the engine's files.
+    /// Returns the cache size of each contender: 1 GiB for ten million entities, about half of the engine's files.
     #[must_use]
     pub fn cache(&self) -> usize {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of entities for reads that should hit the cache: a tenth.
+    /// Returns the number of entities for reads that should hit the cache, which is a tenth of all.
     #[must_use]
     pub fn warm(&self) -> u32 {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns the folder of a contender with the entities as they were loaded.
+    /// Returns the folder of a contender with the entities as loaded.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -92,7 +92,7 @@ impl Large {
         Ok(folder)
     }
 
-    /// Opens a contender as it was loaded.
+    /// Opens a contender with the entities as loaded.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

@@ -34,7 +34,7 @@ pub trait Peer: Sync {
     fn transaction(&self, readings: Vec<Reading>) -> Outcome<()>;
 }
 
-/// Receives the readings that were read.
+/// A function that receives the readings that were read.
 pub type See<'a> = &'a mut dyn FnMut(&Reading);
 
 /// Reads readings, decoded.
@@ -45,6 +45,6 @@ pub trait Reader {
     /// Reads the first thousand entities of a partition, and passes each on as soon as it is decoded.
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()>;
 
-    /// Reads the entities of a partition with this level, in the same way.
+    /// Reads the entities of a partition with this level, passing on each one in the same way.
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()>;
 }

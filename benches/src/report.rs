@@ -14,7 +14,7 @@ pub enum Target {
     AtLeast(f64),
     /// The engine reaches at most this multiple of the peer's figure.
     AtMost(f64),
-    /// No target: for information.
+    /// No target; the ratio is shown for information only.
     Shown,
 }
 
@@ -66,7 +66,7 @@ impl Report {
         self.compare_as(time, work, figures, targets);
     }
 
-    /// Adds the first figure's rate compared with the second's.
+    /// Adds the ratio of the first figure's rate to the second's.
     pub fn compare_figures(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);

@@ -1,4 +1,4 @@
-//! The server compared with the pinned Azurite and with its HTTP stack: one load, one run.
+//! The server compared with the pinned Azurite and with its own HTTP stack, under the same load in one run.
 //!
 //! All servers are separate processes, in memory; the load is raw HTTP/1.1 with signed requests, with one thread per connection.
 

@@ -1,4 +1,4 @@
-//! The stage of a run: every contender, filled with the same entities and checked to return the same results.
+//! The stage of a run: all contenders are filled with the same entities, and checked to return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -25,11 +25,11 @@ pub struct Stage {
     pub redb: Snapshot,
     /// The entities to read.
     pub places: Places,
-    /// Readings from which new ones are made.
+    /// Readings from which new ones are derived.
     pool: Vec<Reading>,
-    /// Number of readings made from the pool.
+    /// The number of readings derived from the pool.
     made: AtomicU64,
-    /// The folder of the files. The last field: it is dropped after the values with open files in it.
+    /// The folder of the files. It is the last field, so it is dropped after the values that have open files in it.
     pub folder: Folder,
 }
 
@@ -114,7 +114,7 @@ impl Stage {
         Reading { site, number: data::fresh_number(made), ..template }
     }
 
-    /// Compares the contenders' results with the data: only contenders with equal results are comparable.
+    /// Compares the contenders' results with the data, because only contenders with equal results are comparable.
     fn check(&self) -> Outcome<()> {
         let partition = self.partitions() / 2;
         let (site, level) = (data::site(partition), i32::try_from(LEVELS / 2)?);

@@ -1,4 +1,4 @@
-//! Continuous random updates of one contender, in a separate process: bytes written, waits of writers, time to close.
+//! Continuous random updates of one contender, in a separate process: bytes written, delays of writers, and time to close.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const ROWS: u32 = 10;
 /// The distribution of the rows of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
-    /// In one partition, as the engine requires.
+    /// In a single partition, as the engine requires.
     OfOnePartition,
     /// Anywhere in the table.
     Anywhere,
@@ -49,11 +49,11 @@ pub struct Work {
 pub struct Figures {
     /// Rows updated per second.
     pub rows: f64,
-    /// Median time in which a write became durable, in milliseconds.
+    /// The median time until a write became durable, in milliseconds.
     pub half: f64,
-    /// The 99.9th percentile of that time.
+    /// The 99.9th percentile of the time until a write became durable.
     pub most: f64,
-    /// The longest of these times.
+    /// The longest time until a write became durable.
     pub longest: f64,
     /// Seconds in which no write became durable.
     pub idle_seconds: u32,
@@ -151,7 +151,7 @@ struct Running {
     committed: AtomicU64,
 }
 
-/// Writes for a time from all threads while another function runs; returns the time of each write, in microseconds.
+/// Writes for a time from all threads while another function runs. Returns the time of each write in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
@@ -232,7 +232,7 @@ fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
     Ok(seen)
 }
 
-/// Returns pages per second of the time in which the reader was running.
+/// Returns the pages per second of the time in which the reader was running.
 fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     let (mut look, mut random) = (store.look()?, Random::new(5));
     let rate = repeat_busy(time, 1, || {

@@ -1,5 +1,5 @@
-//! Model of convergence (`docs/convergence.md`): one source, targets for the values that it has had, a guard next to each target,
-//! and a record of the changes whose targets are not settled.
+//! Model of convergence (`docs/convergence.md`): one source, targets for all values that the source has had, a guard next to each target, and a
+//! record of the changes whose targets are not settled.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,7 +90,7 @@ impl World {
         }
     }
 
-    /// Settles one target; returns `false` if another process wrote its guard meanwhile.
+    /// Settles one target. Returns `false` if another process has written its guard in the meantime.
     async fn settle_one(&self, at: usize, early: Option<usize>) -> bool {
         let read = self.targets.borrow().get(&at).copied().unwrap_or_default();
         give_way().await;
@@ -110,7 +110,7 @@ impl World {
         true
     }
 
-    /// Settles all records; returns `false` if that does not end.
+    /// Settles all records. Returns `false` if this does not terminate.
     fn settle_all(&self) -> bool {
         (0..200).any(|_| {
             finish(Box::pin(self.clone().settle()));

@@ -4,11 +4,10 @@
 //! the entries up to that number. A follower that has read to the end marks the feed as quiet, in the head and then in the
 //! registry, and later calls skip it. No process has a clock.
 //!
-//! Rejected candidates: numbered slots that inserts fill need placeholders for the slots of dead writers and a check below the
-//! floor for writers that were paused during a trim, and do not order the changes of one entity by two processes. A mark for each
-//! reader costs a row for each change and reader. Between processes all of them conflict at the same rate, because each must know
-//! the last number. With a head, writers of one partition in one process wait for each other; a store that numbers changes at its
-//! commit would avoid that.
+//! The following candidates were rejected. Numbered slots that are filled by inserts need placeholders for the slots of dead writers and a check
+//! below the floor for writers that were paused during a trim, and do not order the changes of one entity by two processes. A mark for each reader
+//! costs a row for each change and reader. Between processes, all candidates conflict at the same rate, because each must know the last number. With
+//! a head, writers of one partition in one process wait for each other; a store that numbers changes at its commit would avoid that.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +128,7 @@ impl World {
         state.partitions[at].listing = Some(Listing { version, quiet: None });
     }
 
-    /// Commits changes on condition of the head that was read; returns the new head, or `None` if it has changed since.
+    /// Commits changes on condition that the head is unchanged since it was read. Returns the new head, or `None` if it has changed.
     fn commit(&self, at: usize, read: Option<Head>, changes: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -159,7 +158,7 @@ impl World {
         Some(head)
     }
 
-    /// Creates the head of a feed, as one that is not listed; `None` if another writer was faster.
+    /// Creates the head of a feed that is not listed. Returns `None` if another writer was faster.
     fn create(&self, at: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -335,7 +334,7 @@ impl World {
         }
     }
 
-    /// Drops the table and creates it again. The registry stays.
+    /// Drops the table and creates it again. The registry remains.
     fn drop_table(&self) {
         for partition in &mut self.state.borrow_mut().partitions {
             *partition = Partition { listing: partition.listing, ..Partition::default() };

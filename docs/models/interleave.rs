@@ -101,7 +101,7 @@ impl Processes {
         }
     }
 
-    /// Returns the paused processes, in any order. Some never resume.
+    /// Returns the paused processes in random order. Some never resume.
     pub(crate) fn sleepers(&mut self) -> Vec<Process> {
         let mut asleep = std::mem::take(&mut self.asleep);
         let mut woken = Vec::new();

@@ -1,9 +1,9 @@
 //! Models of the protocols of `table-patterns`: random interleavings of processes that pause, resume and die at any request.
 //!
-//! Each protocol runs complete, and once for each of its conditions with that condition removed. The complete protocol must never
-//! fail; each removal must fail in some run, which proves that the condition is needed.
+//! Each protocol is run in its complete form, and once for each of its conditions with that condition removed. The complete protocol must never fail.
+//! Without a condition, it must fail in some run, which proves that the condition is needed.
 //!
-//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence` or `places`; `--seed N` prints one run of the whole protocol.
+//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence` or `places`; `--seed N` prints one run of the complete protocol.
 
 mod convergence;
 mod feed;
@@ -21,7 +21,7 @@ struct Model {
 
 const MODELS: [Model; 3] = [feed::MODEL, convergence::MODEL, places::MODEL];
 
-/// Runs of a protocol without a condition, before the condition counts as unneeded.
+/// The number of runs of a protocol without a condition after which the condition is considered unnecessary.
 const WITHOUT: u64 = 200_000;
 
 impl Model {

@@ -1,5 +1,5 @@
-//! Model of the places of an entity in a view: one source that moves between partitions, a record in each partition that it was in, and the list of the
-//! partitions that it is in. The list stays short, and no process that sleeps leaves the source in a partition that the list does not name.
+//! Model of the places of an entity in a view: one source that moves between partitions, a record in each partition that it was in, and the list of
+//! the partitions that it is in. The list stays short, and no paused process leaves the source in a partition that is not in the list.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ struct Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// Writes under a version; returns the new version, or `None` if the row has another.
+    /// Writes on condition of a version. Returns the new version, or `None` if the row has another one.
     fn write(&mut self, content: T, version: Option<u64>) -> Option<u64> {
         if version.is_some_and(|version| version != self.version) {
             return None;
@@ -57,9 +57,9 @@ struct Store {
     /// The number of changes of the source.
     changes: usize,
     list: Stored<BTreeSet<usize>>,
-    /// `true` in a record that has something of the source.
+    /// `true` if the record contains something of the source.
     records: BTreeMap<usize, Stored<bool>>,
-    /// Versions are never given twice for one row, also when it was deleted between.
+    /// Versions of deleted rows. A version is never given twice for one row, even if the row was deleted in between.
     deleted: BTreeMap<usize, u64>,
 }
 
@@ -100,7 +100,7 @@ impl World {
         false
     }
 
-    /// Applies the change as a process that lives; returns `false` if that does not end.
+    /// Applies the change as a process that does not die. Returns `false` if this does not terminate.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
         let is_done = Rc::new(Cell::new(false));
@@ -209,7 +209,7 @@ impl World {
 /// The end of a round.
 enum Round {
     Done,
-    /// Another process wrote one of the rows.
+    /// Another process has written one of the rows.
     Lost,
     /// The source is in a partition whose record was not read.
     Unknown(usize),

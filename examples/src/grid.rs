@@ -13,7 +13,7 @@ const WIDTH: u16 = 118;
 pub struct Grid {
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Columns of numbers.
+    /// The columns that contain numbers.
     right: Vec<usize>,
     whole: bool,
 }

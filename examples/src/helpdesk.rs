@@ -35,14 +35,14 @@ type Desk = Outbox<Store, DynQueueStore>;
 type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
 type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
-/// The tenants; the queries use the first one.
+/// The tenants. The queries use the first one.
 const TENANTS: [&str; 8] =
     ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
 /// Agents of each tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
-/// Store that a run uses.
+/// The store that a run uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A new temporary folder, deleted at the end of the run.
@@ -58,10 +58,10 @@ pub enum Place {
 /// Runs the whole program with this number of tickets.
 ///
 /// # Errors
-/// An error if the folder contains anything, and the errors of the store.
+/// An error if the folder is not empty, and any error of the store.
 ///
 /// # Panics
-/// If an answer differs from the loaded data.
+/// If a result differs from the loaded data.
 pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
     match place {
         Place::Account(connection_string) => in_account(connection_string, tickets).await,
@@ -162,7 +162,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     heat()
 }
 
-/// The audit log of today is kept for 90 days, then dropped with its table.
+/// Keeps today's audit log for 90 days, then drops it with its table.
 async fn drop_old_entries(store: &Store, audit: &PeriodTables<AuditEntry, Store>) -> Result<(), Failed> {
     for days in [90, 91] {
         store.meter().take();
@@ -184,7 +184,7 @@ fn rate(what: &str, count: u32, began: Instant) {
     );
 }
 
-/// Returns the whole hours of a period.
+/// Returns the whole hours within a period.
 fn whole_hours(time: &std::ops::Range<DateTime<Utc>>) -> std::ops::Range<DateTime<Utc>> {
     use chrono::DurationRound;
     let hour = |at: DateTime<Utc>| at.duration_trunc(Duration::hours(1)).unwrap_or(at);

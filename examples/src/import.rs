@@ -55,8 +55,8 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     Ok(())
 }
 
-/// Inserts or replaces the entities and their index rows, one table and index after another. Two imports of the same entities
-/// agree; any other write needs index maintenance, which reads the previous rows.
+/// Inserts or replaces the entities and their index rows, one table and index after another. Two imports of the same entities give the same rows; any
+/// other write needs index maintenance, which reads the previous rows.
 ///
 /// # Errors
 /// Any error of the store or the output.

@@ -28,13 +28,13 @@ use crate::store::Store;
 /// The whole input in memory, with which the results of recipes are compared.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    /// By code.
+    /// The airports, ordered by code.
     pub airports: Vec<airports::Airport>,
-    /// The latest first.
+    /// The earthquakes, the latest first.
     pub earthquakes: Vec<earthquakes::Earthquake>,
-    /// By origin and destination.
+    /// The routes, ordered by origin and destination.
     pub routes: Vec<Route>,
-    /// By city and date.
+    /// The weather, ordered by city and date.
     pub weather: Vec<weather::DailyWeather>,
     /// The employees of the company.
     pub employees: Vec<Employee>,
@@ -42,7 +42,7 @@ pub struct Inputs {
     pub reviews: Vec<Review>,
     /// The expense claims of the company, the earliest first.
     pub expenses: Vec<Expense>,
-    /// Blobs for the tables: in memory, deleted with the run.
+    /// The blobs for the tables. They are in memory and are dropped with the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 
@@ -50,7 +50,7 @@ impl Inputs {
     /// Reads the datasets.
     ///
     /// # Errors
-    /// None except for a broken build: the files are part of the binary.
+    /// Never, unless the build is broken, because the files are part of the binary.
     pub fn load() -> Result<Self, Box<dyn Error>> {
         let airports = airports::load()?;
         Ok(Self {

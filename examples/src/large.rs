@@ -1,7 +1,7 @@
 //! The second, larger input: any number of builds of Debian packages.
 //!
-//! It is generated from the package index of the machine if it has one, or from a seeded generator. The same number and index
-//! always produce the same builds: a recipe computes the expected result by generating them again, and keeps nothing in memory.
+//! It is generated from the package index of the machine if it has one, or from a seeded generator. The same number and index always produce the same
+//! builds: so a recipe can compute the expected result by generating them again, without keeping them in memory.
 
 pub mod debian;
 pub mod import;
@@ -25,7 +25,7 @@ pub struct Package {
     pub name: String,
     /// The version, such as `1:2.0-3`.
     pub version: String,
-    /// The architecture: `amd64`, `all`.
+    /// The architecture, such as `amd64` or `all`.
     pub architecture: String,
     /// Size when installed, in KiB.
     pub installed_size: i64,
@@ -38,11 +38,11 @@ pub struct Package {
 pub struct PackageBuild<'a> {
     /// The package.
     pub package: &'a Package,
-    /// The number of the build, from 1.
+    /// The number of the build, starting with 1.
     pub number: u32,
     /// The time of the build.
     pub built: DateTime<Utc>,
-    /// Size when installed, in KiB; it grows with the builds.
+    /// The size when installed, in KiB, which grows with each build.
     pub installed_size: i64,
 }
 
@@ -87,7 +87,7 @@ impl PackageIndex {
         }
     }
 
-    /// Returns a generated index, always the same.
+    /// Returns a generated index, which is always the same.
     #[must_use]
     pub fn seeded(builds: u64) -> Self {
         Self::new("seeded generator".to_owned(), seeded::packages(60_000, 2014), builds)
@@ -128,8 +128,8 @@ impl PackageIndex {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns every build, alternating between sixteen positions of the order: consecutive builds are in different partitions
-    /// and can be written concurrently.
+    /// Returns every build, alternating between sixteen positions of the order. Consecutive builds are then in different partitions and can be
+    /// written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
@@ -156,8 +156,8 @@ impl PackageIndex {
         counted.filter(|(_, builds)| *builds > 0)
     }
 
-    /// Returns the number of builds before a package. The builds of a package are adjacent, and each package has as many as its
-    /// neighbour or one more.
+    /// Returns the number of builds before a package. The builds of a package are adjacent, and the numbers of builds of two packages differ by at
+    /// most one.
     fn builds_before(&self, package: u64) -> u64 {
         package * self.builds / (self.packages.len().max(1) as u64)
     }

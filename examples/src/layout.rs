@@ -8,7 +8,7 @@ use table_core::{FromEntity, Query, TableEntity, TableName, TableStore, Value};
 
 use crate::grid::Grid;
 
-/// Number of properties of a row that are printed.
+/// The maximum number of properties of a row that are printed.
 const SHOWN: usize = 12;
 
 /// Returns the keys, properties and indexes of a schema, one per line.
@@ -67,7 +67,7 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
     }
 }
 
-/// Returns the first two rows of this schema, untyped, as any client of the store would see them.
+/// Returns the first two rows with this schema, untyped, as any client of the store would see them.
 ///
 /// # Errors
 /// Any error of a query.
@@ -100,7 +100,7 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     Ok(grid)
 }
 
-/// Formats a value for readers.
+/// Formats a value for human readers.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     match value {

@@ -1,4 +1,4 @@
-//! A part of an account: every table created here has a prefix there, and all of them can be deleted at once.
+//! A part of an account: all tables created here have the same prefix, so all of them can be deleted at once.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
 
-/// A store with the tables of another one that begin with a prefix, named without it. Errors use the full names.
+/// A store that contains the tables of another store whose names begin with a prefix, without this prefix. Errors use the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -37,7 +37,7 @@ fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) 
 /// Deletes all tables of a store and returns their number.
 ///
 /// # Errors
-/// Any error of the store. Tables that were deleted before it remain deleted.
+/// Any error of the store. Tables that have already been deleted remain deleted.
 pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
     let (mut deleted, mut from) = (0, None);
     loop {

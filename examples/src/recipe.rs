@@ -13,7 +13,7 @@ use crate::store::Store;
 pub struct Recipe<I: ?Sized> {
     /// The name, for `--only`.
     pub name: &'static str,
-    /// The question, in words.
+    /// The question as text.
     pub question: &'static str,
     /// The schema of the entity that the recipe reads.
     pub schema: &'static EntitySchema,

@@ -28,7 +28,7 @@ use crate::cost::Cost;
 #[cfg(feature = "azure")]
 pub use account::azure;
 
-/// File that marks the folder of an example.
+/// The file that marks a folder as created by an example.
 const MARK: &str = "README.txt";
 const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
 /// Folder of the engine, inside the example's folder.
@@ -36,7 +36,7 @@ const TABLES: &str = "tables";
 /// Folder of the blobs, inside the example's folder.
 const BLOBS: &str = "blobs";
 
-/// The store of every recipe, of any kind. Clones share the meter.
+/// The store of every recipe, which may be of any kind. Clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -48,7 +48,7 @@ pub struct Store {
 /// The resources to delete at the end of a run on an account.
 #[derive(Default)]
 struct Run {
-    /// The prefix of the names of its queues.
+    /// The prefix of the names of the run's queues.
     prefix: String,
     queues: Mutex<BTreeSet<QueueName>>,
     container: Option<DeleteContainer>,
@@ -102,7 +102,7 @@ fn cannot(verb: &str, path: &Path, error: impl std::error::Error + Send + Sync +
     Error::new(ErrorCode::Io, format!("cannot {verb} {}: {error}", path.display())).with_source(error)
 }
 
-/// Creates a store that is lost with its last handle.
+/// Creates a store that is lost when its last handle is dropped.
 #[must_use]
 pub fn in_memory() -> Store {
     let engine = Engine::in_memory();
@@ -127,13 +127,13 @@ impl Store {
         &self.tables
     }
 
-    /// Returns the reading of the meter.
+    /// Returns the current reading of the meter.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost::from(&*self.tables.reading())
     }
 
-    /// Returns the tables without the meter, for requests that are not part of the question.
+    /// Returns the tables without the meter, for requests that do not belong to the recipe's question.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()
@@ -145,7 +145,7 @@ impl Store {
         &self.queues
     }
 
-    /// Returns the name of a queue of this run, with its prefix: an account may contain other queues.
+    /// Returns the name of a queue of this run, with a prefix, because an account may contain other queues.
     ///
     /// # Errors
     /// Any error of [`QueueName::new`].
@@ -165,7 +165,7 @@ impl Store {
     /// Deletes the queues of this run, and the container.
     ///
     /// # Errors
-    /// Any error of the queues and the container. Queues that were deleted before it remain deleted.
+    /// Any error of the queues and the container. Queues that have already been deleted remain deleted.
     pub async fn delete_queues_and_blobs(&self) -> Result<()> {
         let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
         for queue in named {

@@ -1,4 +1,4 @@
-//! The crate `azure_data_tables` as a client that reads its work line by line: `insert 600` asks for about 600 ms of inserts.
+//! The crate `azure_data_tables` as a client that reads its work line by line: `insert 600` requests about 600 ms of inserts.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// Instants stay text here: less work than the others do.
+/// Instants remain text here, which is less work than the other clients do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {
@@ -42,7 +42,7 @@ struct Reading {
     at: String,
 }
 
-/// 64-bit integers, which JSON has as text.
+/// 64-bit integers, which JSON represents as text.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// How long the threads of this process were running, in nanoseconds.
+/// Returns the time for which the threads of this process were running, in nanoseconds.
 fn busy() -> Outcome<u64> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

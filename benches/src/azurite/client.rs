@@ -7,9 +7,9 @@ use crate::harness::Rate;
 
 /// Maximum number of concurrent requests in pipelined work.
 pub const AT_ONCE: usize = 32;
-/// The table that every client reads: one partition with this many entities, written before.
+/// The table that every client reads: one partition with [`ENTITIES`] entities, written in advance.
 pub const READ: &str = "ReadingsToRead";
-/// The entities of that table: ten pages.
+/// The number of entities in the table that every client reads: ten pages.
 pub const ENTITIES: u32 = 10_000;
 
 /// One kind of work.
@@ -31,7 +31,7 @@ impl Work {
     /// Every kind.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Returns its word in the protocol with a client in a separate process.
+    /// Returns the name of the work in the protocol with a client in a separate process.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,9 +43,9 @@ impl Work {
         }
     }
 
-    /// Returns the minimum ratio of `table-azure` to the other clients, by the clock and by processor time.
+    /// Returns the minimum ratio of `table-azure` to the other clients, by elapsed time and by processor time.
     ///
-    /// For a single request, Azurite takes most of the clock's time, which leaves little room for differences.
+    /// For a single request, Azurite takes most of the elapsed time, which leaves little room for differences.
     #[must_use]
     pub const fn least(self) -> f64 {
         match self {
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// Returns its name in the table of ratios.
+    /// Returns the name of the work in the table of ratios.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -71,9 +71,9 @@ impl Work {
 /// The result of a client's round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Done {
-    /// Operations and the time they took.
+    /// The number of operations and the time they took.
     pub rate: Rate,
-    /// Time in which the threads of the client's process were running.
+    /// The time for which the threads of the client's process were running.
     pub busy: Duration,
 }
 

@@ -10,7 +10,7 @@ use crate::harness::{Contender, Rate, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// Measures the row: at best the stream takes 11 turns where the pages take 20.
+/// Measures the row. At best, the stream takes 11 turns where individual pages take 20.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let ours = Ours::new(&server.connection_string(), "ReadingsAhead")?;
     let page = ours.one_by_one(|| {})? / 10;

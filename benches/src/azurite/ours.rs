@@ -67,7 +67,7 @@ impl Ours {
         Ok(Done { rate: Rate { operations, elapsed }, busy: busy()?.saturating_sub(before) })
     }
 
-    /// Makes this many inserts, sequentially or pipelined; returns the time they took.
+    /// Makes the given number of inserts, sequentially or pipelined. Returns the time they took.
     pub fn inserts(&self, work: Work, inserts: u64) -> Outcome<Duration> {
         let (start, mut left) = (Instant::now(), inserts);
         let more = || {

@@ -1,4 +1,4 @@
-//! Pipelined inserts compared with sequential ones: near the server, and as far away as another region.
+//! Pipelined inserts compared with sequential ones, both near the server and as far away as another region.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::report::{Report, Target};
 const FAR: Duration = Duration::from_millis(10);
 /// Minimum ratio of pipelined to sequential inserts.
 const TIMES: f64 = 4.0;
-/// Fraction of its time for which a server must have work to be the limit.
+/// The fraction of the time for which a server must be busy to be considered the bottleneck.
 const LIMIT: f64 = 0.9;
 
 /// Measures the rows.

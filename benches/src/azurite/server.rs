@@ -20,12 +20,12 @@ pub struct Load {
     waited: Duration,
 }
 
-/// Its load during an interval, as fractions of the interval.
+/// The load of the server's request thread during an interval, as fractions of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// Fraction in which it was running.
+    /// The fraction in which the thread was running.
     pub ran: f64,
-    /// Fraction in which it was running or waiting for a core: at 1 it is the limit.
+    /// The fraction in which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
     pub wanted: f64,
 }
 
@@ -35,20 +35,20 @@ impl Server {
         Ok(Self(AzuriteServer::start()?))
     }
 
-    /// Returns its connection string.
+    /// Returns the connection string of the server.
     #[must_use]
     pub fn connection_string(&self) -> String {
         self.0.connection_string()
     }
 
-    /// Returns the host and port of its table service.
+    /// Returns the host and port of the server's table service.
     pub fn address(&self) -> Outcome<String> {
         let text = self.connection_string();
         let (_, rest) = text.split_once("TableEndpoint=http://").ok_or("no table service")?;
         Ok(rest.split('/').next().unwrap_or_default().to_owned())
     }
 
-    /// Returns its work so far; its first thread serves all requests.
+    /// Returns the work of the server so far. Its first thread serves all requests.
     pub fn load(&self) -> Outcome<Load> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.process_id()))?;
         let mut fields = text.split_whitespace().map(|field| field.parse().map(Duration::from_nanos));

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use crate::Outcome;
 
-/// Maximum number of jobs of one commit.
+/// The maximum number of jobs in one commit.
 const GROUP: usize = 1_024;
 
 /// The answer to a writer.

@@ -72,7 +72,7 @@ impl RawRedb {
 #[derive(Debug)]
 pub struct Snapshot {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,
-    /// Keeps the database open.
+    /// A reference that keeps the database open.
     _database: Arc<Database>,
 }
 

@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of its folder.
+    /// Returns the name of the contender's folder.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -143,8 +143,8 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader whose entities come from the newest snapshot at its creation, which is the fastest way, and whose pages come from the
-/// newest snapshot.
+/// A reader whose entities come from the newest snapshot at its creation, which is fastest, and whose pages come from the newest snapshot at each
+/// read.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

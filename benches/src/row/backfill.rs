@@ -1,8 +1,8 @@
 //! The backfill of a new index over old rows: its rate, and the cost of a row in a large table compared with a small one.
 //!
-//! In the first line the engine does not sync each transaction: the cost of a row is the work of the processor and of the
-//! journal. The second line is for information: the additional cost of durable transactions, which depends on the disk and on the
-//! number of transactions that share a sync.
+//! In the first line the engine does not sync each transaction: the cost of a row is the work of the processor and of the journal. The second line is
+//! shown for information only. It is the additional cost of durable transactions, which depends on the disk and on the number of transactions that
+//! share a sync.
 
 use std::time::Instant;
 
@@ -83,7 +83,7 @@ pub(crate) fn build(
     Ok(Figure::new(name, vec![rate.per_second()]))
 }
 
-/// Checks that a backfill did its work: the index is readable and has one entry for each entity.
+/// Checks that a backfill was successful: the index is readable and has one entry for each entity.
 fn check(indexed: &Entities<Indexed, Engine>, entities: u32) -> Outcome<()> {
     if block_on(indexed.states())? != [("ByDevice", IndexState::Ready)] {
         return Err("the index is not ready after its backfill".into());

@@ -24,9 +24,9 @@ const BATCH: u32 = 100;
 const READS: u32 = 200;
 /// Rounds in which two queues take turns.
 const ROUNDS: usize = 15;
-/// Maximum time in which deleted rows leave the base.
+/// The maximum time after which deleted rows have left the base.
 const SECONDS: Duration = Duration::from_secs(3);
-/// Time in which an idle engine is observed.
+/// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Measures the rows.

@@ -1,5 +1,5 @@
-//! Dropping a table: many entities compared with few. A drop is one sync, whose time varies by a factor of forty here, so the
-//! fastest of several are compared: work that grows with the entities would still increase it.
+//! Dropping a table: many entities compared with few. A drop takes one sync, whose time varies by a factor of forty here, so the fastest of several
+//! drops are compared. Work that grows with the number of entities would still be visible.
 
 use std::time::Instant;
 

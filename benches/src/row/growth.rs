@@ -12,7 +12,7 @@ use crate::peer::{CACHE, Peer};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A cache that holds ten million entities.
+/// A cache size that is sufficient for ten million entities.
 const WARM: usize = 6 << 30;
 /// Entities between two lookups that warm the cache: fewer than a block contains.
 const STEP: usize = 20;

@@ -1,4 +1,4 @@
-//! One entity by its key, anywhere in a table of twice the cache size, and in a tenth of it, which fits into the cache.
+//! Reads of one entity by its key, either anywhere in a table of twice the cache size, or in a tenth of it, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;

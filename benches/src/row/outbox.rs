@@ -28,13 +28,13 @@ use crate::stage::Stage;
 
 /// Changes per second.
 const PACE: u32 = 1_000;
-/// Number of threads that make changes: each waits for the disk.
+/// The number of threads that make changes, each of which waits for the disk.
 const WRITERS: usize = 64;
 /// Number of worker threads, which also wait for the disk.
 const WORKERS: usize = 64;
-/// Wait of a worker that finds no work.
+/// The pause of a worker that finds no work.
 const IDLE: Duration = Duration::from_millis(10);
-/// Maximum time from the last change until all have taken effect.
+/// The maximum time between the last change and the time when all changes have taken effect.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The last step of each change.
 #[derive(Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time of each change from its Timestamp to its effect, in ticks. If two workers process the same change, the first counts.
+/// The time of each change from its Timestamp to its effect, in ticks. If two workers process the same change, the first one is counted.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 

@@ -1,6 +1,5 @@
-//! Dropping a period: many entities compared with few, by the pattern with one table per period. The engine does not sync each
-//! change, because the disk's time would hide a growth with the entities. As for a [table](super::drop), the fastest of several
-//! are compared.
+//! Dropping a period: many entities compared with few, using the pattern with one table per period. The engine does not sync each change, because the
+//! time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several drops are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,5 @@
-//! Continuous random updates: 32 writers with durable transactions of ten rows. The engine needs all ten in one partition; the
-//! others write rows anywhere, as their applications do. Their figures for ten rows of one partition, which touch fewer pages,
-//! are also shown.
+//! Continuous random updates: 32 writers with durable transactions of ten rows. The engine needs all ten in one partition; the other contenders write
+//! to random rows, as their applications do. Their figures for ten rows in one partition, which touch fewer pages, are also shown.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,7 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A contender and its results; the last is the time to open after a kill, up to the first entity.
+/// A contender and its results. The last element is the time to open it after a kill and read the first entity.
 struct Measured(Kind, Figures, Duration);
 
 /// Measures the rows.
@@ -68,7 +67,7 @@ fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
     Work::new(large, kind, rows, large.options.sustained)?.measured()
 }
 
-/// Kills a contender during its updates; returns the time to open it, up to the first entity.
+/// Kills a contender during its updates. Returns the time to open it and read the first entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
     let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_hours(1))?;
     work.killed(large.options.sustained / 12)?;

@@ -1,4 +1,4 @@
-//! A reader alone, and during conditional updates by a writer: reads, compares the version, writes.
+//! A reader alone, and during conditional updates by a writer that reads, compares the version, and writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// A sum per site of the rows that every contender has.
+/// The sum per site of the rows that every contender contains.
 struct Sites;
 
 impl View for Sites {
@@ -72,7 +72,7 @@ impl View for Following {
 const ROUNDS: usize = 3;
 /// Number of followed changes.
 const CHANGES: u32 = 20_000;
-/// Number of their partitions.
+/// The number of partitions of the changes.
 const SITES: u32 = 20;
 /// Changes per second that a view must follow.
 const WANTED: u64 = 5_000;

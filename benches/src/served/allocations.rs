@@ -15,7 +15,7 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// Works, the entities of one request, and the permitted allocations per entity: the measured number plus about a sixth.
+/// Kinds of work, the number of entities of one request, and the permitted allocations per entity, which are the measured number plus about a sixth.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
     (Work::Insert, 1, 90.0),

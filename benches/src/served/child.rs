@@ -27,7 +27,7 @@ pub const CONSTANT: &str = "constant";
 #[derive(Debug)]
 pub struct Server {
     process: Child,
-    /// Its first line of output: a connection string or an address.
+    /// The first line of the server's output: a connection string or an address.
     pub line: String,
 }
 
@@ -55,7 +55,7 @@ impl Drop for Server {
     }
 }
 
-/// Runs such a process until its standard input ends.
+/// Runs a server process until its standard input ends.
 pub fn run(word: &str) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     match word {

@@ -11,9 +11,9 @@ use crate::served::request::{Sent, Writer};
 /// The behaviour of a connection while it waits for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// It sleeps, and the system wakes it.
+    /// The connection sleeps, and the system wakes it.
     Asleep,
-    /// It polls, so its wake-up time is not measured. Only one connection at a time can do so.
+    /// The connection polls, so its wake-up time is not measured. Only one connection at a time can do this.
     Awake,
 }
 
@@ -26,7 +26,7 @@ pub struct Connection {
     stream: TcpStream,
     writer: Writer,
     read: Vec<u8>,
-    /// Number of bytes of `read` that the server sent.
+    /// The number of bytes in `read` that the server has sent.
     filled: usize,
 }
 
@@ -85,7 +85,7 @@ impl Connection {
         Ok((status, self.read.get(end..body_end).unwrap_or_default()))
     }
 
-    /// Reads chunks to the last one, moves them together from `start`, and returns their end.
+    /// Reads chunks up to the last one, moves them together from `start`, and returns the end of the data.
     fn chunks(&mut self, start: usize) -> Outcome<usize> {
         let (mut at, mut end) = (start, start);
         loop {

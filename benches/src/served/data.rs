@@ -1,4 +1,4 @@
-//! The entities for reads: in few and in many partitions.
+//! The entities for reads, in few or many partitions.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub struct Shape {
     pub title: &'static str,
     /// Number of entities.
     pub entities: u32,
-    /// Number of partitions, which have equally many entities.
+    /// The number of partitions, all of which have the same number of entities.
     pub partitions: u32,
 }
 
@@ -85,7 +85,7 @@ pub fn transaction(
     body + "--changeset_c--\r\n--batch_b--\r\n"
 }
 
-/// The media type of such a body.
+/// The media type of the body of a transaction.
 pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
 
 /// Creates the table of a shape and its entities, over eight connections.

@@ -20,9 +20,9 @@ const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
-/// Measures one kind of work on one shape; `table-server` is the first place. For small requests, the constant response of the
-/// HTTP stack is measured as well: over one connection a server waits for its client most of the time, and the constant's rate is
-/// the maximum that any server could reach.
+/// Measures one kind of work on one shape; `table-server` is the first place. For small requests, the constant response of the HTTP stack is also
+/// measured, because over one connection a server waits for its client most of the time, and the rate of the constant response is the maximum that
+/// any server could reach.
 pub fn measure(
     work: Work,
     shape: &Shape,

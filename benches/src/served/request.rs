@@ -24,7 +24,7 @@ pub struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// Returns the headers except its signature and its length.
+    /// Returns the headers except the signature and the length.
     fn headers(&self, host: &str) -> Vec<(&'static str, String)> {
         let mut headers = vec![
             ("host", host.to_owned()),
@@ -97,7 +97,7 @@ impl Writer {
         &self.out
     }
 
-    /// Returns the index of the headers of such a request, which are created once.
+    /// Returns the index of the headers of such a request, which are created only once.
     fn form(&mut self, sent: &Sent<'_>) -> Outcome<usize> {
         let media_type = if sent.body.is_empty() { "" } else { sent.media_type };
         let same = |form: &Form| form.method == sent.method && form.media_type == media_type;

@@ -1,4 +1,4 @@
-//! From the start of the program to its first response.
+//! The time from the start of the program to its first response.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn start(program: &Path) -> Outcome<Duration> {
     Ok(begun.elapsed())
 }
 
-/// Connects until that succeeds.
+/// Connects repeatedly until a connection is established.
 fn wait(running: &mut Program, address: SocketAddr) -> Outcome<()> {
     while TcpStream::connect(address).is_err() {
         if let Some(status) = running.0.try_wait()? {

@@ -56,11 +56,11 @@ pub enum Work {
     Merge,
     /// A transaction of 100 inserts.
     Batch,
-    /// A page of 1,000, of one partition or of the table.
+    /// A page of 1,000 entities, of one partition or of the table.
     Page,
-    /// The entities of a partition with a value of a property, one in a hundred.
+    /// The entities of a partition with a given value of a property, which are one in a hundred.
     Filter,
-    /// A message: put, received, deleted.
+    /// A message that is put, received and deleted.
     Queue,
 }
 
@@ -69,7 +69,7 @@ impl Work {
     pub const ALL: [Self; 7] =
         [Self::Get, Self::Insert, Self::Merge, Self::Batch, Self::Page, Self::Filter, Self::Queue];
 
-    /// Returns its name for `--only`.
+    /// Returns the name of the work for `--only`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// Returns its name in the report.
+    /// Returns the name of the work in the report.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl Work {
         !matches!(self, Self::Queue)
     }
 
-    /// Returns the signature scheme of its service.
+    /// Returns the signature scheme of the service that does the work.
     pub(super) const fn scheme(self) -> Scheme {
         if matches!(self, Self::Queue) { Scheme::Storage } else { Scheme::Table }
     }

@@ -13,9 +13,9 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Works over this many connections for about this time. A single connection works twice, with a load that busy-waits and with
-/// one that sleeps, and the better result counts: the sleeping load leaves both cores to a server that needs them, and the
-/// busy-waiting load wakes a single-threaded server sooner. `any` is `true` if every response is accepted.
+/// Works over this many connections for about this time. A single connection works twice, with a load that busy-waits and with one that sleeps, and
+/// the better result is used: the sleeping load leaves both cores to a server that needs them, and the busy-waiting load wakes a single-threaded
+/// server sooner. `any` is `true` if every response is accepted.
 pub fn ask(
     work: Work,
     (place, any): (&Place, bool),
@@ -62,7 +62,7 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// Makes the worker accept the response of a server that answers everything alike.
+    /// Makes the worker accept the response of a server that answers all requests in the same way.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }
@@ -154,7 +154,7 @@ impl<'a> Worker<'a> {
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Prepares the requests after a put: a receive, and a delete with the receipt of its response.
+    /// Prepares the requests after a put: a receive, and a delete with the receipt from its response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;

@@ -1,4 +1,4 @@
-//! The lines of other libraries on the page of the comparison are lines of programs that compile.
+//! Checks that the lines of other libraries on the comparison page are lines of programs that compile.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::pages::{read, root};
 /// The programs in `benches/examples`, in the order of the page.
 const PROGRAMS: [&str; 3] = ["compare_rusqlite.rs", "compare_native_db.rs", "compare_redb.rs"];
 
-/// A line of a block in place of lines that the page leaves out.
+/// The line in a block that stands for lines which the page omits.
 const LEFT_OUT: &str = "\n// …\n";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Counted costs: the tables of the Cost sections are the counts of runs.
+//! Checks that the tables in the Cost sections are the counts of actual runs.
 //!
 //! A page has a table between `<!-- counted: NAME -->` and `<!-- end -->`. A test of that name runs each call on an engine in memory with a meter, and
 //! fails if a count differs from the page. `TABLES_UPDATE=1 cargo test -p book costs` writes the tables.
@@ -23,7 +23,7 @@ use queues::CountedQueues;
 
 type Outcome = Result<(), Error>;
 
-/// A metered store whose clock moves only on request, and the counts of a page.
+/// A metered store whose clock only advances on request, and the counts of a page.
 struct Counted {
     store: Meter<Engine>,
     queues: CountedQueues,
@@ -40,7 +40,7 @@ impl Counted {
         Self { store, queues, now, rows: rows.to_owned() }
     }
 
-    /// The runtime of handles: the clock of the store, and waits that end at once.
+    /// Returns the runtime of handles: the clock of the store, and delays that end immediately.
     fn runtime(&self) -> Runtime {
         Runtime::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
     }

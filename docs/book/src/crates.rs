@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::pages::{read, root};
 
-/// Returns how many packages are compiled for a package with default features on this platform, itself included.
+/// Returns the number of packages that are compiled for a package with default features on this platform, including the package itself.
 fn count(package: &str) -> usize {
     let arguments =
         ["tree", "--offline", "--locked", "-e", "normal,build", "--prefix", "none", "-p", package];

@@ -1,4 +1,4 @@
-//! The page "What the derive writes" shows the snapshot of the macro's tests.
+//! Checks that the page "What the derive writes" shows the snapshot from the macro's tests.
 
 use std::fs;
 

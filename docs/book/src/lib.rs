@@ -1,7 +1,7 @@
 //! Tests of the book: samples, pictures, costs, links.
 //!
 //! `mdbook build docs/book` renders the chapters in this folder and the reference pages of `docs`. `cargo test -p book` compiles and runs every
-//! sample as a reader copies it, and compares pictures and cost tables with the committed ones. `TABLES_UPDATE=1 cargo test -p book` writes
+//! sample as a reader would copy it, and compares pictures and cost tables with the committed ones. `TABLES_UPDATE=1 cargo test -p book` writes
 //! pictures and tables.
 
 #[cfg(test)]

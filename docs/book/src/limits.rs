@@ -1,4 +1,4 @@
-//! The page of limits has the numbers of the constants.
+//! Checks that the page of limits contains the values of the constants.
 
 use table_patterns::limits::{
     BINARY_BYTES, ENTITY_BYTES, KEY_UNITS_PORTABLE, PAGE_ENTITIES, PROPERTIES, PROPERTY_NAME_UNITS,

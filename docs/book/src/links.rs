@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::pages::{docs, pages, read, root};
 
-/// Returns the targets of links and pictures in a Markdown text outside code.
+/// Returns the targets of links and pictures in a Markdown text, excluding code.
 fn targets(text: &str) -> Vec<String> {
     let prose = text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
     let behind = prose.flat_map(|part| part.split("](").skip(1));
@@ -59,7 +59,7 @@ fn every_page_is_in_the_summary_once() {
     assert_eq!(set, pages());
 }
 
-/// mdBook renders the first chapter as `index.html` in the folder of the summary. In another folder its relative links would break.
+/// mdBook renders the first chapter as `index.html` in the folder of the summary. In another folder, its relative links would break.
 #[test]
 fn the_first_chapter_is_in_the_folder_of_the_summary() {
     assert_eq!(targets(&read("SUMMARY.md")).first().map(String::as_str), Some("introduction.md"));

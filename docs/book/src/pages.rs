@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
     docs().parent().unwrap().to_owned()
 }
 
-/// Markdown files below `docs` except the summary, named as in the summary.
+/// Returns the Markdown files below `docs` except the summary, named as in the summary.
 pub(crate) fn pages() -> BTreeSet<String> {
     let mut pages = BTreeSet::new();
     for folder in ["", "book/", "decisions/", "designs/", "rules/"] {
@@ -28,7 +28,7 @@ pub(crate) fn pages() -> BTreeSet<String> {
     pages
 }
 
-/// The text of a page.
+/// Returns the text of a page.
 pub(crate) fn read(page: &str) -> String {
     fs::read_to_string(docs().join(page)).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Pictures of keys, drawn from the declarations that the chapters show.
 //!
-//! Each file in this folder has the declaration of one picture, its rows, and the rows that a query reads. The test fails if the chapter shows another
-//! declaration, or if the committed picture differs.
+//! Each file in this folder contains the declaration for one picture, its rows, and the rows that a query reads. The test fails if the chapter shows
+//! another declaration, or if the committed picture differs.
 
 mod alarms;
 mod draw;

@@ -1,14 +1,14 @@
 //! Tests that a sample is a whole program, exactly as it is shown and copied.
 //!
-//! `cargo test -p book` compiles and runs the samples as documentation tests. A documentation test hides lines that begin with `# ` and adds a missing
-//! `main`; a reader who copies the sample from the page has neither. These tests refuse samples that would need them.
+//! `cargo test -p book` compiles and runs the samples as documentation tests. A documentation test hides lines that begin with `# ` and adds a
+//! missing `main`, which a reader who copies the sample from the page does not get. These tests therefore refuse samples that would need either.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::pages::{docs, pages, read, root};
 
-/// Packages that a sample may use. "First steps" tells a reader to add them, and the page of the web API `axum`.
+/// Packages that a sample may use. "First steps" tells the reader to add them, and the page about the web API adds `axum`.
 const PACKAGES: [&str; 12] = [
     "axum",
     "chrono",
@@ -24,7 +24,7 @@ const PACKAGES: [&str; 12] = [
     "core",
 ];
 
-/// Pages whose samples are compiled elsewhere, each with the files that have the same texts, in order.
+/// Pages whose samples are compiled elsewhere, each with the files that contain the same code, in order.
 const ELSEWHERE: [(&str, &[&str]); 2] = [
     ("book/web.md", &["examples/web/src/main.rs"]),
     (

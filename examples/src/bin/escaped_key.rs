@@ -1,4 +1,4 @@
-//! Keys from any text: invalid characters are encoded in the same order, and the text is read back unchanged (KEY-3).
+//! Keys from any string: invalid characters are encoded in the same order, and the string is read back unchanged (KEY-3).
 
 use std::error::Error;
 

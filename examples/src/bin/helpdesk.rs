@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Waits inside a runtime of tokio, which the client for blobs of an account needs.
+/// Waits inside a tokio runtime, which the client for blobs of an account requires.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

@@ -1,4 +1,4 @@
-//! A log tail: descending times put the newest first (PAT-LOG).
+//! A log tail: descending times sort the newest entry first (PAT-LOG).
 
 use std::error::Error;
 
@@ -13,7 +13,7 @@ struct Expense {
     #[digits(6)]
     employee: u32,
     at: DateTime<Utc>,
-    /// Distinguishes two claims of one instant (PAT-LOG-4).
+    /// Distinguishes two claims with the same instant (PAT-LOG-4).
     #[digits(3)]
     number: u16,
     cents: i64,

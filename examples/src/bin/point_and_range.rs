@@ -1,4 +1,4 @@
-//! Points and ranges: the two lookups that cost as much as they return (DQ-2, DQ-3).
+//! Points and ranges: the two kinds of lookup whose cost is proportional to their result (DQ-2, DQ-3).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Entity group transactions: one partition, all operations or none (EGT-9).
+//! Entity group transactions: one partition, and either all operations or none (EGT-9).
 
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
 

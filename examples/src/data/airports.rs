@@ -15,11 +15,11 @@ pub struct Airport {
     pub city: String,
     /// Two-letter code of the state or territory.
     pub state: String,
-    /// Always `USA`.
+    /// The country, which is always `USA`.
     pub country: String,
-    /// Degrees north.
+    /// The latitude in degrees north.
     pub latitude: f64,
-    /// Degrees east, so negative west of Greenwich.
+    /// The longitude in degrees east, which is negative west of Greenwich.
     pub longitude: f64,
 }
 

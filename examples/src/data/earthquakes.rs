@@ -8,21 +8,21 @@ use serde::Deserialize;
 pub struct Earthquake {
     /// Unique identifier: the network followed by the network's own code, lower-case letters and digits.
     pub id: String,
-    /// The time at which it began, to the millisecond. No two events share an instant.
+    /// The time at which the event began, to the millisecond. No two events have the same time.
     pub time: DateTime<Utc>,
-    /// Magnitude on a logarithmic scale, so the smallest are negative.
+    /// The magnitude on a logarithmic scale, on which the smallest values are negative.
     pub magnitude: f64,
-    /// The place, in words: `22km NNE of Hualian, Taiwan`.
+    /// A description of the place, such as `22km NNE of Hualian, Taiwan`.
     pub place: String,
-    /// Degrees north.
+    /// The latitude in degrees north.
     pub latitude: f64,
-    /// Degrees east, so negative west of Greenwich.
+    /// The longitude in degrees east, which is negative west of Greenwich.
     pub longitude: f64,
-    /// Kilometres below the network's reference level, which is not the ground above: some are negative.
+    /// The depth in kilometres below the network's reference level, which is not the ground above, so some values are negative.
     pub depth: f64,
     /// The cause: `earthquake`, `explosion` or `quarry blast`.
     pub kind: String,
-    /// Two-letter code of the seismic network that reported it.
+    /// The two-letter code of the seismic network that reported the event.
     pub network: String,
 }
 

@@ -10,7 +10,7 @@ pub struct DailyWeather {
     pub location: String,
     /// The local calendar day.
     pub date: NaiveDate,
-    /// Millimetres of precipitation.
+    /// The precipitation in millimetres.
     pub precipitation: f64,
     /// Highest temperature in degrees Celsius.
     pub temp_max: f64,
@@ -18,7 +18,7 @@ pub struct DailyWeather {
     pub temp_min: f64,
     /// Average wind speed in metres per second.
     pub wind: f64,
-    /// One of `drizzle`, `fog`, `rain`, `snow` and `sun`.
+    /// The weather, one of `drizzle`, `fog`, `rain`, `snow` and `sun`.
     pub weather: String,
 }
 

@@ -1,4 +1,4 @@
-//! The export of one tenant: its tickets, comments and agents, a line of JSON each.
+//! The export of one tenant: its tickets, comments and agents, with one line of JSON for each.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -7,8 +7,7 @@ use table_patterns::work::{Delivery, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
 
-/// Handler of [`Closed`]: writes the entry of the audit log and the notification, each once, however often the message is
-/// delivered.
+/// Handler of [`Closed`]: writes the entry of the audit log and the notification, each once, regardless of how often the message is delivered.
 #[derive(Clone, Debug)]
 pub struct Notifier<S> {
     /// The store of the notifications.
@@ -17,7 +16,7 @@ pub struct Notifier<S> {
     pub audit: PeriodTables<AuditEntry, S>,
 }
 
-/// Accepts an existing entity as the result of an earlier attempt.
+/// Treats an existing entity as the result of an earlier attempt.
 fn once<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if error.is_already_exists() => Ok(()),

@@ -1,4 +1,4 @@
-//! The recipes over the larger input: the same kinds of question.
+//! The recipes over the larger input, which answer the same kinds of questions.
 
 mod heterogeneous;
 mod keyed;
@@ -9,7 +9,7 @@ mod writes;
 use crate::large::{PackageBuild, PackageIndex};
 use crate::recipe::Recipe;
 
-/// All recipes, in the order of the first input's.
+/// All recipes, in the same order as for the first input.
 pub const ALL: &[Recipe<PackageIndex>] = &[
     keyed::POINT,
     keyed::RANGE,

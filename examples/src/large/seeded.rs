@@ -1,4 +1,4 @@
-//! A generated package index: the same for the same seed, on every machine.
+//! A generated package index, which is the same for the same seed on every machine.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Airports in two versions of a program: the later one looks them up by city.
 
-/// Without an index.
+/// The first version, without an index.
 pub mod first {
     use table_core::Entity;
 
@@ -10,18 +10,18 @@ pub mod first {
     #[partition_key(state)]
     #[row_key("iata_", iata)]
     pub struct Airport {
-        /// Two letters.
+        /// The two-letter code of the state.
         pub state: String,
-        /// Three or four letters and digits.
+        /// The code of the airport: three or four letters and digits.
         pub iata: String,
         /// The name.
         pub name: String,
-        /// The city, or several with a slash between them.
+        /// The city, or several cities separated by slashes.
         pub city: String,
     }
 }
 
-/// With copies by city, in the same partition: `NV` / `city_Reno!RNO`.
+/// The second version, with copies by city in the same partition: `NV` / `city_Reno!RNO`.
 pub mod second {
     use table_core::Entity;
 
@@ -34,13 +34,13 @@ pub mod second {
     #[row_key("iata_", iata)]
     #[index(ByCity, row_key("city_", escaped(city), "!", iata))]
     pub struct Airport {
-        /// Two letters.
+        /// The two-letter code of the state.
         pub state: String,
-        /// Three or four letters and digits.
+        /// The code of the airport: three or four letters and digits.
         pub iata: String,
         /// The name.
         pub name: String,
-        /// The city, or several with a slash between them.
+        /// The city, or several cities separated by slashes.
         pub city: String,
     }
 

@@ -11,11 +11,11 @@ use crate::data::airports as source;
 #[partition_key(state, city, iata)]
 #[row_key("")]
 pub struct LevelAirport {
-    /// Two letters.
+    /// The two-letter code of the state.
     pub state: String,
-    /// The city, or several with a slash between them.
+    /// The city, or several cities separated by slashes.
     pub city: String,
-    /// Three or four letters and digits.
+    /// The code of the airport: three or four letters and digits.
     pub iata: String,
     /// The name.
     pub name: String,

@@ -13,17 +13,17 @@ pub struct Airport {
     /// The country.
     #[without('_')]
     pub country: String,
-    /// Two letters.
+    /// The two-letter code of the state.
     pub state: String,
-    /// Three or four letters and digits.
+    /// The code of the airport: three or four letters and digits.
     pub iata: String,
     /// The name.
     pub name: String,
-    /// The city, or several with a slash between them.
+    /// The city, or several cities separated by slashes.
     pub city: String,
-    /// Degrees north.
+    /// The latitude in degrees north.
     pub latitude: f64,
-    /// Degrees east.
+    /// The longitude in degrees east.
     pub longitude: f64,
 }
 
@@ -43,13 +43,13 @@ pub struct AirportName {
 #[partition_key(escaped(city))]
 #[row_key(iata)]
 pub struct CityAirport {
-    /// The city, or several with a slash between them.
+    /// The city, or several cities separated by slashes.
     pub city: String,
-    /// Three or four letters and digits.
+    /// The code of the airport: three or four letters and digits.
     pub iata: String,
     /// The name.
     pub name: String,
-    /// Two letters.
+    /// The two-letter code of the state.
     pub state: String,
 }
 

@@ -11,14 +11,14 @@ use table_core::Entity;
 pub struct Employee {
     /// The department.
     pub department: String,
-    /// At most six digits.
+    /// The number of the employee, with at most six digits.
     #[digits(6)]
     pub id: u32,
     /// The given name.
     pub first_name: String,
     /// The family name.
     pub last_name: String,
-    /// In years.
+    /// The age in years.
     pub age: i32,
     /// The e-mail address.
     #[property("EmailAddress")]
@@ -39,11 +39,11 @@ pub struct Review {
     /// The year.
     #[digits(4)]
     pub year: u16,
-    /// By the manager, from 1 to 5.
+    /// The rating by the manager, from 1 to 5.
     pub manager_rating: i32,
-    /// By the peers, from 1 to 5.
+    /// The rating by the peers, from 1 to 5.
     pub peer_rating: i32,
-    /// In words.
+    /// The comments, as free text.
     pub comments: String,
 }
 
@@ -58,12 +58,12 @@ pub struct Expense {
     pub employee: u32,
     /// The time of the claim.
     pub at: DateTime<Utc>,
-    /// Distinguishes claims of one instant.
+    /// A number that distinguishes claims with the same instant.
     #[digits(3)]
     pub number: u16,
-    /// In cents.
+    /// The amount in cents.
     pub amount: i64,
-    /// In words.
+    /// The purpose, as free text.
     pub purpose: String,
 }
 

@@ -12,7 +12,7 @@ use crate::model::company;
 pub struct CurrentEmployee {
     /// The department.
     pub department: String,
-    /// At most six digits.
+    /// The number of the employee, with at most six digits.
     #[digits(6)]
     pub id: u32,
     /// The given name.

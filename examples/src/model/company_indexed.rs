@@ -1,6 +1,6 @@
 //! Employees with a lookup by e-mail address: in their own partition, and in another one (PAT-INTRA, PAT-INTER).
 
-/// Copies next to the employees: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
+/// Employees with copies next to them: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
 pub mod intra {
     use table_core::Entity;
 
@@ -13,7 +13,7 @@ pub mod intra {
     pub struct Employee {
         /// The department.
         pub department: String,
-        /// At most six digits.
+        /// The number of the employee, with at most six digits.
         #[digits(6)]
         #[property("EmployeeId")]
         pub id: u32,
@@ -21,7 +21,7 @@ pub mod intra {
         pub first_name: String,
         /// The family name.
         pub last_name: String,
-        /// In years.
+        /// The age in years.
         pub age: i32,
         /// The e-mail address.
         #[property("EmailAddress")]
@@ -29,7 +29,7 @@ pub mod intra {
     }
 }
 
-/// Copies in another partition: `empid_Sales` / `000223` and `email_Sales` / `jonesj@contoso.com`.
+/// Employees with copies in another partition: `empid_Sales` / `000223` and `email_Sales` / `jonesj@contoso.com`.
 pub mod inter {
     use table_core::Entity;
 
@@ -42,7 +42,7 @@ pub mod inter {
     pub struct Employee {
         /// The department.
         pub department: String,
-        /// At most six digits.
+        /// The number of the employee, with at most six digits.
         #[digits(6)]
         #[property("EmployeeId")]
         pub id: u32,
@@ -50,7 +50,7 @@ pub mod inter {
         pub first_name: String,
         /// The family name.
         pub last_name: String,
-        /// In years.
+        /// The age in years.
         pub age: i32,
         /// The e-mail address.
         #[property("EmailAddress")]

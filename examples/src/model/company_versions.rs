@@ -1,6 +1,6 @@
 //! The employee of the company as later versions of a program could declare it.
 
-/// With a nickname, a wider age and an index by e-mail: old rows remain readable, and are backfilled once.
+/// A version with a nickname, a wider age and an index by e-mail: old rows remain readable, and are backfilled once.
 pub mod next {
     use table_core::Entity;
 
@@ -13,7 +13,7 @@ pub mod next {
     pub struct Employee {
         /// The department.
         pub department: String,
-        /// At most six digits.
+        /// The number of the employee, with at most six digits.
         #[digits(6)]
         pub id: u32,
         /// The given name.
@@ -22,7 +22,7 @@ pub mod next {
         pub last_name: String,
         /// The nickname.
         pub nickname: Option<String>,
-        /// In years.
+        /// The age in years.
         pub age: i64,
         /// The e-mail address.
         #[property("EmailAddress")]
@@ -30,7 +30,7 @@ pub mod next {
     }
 }
 
-/// With eight digits: old rows have other keys.
+/// A version with eight digits: old rows have other keys.
 pub mod wider {
     use table_core::Entity;
 
@@ -42,14 +42,14 @@ pub mod wider {
     pub struct Employee {
         /// The department.
         pub department: String,
-        /// At most eight digits.
+        /// The number of the employee, with at most eight digits.
         #[digits(8)]
         pub id: u32,
         /// The given name.
         pub first_name: String,
         /// The family name.
         pub last_name: String,
-        /// In years.
+        /// The age in years.
         pub age: i32,
         /// The e-mail address.
         #[property("EmailAddress")]

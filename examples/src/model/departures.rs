@@ -16,7 +16,7 @@ use crate::model::routes::Route;
 pub struct Origin {
     /// The state; `unknown` for four airports.
     pub state: String,
-    /// Three or four letters and digits.
+    /// The code of the airport: three or four letters and digits.
     #[without('_')]
     pub iata: String,
     /// The name.
@@ -36,7 +36,7 @@ pub struct Departure {
     pub origin: String,
     /// The airport of arrival.
     pub destination: String,
-    /// Flights in 2008.
+    /// The number of flights in 2008.
     pub flights: i32,
 }
 
@@ -46,7 +46,7 @@ pub struct Departure {
 pub struct OriginWithDepartures {
     /// The airport.
     pub origin: One<Origin>,
-    /// By destination.
+    /// The departures, ordered by destination.
     pub departures: Many<Departure>,
 }
 

@@ -17,15 +17,15 @@ use crate::store::Store;
 #[partition_key(network)]
 #[row_key(time, "_", id)]
 pub struct EarthquakeOfDay {
-    /// The network that reported it.
+    /// The network that reported the event.
     pub network: String,
-    /// The time at which it began.
+    /// The time at which the event began.
     pub time: DateTime<Utc>,
     /// The identifier.
     pub id: String,
-    /// The smallest are negative.
+    /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// The place, in words.
+    /// A description of the place.
     pub place: String,
 }
 

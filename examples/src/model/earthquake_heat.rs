@@ -14,15 +14,15 @@ use crate::data::earthquakes as source;
 #[partition_key(hour(hour))]
 #[row_key(id)]
 pub struct HourlyEarthquake {
-    /// The hour in which it was written.
+    /// The hour in which the event was written.
     pub hour: DateTime<Utc>,
-    /// The time at which it was written.
+    /// The time at which the event was written.
     pub time: DateTime<Utc>,
     /// The identifier.
     pub id: String,
-    /// The smallest are negative.
+    /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// The place, in words.
+    /// A description of the place.
     pub place: String,
 }
 
@@ -32,18 +32,18 @@ pub struct HourlyEarthquake {
 #[partition_key(network, "_", region)]
 #[row_key(desc(time), "_", id)]
 pub struct RegionalEarthquake {
-    /// The network that reported it.
+    /// The network that reported the event.
     #[without('_')]
     pub network: String,
     /// The last words of the place.
     pub region: String,
-    /// The time at which it was written.
+    /// The time at which the event was written.
     pub time: DateTime<Utc>,
     /// The identifier.
     pub id: String,
-    /// The smallest are negative.
+    /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// The place, in words.
+    /// A description of the place.
     pub place: String,
 }
 

@@ -12,22 +12,22 @@ use crate::data::earthquakes as source;
 #[partition_key(network)]
 #[row_key(stamp)]
 pub struct LoggedEarthquake {
-    /// The network that reported it.
+    /// The network that reported the event.
     pub network: String,
     /// The time at which it began, and its index in the input, which distinguishes events of one instant (PAT-LOG-4).
     pub stamp: LogStamp,
     /// The identifier.
     pub id: String,
-    /// The smallest are negative.
+    /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// The place, in words.
+    /// A description of the place.
     pub place: String,
 }
 
 /// Returns the events as entries of the log, in the order of the input: the latest first.
 ///
 /// # Errors
-/// An instant that has no tick count, which does not occur in the input.
+/// If an instant has no tick count, which does not occur in the input.
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<LoggedEarthquake>> {
     let entry = |(place_in_input, event): (usize, &source::Earthquake)| {
         let tie = u64::try_from(events.len() - place_in_input).unwrap_or_default();

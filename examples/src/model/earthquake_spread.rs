@@ -17,9 +17,9 @@ pub struct SpreadEarthquake {
     pub stamp: LogStamp,
     /// The identifier.
     pub id: String,
-    /// The smallest are negative.
+    /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// The place, in words.
+    /// A description of the place.
     pub place: String,
 }
 

@@ -11,15 +11,15 @@ use crate::data::earthquakes as source;
 #[partition_key(network)]
 #[row_key(desc(time), "_", id)]
 pub struct Earthquake {
-    /// The network that reported it.
+    /// The network that reported the event.
     pub network: String,
-    /// The time at which it began.
+    /// The time at which the event began.
     pub time: DateTime<Utc>,
     /// The identifier, which distinguishes events of one instant (PAT-LOG-4).
     pub id: String,
-    /// The smallest are negative.
+    /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
-    /// The place, in words.
+    /// A description of the place.
     pub place: String,
     /// Kilometres below the ground.
     pub depth: f64,

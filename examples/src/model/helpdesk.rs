@@ -39,24 +39,24 @@ pub enum Status {
 pub struct Ticket {
     /// The customer of the service.
     pub tenant: String,
-    /// Consecutive within the tenant, without gaps.
+    /// The number of the ticket, consecutive within the tenant and without gaps.
     #[digits(6)]
     pub number: u32,
     /// The status.
     pub status: Status,
-    /// 1 is the most urgent.
+    /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The agent who works on it.
+    /// The agent who works on the ticket.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// The agent's name, a copy.
+    /// A copy of the agent's name.
     pub agent_name: Option<String>,
-    /// The time at which it was opened.
+    /// The time at which the ticket was opened.
     pub created: DateTime<Utc>,
-    /// Up to 200 KB.
+    /// The text, of up to 200 KB.
     #[property(chunks)]
     pub text: String,
-    /// A file of up to 5 MB.
+    /// An attached file of up to 5 MB.
     #[blob]
     pub attachment: Option<BlobRef>,
 }
@@ -65,11 +65,11 @@ pub struct Ticket {
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct TicketLine {
-    /// Within the tenant.
+    /// The number of the ticket within the tenant.
     pub number: u32,
-    /// 1 is the most urgent.
+    /// The priority, where 1 is the most urgent.
     pub priority: i32,
-    /// The agent who works on it.
+    /// The name of the agent who works on the ticket.
     pub agent_name: Option<String>,
 }
 
@@ -84,14 +84,14 @@ pub struct Comment {
     /// The ticket.
     #[digits(6)]
     pub ticket: u32,
-    /// Starts at 1.
+    /// The number of the comment, starting with 1.
     #[digits(4)]
     pub number: u32,
     /// The text.
     pub text: String,
 }
 
-/// A ticket with its comments: one range of rows.
+/// A ticket with its comments, which are in one range of rows.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Ticket)]
 pub struct TicketWithComments {
@@ -124,12 +124,12 @@ pub enum HelpDesk {
 pub struct Agent {
     /// The tenant.
     pub tenant: String,
-    /// Within the tenant.
+    /// The number of the agent within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// Shown on tickets.
+    /// The name that is shown on tickets.
     pub name: String,
-    /// Unique in the tenant.
+    /// The e-mail address, which is unique in the tenant.
     pub email: String,
 }
 
@@ -141,9 +141,9 @@ pub struct Agent {
 pub struct TenantSums {
     /// The tenant.
     pub tenant: String,
-    /// Open tickets.
+    /// The number of open tickets.
     pub open: i64,
-    /// All tickets.
+    /// The number of all tickets.
     pub tickets: i64,
 }
 
@@ -172,7 +172,7 @@ pub struct HourSums {
     pub tenant: String,
     /// The start of the hour.
     pub hour: DateTime<Utc>,
-    /// Tickets of that hour.
+    /// The number of tickets opened in the hour.
     pub tickets: i64,
 }
 
@@ -190,7 +190,7 @@ impl View for TicketsAnHour {
     }
 }
 
-/// An entry of the audit log, in a table of its day.
+/// An entry of the audit log, in the table of its day.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDeskAudit")]
 #[partition_key(tenant)]
@@ -231,7 +231,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A notification that was sent: once for each ticket.
+/// A notification that was sent. Each ticket has at most one.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskMail")]
 #[partition_key(tenant)]
@@ -295,7 +295,7 @@ impl Denormal for Assignee {
 }
 
 access_patterns! {
-    /// The questions of the help desk.
+    /// The queries of the help desk.
     pub DeskQuestions for Ticket {
         /// One ticket.
         ticket(tenant: &str, number: u32) <= point = Ticket::key(tenant, number);
@@ -336,24 +336,24 @@ pub mod next {
     pub struct Ticket {
         /// The customer of the service.
         pub tenant: String,
-        /// Within the tenant.
+        /// The number of the ticket within the tenant.
         #[digits(6)]
         pub number: u32,
         /// The status.
         pub status: Status,
-        /// 1 is the most urgent.
+        /// The priority, where 1 is the most urgent.
         pub priority: i32,
-        /// The agent who works on it.
+        /// The agent who works on the ticket.
         #[digits(4)]
         pub agent: Option<u32>,
-        /// The agent's name, a copy.
+        /// A copy of the agent's name.
         pub agent_name: Option<String>,
-        /// The time at which it was opened.
+        /// The time at which the ticket was opened.
         pub created: DateTime<Utc>,
-        /// Up to 200 KB.
+        /// The text, of up to 200 KB.
         #[property(chunks)]
         pub text: String,
-        /// A file of up to 5 MB.
+        /// An attached file of up to 5 MB.
         pub attachment: Option<BlobRef>,
         /// The product; tickets of the first version have none.
         pub product: Option<String>,
@@ -368,12 +368,12 @@ pub mod next {
     pub struct Agent {
         /// The tenant.
         pub tenant: String,
-        /// Within the tenant.
+        /// The number of the agent within the tenant.
         #[digits(4)]
         pub id: u32,
-        /// Shown on tickets.
+        /// The name that is shown on tickets.
         pub name: String,
-        /// Unique in the tenant.
+        /// The e-mail address, which is unique in the tenant.
         pub email: String,
     }
 
@@ -423,9 +423,9 @@ pub mod next {
     #[derive(Projection, Clone, Debug, PartialEq)]
     #[projection(of = Ticket)]
     pub struct UrgentLine {
-        /// Within the tenant.
+        /// The number of the ticket within the tenant.
         pub number: u32,
-        /// The time at which it was opened.
+        /// The time at which the ticket was opened.
         pub created: DateTime<Utc>,
     }
 }

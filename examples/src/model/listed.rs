@@ -17,9 +17,9 @@ use crate::data::airports as source;
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// Lists of more airports than this are stored in blobs.
+/// Lists with more airports than this are stored in blobs.
 pub const BEYOND: usize = 8;
-/// Minimum number of airports of a city's name in this input.
+/// The minimum number of airports that share the name of a city in this input.
 const SHARED_BY: usize = 7;
 
 /// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. It is also in the list of its city in the
@@ -42,9 +42,9 @@ pub struct Airport {
     /// The country.
     #[without('_')]
     pub country: String,
-    /// Two letters.
+    /// The two-letter code of the state.
     pub state: String,
-    /// Three or four letters and digits.
+    /// The code of the airport: three or four letters and digits.
     pub iata: String,
     /// The name.
     pub name: String,
@@ -72,7 +72,7 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
 /// Creates the outbox for changes of lists in other tables: rows of the partition, and a queue, here in memory.
 ///
 /// # Errors
-/// None: the name of the queue is valid.
+/// Never, because the name of the queue is valid.
 pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, Engine>> {
     Ok(Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?))
 }

@@ -10,7 +10,7 @@ use table_patterns::series::{self, Series};
 #[partition_key(employee)]
 #[row_key(date)]
 pub struct MessageDay {
-    /// Their sender.
+    /// The sender of the messages.
     #[digits(6)]
     pub employee: u32,
     /// The day.

@@ -24,11 +24,11 @@ const STATE: &str = "WA";
 #[partition_key(iata)]
 #[row_key("Airport")]
 pub struct NamedAirport {
-    /// Its code.
+    /// The code of the airport.
     pub iata: String,
-    /// Its name.
+    /// The name of the airport.
     pub name: String,
-    /// The city it serves.
+    /// The city that the airport serves.
     pub city: String,
 }
 
@@ -42,7 +42,7 @@ pub struct NamedRoute {
     pub origin: String,
     /// The airport of arrival.
     pub destination: String,
-    /// Flights in 2008.
+    /// The number of flights in 2008.
     pub flights: i32,
     /// The name of the airport of departure.
     pub origin_name: Option<String>,
@@ -107,11 +107,11 @@ impl Denormal for Destination {
     }
 }
 
-/// Airports, routes and their worker, in one store. The queue is in memory: a lost message costs time, not copies.
+/// Airports, routes and their worker, in one store. The queue is in memory, so a lost message delays copies but does not lose them.
 pub struct NamedRoutes<S> {
-    /// The sources.
+    /// The handle of the airports, which are the sources.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
-    /// The holders.
+    /// The handle of the routes, which are the holders.
     pub routes: Entities<NamedRoute, S, Outbox<S, Engine>>,
     outbox: Outbox<S, Engine>,
 }
@@ -120,7 +120,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
     /// Creates the handles on a store.
     ///
     /// # Errors
-    /// Any error of the engine of the queue.
+    /// Any error of the engine that contains the queue.
     pub async fn new(store: S) -> Result<Self> {
         let outbox = Outbox::new(store, Engine::in_memory(), QueueName::new("named-routes")?);
         outbox.create_queues().await?;

@@ -11,17 +11,17 @@ use table_core::{Entity, Projection};
 pub struct Build {
     /// The section.
     pub section: String,
-    /// The package; its name cannot hold a `_`, by Debian's rules.
+    /// The package, whose name cannot contain a `_` by Debian's rules.
     #[without('_')]
     pub package: String,
-    /// Starts at 1.
+    /// The number of the build, starting with 1.
     #[digits(7)]
     pub number: u32,
     /// The version.
     pub version: String,
     /// The architecture.
     pub architecture: String,
-    /// In KiB.
+    /// The installed size in KiB.
     pub installed_size: i64,
     /// The maintainer.
     pub maintainer: String,
@@ -33,7 +33,7 @@ pub struct Build {
 #[derive(Projection, Clone, Debug, PartialEq, Eq)]
 #[projection(of = Build)]
 pub struct BuildSize {
-    /// In KiB.
+    /// The installed size in KiB.
     pub installed_size: i64,
 }
 

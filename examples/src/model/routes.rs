@@ -19,7 +19,7 @@ pub struct Route {
     pub origin: String,
     /// The airport of arrival.
     pub destination: String,
-    /// Flights in 2008.
+    /// The number of flights in 2008.
     pub flights: i32,
 }
 

@@ -10,14 +10,14 @@ use table_core::Entity;
 pub struct Employee {
     /// The department.
     pub department: String,
-    /// At most six digits.
+    /// The number of the employee, with at most six digits.
     #[digits(6)]
     pub id: u32,
     /// The given name.
     pub first_name: String,
     /// The family name.
     pub last_name: String,
-    /// In years.
+    /// The age in years.
     pub age: i32,
 }
 
@@ -29,9 +29,9 @@ pub struct Employee {
 pub struct Department {
     /// The department.
     pub department: String,
-    /// Its name in capitals.
+    /// The name of the department in capitals.
     pub code: String,
-    /// Its name.
+    /// The name of the department.
     pub department_name: String,
     /// The number of employees.
     pub employee_count: i32,

@@ -28,7 +28,7 @@ pub struct WatchedRoute {
     pub origin: String,
     /// The airport of arrival.
     pub destination: String,
-    /// Flights in 2008.
+    /// The number of flights in 2008.
     pub flights: i32,
 }
 
@@ -40,15 +40,15 @@ pub struct WatchedRoute {
 pub struct AirportTraffic {
     /// The airport.
     pub airport: String,
-    /// Departing flights.
+    /// The number of departing flights.
     pub departures: i64,
-    /// Arriving flights.
+    /// The number of arriving flights.
     pub arrivals: i64,
-    /// Number of destinations.
+    /// The number of destinations.
     pub destinations: i64,
 }
 
-/// The contribution of each route: its flights, to both airports.
+/// The contribution of each route: the number of its flights, added to both airports.
 #[derive(Debug)]
 pub struct Traffic;
 
@@ -115,7 +115,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the entries that the view has applied: it is the only reader of these feeds.
+/// Deletes the entries that the view has applied, because it is the only reader of these feeds.
 ///
 /// # Errors
 /// Any error of the store.

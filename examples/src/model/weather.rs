@@ -1,4 +1,4 @@
-//! Weather: a day a row, in the order of the calendar.
+//! Weather: one row per day, in calendar order.
 
 use chrono::NaiveDate;
 use table_core::Entity;
@@ -15,15 +15,15 @@ pub struct Day {
     pub location: String,
     /// The local calendar day.
     pub date: NaiveDate,
-    /// Millimetres.
+    /// The precipitation in millimetres.
     pub precipitation: f64,
-    /// Degrees Celsius.
+    /// The highest temperature in degrees Celsius.
     pub temp_max: f64,
-    /// Degrees Celsius.
+    /// The lowest temperature in degrees Celsius.
     pub temp_min: f64,
-    /// Metres per second.
+    /// The wind speed in metres per second.
     pub wind: f64,
-    /// `drizzle`, `fog`, `rain`, `snow` or `sun`.
+    /// The weather: `drizzle`, `fog`, `rain`, `snow` or `sun`.
     pub weather: String,
 }
 

@@ -1,4 +1,4 @@
-//! A year of weather as a file: too large for an entity that is read often, and so a blob.
+//! A year of weather as a file. It is too large for an entity that is read often, and is therefore stored in a blob.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub struct WeatherFile {
     /// The year.
     #[digits(4)]
     pub year: u16,
-    /// Days in the file.
+    /// The number of days in the file.
     pub days: i32,
     /// The address of the file.
     #[blob]

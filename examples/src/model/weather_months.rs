@@ -1,4 +1,4 @@
-//! Rain by month: a slot a day.
+//! Rain by month, with one slot per day.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,7 +18,7 @@ use crate::store::Store;
 pub struct RainMonth {
     /// The city.
     pub location: String,
-    /// Its first day.
+    /// The first day of the month.
     pub first: NaiveDate,
 }
 

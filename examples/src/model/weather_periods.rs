@@ -16,7 +16,7 @@ pub struct RainOfMonth {
     pub location: String,
     /// The local calendar day.
     pub date: NaiveDate,
-    /// Millimetres.
+    /// The precipitation in millimetres.
     pub precipitation: f64,
 }
 

@@ -15,7 +15,7 @@ pub struct RainReport {
     pub location: String,
     /// The local calendar day.
     pub date: NaiveDate,
-    /// Millimetres.
+    /// The precipitation in millimetres.
     pub precipitation: f64,
 }
 

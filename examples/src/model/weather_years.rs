@@ -1,4 +1,4 @@
-//! Rain by year: 366 properties, and so two rows.
+//! Rain by year: 366 properties, and therefore two rows.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -9,7 +9,7 @@ use table_patterns::wide::{Wide, WideStore};
 use crate::data::weather as source;
 use crate::store::Store;
 
-/// The rain of a year, in millimetres a day (PAT-WIDE): `Seattle` / `2012_01` and `2012_02`.
+/// The rain of a year, in millimetres per day (PAT-WIDE): `Seattle` / `2012_01` and `2012_02`.
 #[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "RainByYear")]
 #[partition_key(location)]
@@ -20,7 +20,7 @@ pub struct RainYear {
     /// The year.
     #[digits(4)]
     pub year: u16,
-    /// 366 days; the last of most years has none.
+    /// The values of 366 days. In most years, the last one is empty.
     #[slots("Day", 1..=366)]
     pub days: Vec<Option<f64>>,
 }

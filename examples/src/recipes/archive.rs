@@ -34,7 +34,7 @@ impl Message for LastDay {
     const VERSION: u32 = 1;
 }
 
-/// Stands for another system: it must have the same effect if called twice (PAT-EC-2), like setting a last day.
+/// A stand-in for another system. It must have the same effect if called twice (PAT-EC-2), like setting a last day.
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {

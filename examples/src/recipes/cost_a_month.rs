@@ -1,4 +1,4 @@
-//! The cost of a design before deployment: each query in requests and money, and a test that asserts it (PAT-ANTI-3).
+//! The cost of a design before deployment: each query in requests and money, with a test that asserts it (PAT-ANTI-3).
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ const BY_CODE: &str = "airport by code";
 const OF_STATE: &str = "airports of a state";
 const CHANGE: &str = "change an airport";
 
-/// Example prices; your provider lists those of your region and year.
+/// Example prices. Your provider lists the prices for your region and year.
 const PRICES: &str =
     r#"{ "currency": "USD", "per_10k_reads": 0.0004, "per_10k_writes": 0.0005, "per_gib_read": 0.08 }"#;
 
@@ -76,7 +76,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
         .note(format!("A test that allows one request rejects the second design: {dear}")))
 }
 
-/// Formats a number of requests, in thousands.
+/// Formats a number of requests per month, in thousands.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some millions")]
 fn thousands_a_month(requests: f64) -> u64 {
     (requests / 1_000.0).round() as u64

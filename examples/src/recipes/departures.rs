@@ -1,4 +1,4 @@
-//! One read, several lists: an airport with all its departures (PAT-CK-1).
+//! One read that returns several lists: an airport with all its departures (PAT-CK-1).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

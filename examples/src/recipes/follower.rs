@@ -1,4 +1,4 @@
-//! Following a log: new events since the last time, the oldest first, each event once (PAT-LOG).
+//! Following a log: returns the new events since the last poll, the oldest first, each once (PAT-LOG).
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::model::earthquake_log::{LoggedEarthquake, log};
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// Events per poll.
+/// The maximum number of events per poll.
 const MOST: usize = 100;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {

@@ -22,7 +22,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 enum Member {
     Department(Department),
     Employee(Employee),
-    /// Kept unchanged (PAT-HET-6).
+    /// A row of an unknown type, which is kept unchanged (PAT-HET-6).
     #[other]
     Unknown(TableEntity),
 }

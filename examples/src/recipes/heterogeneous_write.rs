@@ -1,4 +1,4 @@
-//! A heterogeneous write: entities of several types in one transaction, all or none (PAT-HET, PAT-CK-3).
+//! A heterogeneous write: entities of several types in one transaction, either all or none (PAT-HET, PAT-CK-3).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, IfMatch, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Slots of a series with concurrent writers: each increment is counted, none is lost (PAT-SER-2, PAT-SER-3).
+//! Slots of a series with concurrent writers: each increment is counted, and none is lost (PAT-SER-2, PAT-SER-3).
 
 use std::time::Duration;
 

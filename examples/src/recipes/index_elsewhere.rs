@@ -1,5 +1,4 @@
-//! An index in another partition: it follows its entities through the outbox, and its results have a type of their consistency
-//! (PAT-INTER).
+//! An index in another partition: it follows its entities through the outbox, and the type of its results expresses their consistency (PAT-INTER).
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! The life of an index: over old rows it is building, a backfill completes it, and a check finds damage by another tool
-//! (PAT-INTRA, DQ-1).
+//! The life of an index: over old rows it is building, a backfill completes it, and a check detects damage by another tool (PAT-INTRA, DQ-1).
 
 use table_core::error::{Error, Result};
 use table_core::index::Index;

@@ -1,4 +1,4 @@
-//! The layout as data: the text of a schema, and the effects of changing it (EVO rules).
+//! The layout as data: a schema as text, and the effects of changing it (EVO rules).
 
 use table_core::error::Result;
 use table_core::schema::{StoredSchema, Verdict, evolve};

@@ -88,7 +88,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .note("For lookups of single events, or frequent reads of the newest, use a table: see `log-tail`."))
 }
 
-/// Removes the log of an earlier run, whose blobs would be read as well.
+/// Removes the log of an earlier run, because its blobs would also be read.
 async fn clear(blobs: &dyn ObjectStore) -> Result<()> {
     let mut listing = blobs.list(Some(&Path::from(SERVICE)));
     while let Some(blob) = listing.try_next().await.map_err(no_blobs)? {

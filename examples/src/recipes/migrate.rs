@@ -13,7 +13,7 @@ use crate::store::Store;
 
 /// Rows per step.
 const PAGE: usize = 400;
-/// The table in the store of the cookbook, in addition to its table of the same entities.
+/// The name of the copied table in the store of the cookbook, which differs from the name of the original.
 const MOVED: &str = "EarthquakesMoved";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {

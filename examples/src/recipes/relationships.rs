@@ -1,4 +1,4 @@
-//! Relationships: an owner with one badge and many reviews, and none of them without the owner (PAT-CK-3, IMP-6).
+//! Relationships: an owner with one badge and many reviews, none of which can exist without the owner (PAT-CK-3, IMP-6).
 
 use table_core::error::Result;
 use table_core::group::{Many, One};
@@ -19,7 +19,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// One to one, and one to many: all rows whose keys begin with the employee's key.
+/// One-to-one and one-to-many: all rows whose keys begin with the employee's key.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct Personnel {

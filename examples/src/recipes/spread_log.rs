@@ -1,4 +1,4 @@
-//! A log spread over partitions: appends go to eight of them, reads query all and merge (PAT-ANTI-1, PAT-LOG-5).
+//! A log spread over partitions: appends go to eight partitions, and reads query all of them and merge the results (PAT-ANTI-1, PAT-LOG-5).
 
 use table_advice::spread::{Heat, PARTITION_TARGET};
 use table_core::error::Result;

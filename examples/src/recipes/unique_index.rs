@@ -1,4 +1,4 @@
-//! An index in the partition of its entities: written in their transaction, and a constraint if it is unique (PAT-INTRA).
+//! An index in the partition of its entities: it is written in the same transaction, and enforces a constraint if it is unique (PAT-INTRA).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};

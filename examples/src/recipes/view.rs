@@ -1,4 +1,4 @@
-//! A materialised view: sums that would need a scan, as points that follow the rows (IMP-6).
+//! A materialised view: sums that would need a scan are read as points, and follow the rows (IMP-6).
 
 use table_core::error::Result;
 use table_core::{Entity, EntityKey, IfMatch};

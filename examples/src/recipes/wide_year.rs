@@ -1,4 +1,4 @@
-//! A wide entity: a year of days has more properties than a row allows (PAT-WIDE).
+//! A wide entity: a year of days, which has more properties than a row allows (PAT-WIDE).
 
 use table_core::Entity;
 use table_core::error::Result;

@@ -14,9 +14,9 @@ use table_core::{DynTableStore, Engine};
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
-/// Opens a part of an account: tables and queues with a new prefix, and a new container. Existing data is not changed. Queues or
-/// blobs that the connection string does not name, as for Cosmos DB, are in memory; so are blobs of accounts without a blob
-/// service, such as on `table-server`.
+/// Opens a part of an account: tables and queues with a new prefix, and a new container. Existing data is not changed. Queues or blobs that the
+/// connection string does not contain, as for Cosmos DB, are in memory. The same applies to the blobs of accounts without a blob service, such as on
+/// `table-server`.
 ///
 /// # Errors
 /// Any error of [`AzureTables::from_connection_string`], or of creating the container.

@@ -1,4 +1,4 @@
-//! Requests and rows, counted.
+//! Tests of the counts of requests and rows.
 
 use table_core::TableStoreExt;
 

@@ -1,4 +1,4 @@
-//! The data sets, as they are in their files.
+//! Tests of the datasets against their files.
 
 mod airports;
 mod earthquakes;

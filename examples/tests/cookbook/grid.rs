@@ -1,4 +1,4 @@
-//! Tables as text.
+//! Tests of tables as text.
 
 use examples::grid::*;
 

@@ -1,4 +1,4 @@
-//! Builds: each once, in order, the same for the same number.
+//! Tests of builds: each occurs once, in order, and is the same for the same number.
 
 mod debian;
 mod seeded;

@@ -1,4 +1,4 @@
-//! A layout as text.
+//! Tests of a layout as text.
 
 use table_core::{Entity, TableStoreExt};
 

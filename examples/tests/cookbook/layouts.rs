@@ -9,7 +9,7 @@ use table_core::index::Index;
 use table_core::query::{KeyRange, Plan, QueryClass};
 use table_core::{Engine, Entity, FromEntity, Query, TableName, TableStore, TableStoreExt, ticks};
 
-/// The physical rows of a partition: row key and property names.
+/// Returns the physical rows of a partition: row key and property names.
 async fn rows(store: &Engine, table: &str, partition: &str) -> Vec<(String, String)> {
     let query = Query::new(KeyRange::partition(partition));
     let page = store.query(&TableName::new(table).unwrap(), &query, None).await.unwrap();
@@ -128,7 +128,7 @@ fn dq_the_base_layout() {
     });
 }
 
-/// The `$filter` of a plan of one look-up.
+/// Returns the `$filter` of a plan with one lookup.
 fn filter(plan: Plan) -> String {
     let [lookup] = plan.lookups.try_into().unwrap();
     lookup.filter.unwrap()
@@ -177,7 +177,7 @@ fn pat_log_2_the_times_of_the_log_come_back_exactly() {
     }
 }
 
-/// PartitionKey, RowKey and the names of the properties, in their order.
+/// Returns the PartitionKey, the RowKey, and the names of the properties in order.
 fn entry<I: Index>(entity: &I::Entity) -> (String, String, String) {
     let copy = I::entry(entity).unwrap().unwrap();
     let names: Vec<_> = copy.row.view().properties().map(|property| property.unwrap().name).collect();

@@ -1,4 +1,4 @@
-//! The layouts of all designs of the cookbook, held against committed files.
+//! The layouts of all entities in the cookbook, compared with committed files.
 
 use examples::data::{airports, earthquakes, routes, weather};
 use examples::large::{Package, PackageBuild};

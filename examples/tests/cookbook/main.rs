@@ -1,4 +1,5 @@
-//! The cookbook: its data, its layouts, its parts, whole runs of it, and the programs. One test binary, since each is linked with all of it.
+//! Tests of the cookbook: its data, its layouts, its parts, whole runs, and the programs. They are one test binary, because each binary links
+//! everything.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tables of an account under a prefix.
+//! Tests of an account's tables under a prefix.
 
 use table_core::store::TablePage;
 use table_core::{Engine, TableStore, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Every small program runs to its end: its assertions hold. And the cookbook's command line says what it does.
+//! Runs every small program to its end, including its assertions, and checks the command line of the cookbook.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn cookbook(arguments: &[&str]) -> (bool, String, String) {
     (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 
-/// Every file below a folder, with its content.
+/// Returns every file below a folder with its content.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

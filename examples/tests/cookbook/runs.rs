@@ -1,4 +1,4 @@
-//! The whole cookbook: in memory, in a folder, and in the same folder once more.
+//! Runs the whole cookbook in memory, in a folder, and in the same folder again.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -27,7 +27,7 @@ fn run(options: &Options) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// Without times and the versions of entities, whose length decides the width of the tables.
+    /// The answer without times and without the versions of entities, whose length determines the width of the tables.
     answer: String,
     cost: String,
 }
@@ -86,8 +86,8 @@ fn every_recipe_runs_in_memory_and_shows_all_it_has() {
     }
 }
 
-/// Held by tests that open a folder again. To read the machine's package index is to start processes, and one that is being started
-/// holds for a moment what this process had locked, in any thread.
+/// Held by tests that reopen a folder. Reading the machine's package index starts processes, and a process that is being started briefly holds the
+/// locks of this process, in any thread.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -152,7 +152,7 @@ fn the_larger_recipes_run_on_any_machine_over_a_seeded_index() {
     });
 }
 
-/// An output that breaks, or panics, in the middle of the recipes.
+/// An output that breaks or panics in the middle of the recipes.
 struct Broken {
     bytes: usize,
     panics: bool,

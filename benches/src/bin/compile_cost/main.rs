@@ -1,7 +1,8 @@
 //! The cost of the derives at compile time: entities with indexes compared with the same structs with serde's derives, in one
 //! run.
 //!
-//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]`. Fails above twice the time or the size of serde's.
+//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]`. It fails if the time or the size is more than twice that of serde's
+//! derives.
 
 mod cargo;
 mod source;
@@ -19,7 +20,7 @@ const ENTITIES: usize = 100;
 const ROUNDS: usize = 7;
 /// The crate with this project's derive.
 const OURS: &str = "tables";
-/// The crate with serde's.
+/// The crate with serde's derives.
 const THEIRS: &str = "serde_twin";
 /// Maximum cost of this project's derives, as a multiple of serde's.
 const LIMIT: f64 = 2.0;

@@ -1,4 +1,4 @@
-//! The source of both crates: the same structs, derived in two ways.
+//! The source of both crates: the same structs, derived in two different ways.
 
 use std::fmt::Write;
 

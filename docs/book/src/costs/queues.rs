@@ -1,4 +1,4 @@
-//! A store of queues that counts its requests.
+//! A queue store that counts its requests.
 
 use std::fmt;
 use std::sync::Arc;

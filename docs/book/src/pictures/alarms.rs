@@ -1,4 +1,4 @@
-//! Alarms of "Logs".
+//! The picture of alarms in "Logs".
 
 use chrono::{DateTime, TimeDelta, Utc};
 use table_patterns::Entity;

@@ -13,10 +13,10 @@ const LINE: usize = 22;
 const MARGIN: usize = 12;
 /// Space between the columns.
 const GAP: usize = 28;
-/// Background, and background of rows that are read.
+/// The background of the picture, and the background of rows that are read.
 const PAPER: &str = "#ffffff";
 const MARKED: &str = "#ffe08a";
-/// Text, repeated partition keys, names of fields, and literals.
+/// The colour of text, repeated partition keys, names of fields, and literals.
 const INK: &str = "#000000";
 const REPEATED: &str = "#555555";
 const FIELD: &str = "#0b4a9e";
@@ -95,7 +95,7 @@ fn text(out: &mut String, x: usize, y: usize, fill: &str, text: &str) {
         writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{fill}\" xml:space=\"preserve\">{escaped}</text>");
 }
 
-/// Relative luminance of a colour, by the Web Content Accessibility Guidelines 2.
+/// Returns the relative luminance of a colour, as defined by the Web Content Accessibility Guidelines 2.
 fn luminance(colour: [f64; 3]) -> f64 {
     let linear =
         colour.map(|part| if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) });

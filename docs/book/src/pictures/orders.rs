@@ -1,4 +1,4 @@
-//! Orders of "First steps".
+//! The picture of orders in "First steps".
 
 use table_patterns::Entity;
 

@@ -1,4 +1,4 @@
-//! Lines of "Owners and their parts".
+//! The picture of lines in "Owners and their parts".
 
 use table_patterns::{Entity, EntitySet, TableEntity};
 

@@ -1,4 +1,4 @@
-//! Payments of "Keys".
+//! The picture of payments in "Keys".
 
 use chrono::{DateTime, TimeDelta, Utc};
 use table_patterns::Entity;

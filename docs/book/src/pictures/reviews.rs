@@ -1,4 +1,4 @@
-//! Reviews of "Keys".
+//! The picture of reviews in "Keys".
 
 use table_patterns::Entity;
 

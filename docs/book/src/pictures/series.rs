@@ -1,4 +1,4 @@
-//! Counts of "Series and wide entities".
+//! The picture of counts in "Series and wide entities".
 
 use chrono::NaiveDate;
 use table_patterns::Entity;

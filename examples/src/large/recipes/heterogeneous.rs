@@ -1,4 +1,4 @@
-//! Two types in one partition: the section's row is among its builds, and is found by its properties.
+//! Two types in one partition: the row of a section is among its builds, and is found by its properties.
 
 use table_core::error::Result;
 use table_core::{Entity, TableEntity, TableStoreExt, Value};

@@ -13,7 +13,7 @@ use crate::model::packages::{Build, BuildSize, FirstBuild};
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// Filters keep builds above this size, in KiB.
+/// The size in KiB above which filters keep a build.
 const HUGE: i64 = 20_000;
 
 pub(super) const PARTITION_SCAN: Recipe<PackageIndex> = Recipe {

@@ -1,4 +1,4 @@
-//! Writes to a table of millions of rows: with an `ETag`, and a hundred at once. Both revert their changes.
+//! Writes to a table of millions of rows: one with an `ETag`, and a hundred at once. Both revert their changes.
 
 use table_core::error::Result;
 use table_core::{Entity, Error, ErrorCode, IfMatch, TableStoreExt};

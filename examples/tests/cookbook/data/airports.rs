@@ -1,4 +1,4 @@
-//! The airports, as they are in the file.
+//! Tests of the airports against their file.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The earthquakes, as they are in the file.
+//! Tests of the earthquakes against their file.
 
 use std::collections::{BTreeMap, HashSet};
 

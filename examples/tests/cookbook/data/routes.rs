@@ -1,4 +1,4 @@
-//! The routes, as they are in the file.
+//! Tests of the routes against their file.
 
 use std::collections::{BTreeSet, HashSet};
 

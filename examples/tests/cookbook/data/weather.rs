@@ -1,4 +1,4 @@
-//! The weather, as it is in the file.
+//! Tests of the weather against its file.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Package indexes of Debian.
+//! Tests of Debian package indexes.
 
 use std::path::Path;
 

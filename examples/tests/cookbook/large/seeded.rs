@@ -1,4 +1,4 @@
-//! Package indexes made from a seed.
+//! Tests of package indexes generated from a seed.
 
 use examples::large::seeded::*;
 
