@@ -1,7 +1,7 @@
 //! Audit: faults of design that the rows of a table reveal, with or without a stored schema.
 //!
-//! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Formats of keys are compared among the rows of
-//! one kind, in a sample that is spread evenly over the table.
+//! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Key formats are compared within each kind of
+//! rows, in a sample that is spread evenly over the table.
 
 mod explained;
 mod finding;
@@ -46,7 +46,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Creates an audit; `sample` is the most rows that are held in memory.
+    /// Creates an audit. `sample` is the maximum number of rows held in memory.
     #[must_use]
     pub fn new(schemas: Vec<StoredSchema>, sample: usize) -> Self {
         Self {

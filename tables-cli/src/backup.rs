@@ -9,14 +9,14 @@
 //! | `files/0000000042.rows` | a file of an embedded engine, shared by the generations that contain it |
 //! | `working.json` | the progress of an unfinished generation |
 //!
-//! A folder of the embedded engine is backed up by its files, at one moment. Every other store is backed up by its rows: the ordered rows of
-//! the store are compared with those of the previous generation, and only the differences are written, deletions included.
+//! A folder of the embedded engine is backed up by its files, at one moment. Every other store is backed up by its rows: the ordered rows of the
+//! store are compared with those of the previous generation, and only the differences are written, including deletions.
 //!
 //! # Guarantee
-//! - A generation is listed only after all its files are on disk. A killed backup leaves the earlier generations unchanged; the next
-//!   backup continues where it was, or starts again if another generation has been completed since.
+//! - A generation is listed only after all its files are on disk. A killed backup leaves the earlier generations unchanged. The next backup continues
+//!   at the same position, or starts again if another generation has been completed since.
 //! - Every byte is covered by a checksum. Damaged rows are reported with file and position, and never restored.
-//! - Removing a generation never changes another one: a layer is deleted when no generation contains it.
+//! - Removing a generation never changes another one, because a layer is deleted only when no generation contains it.
 
 pub mod capture;
 pub mod files;

@@ -1,7 +1,7 @@
 //! Checks of derived rows, as far as a stored schema describes them.
 //!
-//! A stored schema contains the keys and the properties of index rows, but not the functions of a program: conditions, custom codecs, the relations of
-//! copies, handlers. [`plan`] decides for each pattern whether it can be checked, and gives the reason otherwise.
+//! A stored schema contains the keys and the properties of index rows, but not the functions of a program, such as conditions, custom codecs,
+//! relations of copies, and handlers. For each pattern, [`plan`] determines whether it can be checked, or the reason why it cannot.
 
 mod copies;
 mod outbox;

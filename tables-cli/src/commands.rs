@@ -158,7 +158,7 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
     }
 }
 
-/// The options that every command has.
+/// The options that all commands share.
 struct Context {
     store: StoreOptions,
     output: Format,
@@ -169,7 +169,7 @@ fn table(name: &str) -> Result<TableName> {
     Ok(TableName::new(name)?)
 }
 
-/// Returns the tables that a command names: one, or all that programs created.
+/// Returns the tables that a command applies to: one table, or all tables that programs have created.
 async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableName>> {
     if let Some(name) = name {
         return Ok(vec![table(name)?]);
@@ -183,7 +183,7 @@ fn say(out: &mut dyn Write, line: &str) -> Result<()> {
     writeln!(out, "{line}").map_err(Failure::file("-"))
 }
 
-/// Returns a number with its noun: `1 row`, `2 rows`.
+/// Returns a number with its noun, such as `1 row` or `2 rows`.
 fn count_of(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

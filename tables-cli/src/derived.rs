@@ -1,14 +1,14 @@
-//! Derived rows: tables whose entities keep indexes, copies or feeds, which a write of plain rows would leave wrong.
+//! Derived rows: tables whose entities declare indexes, copies or feeds, which a write of plain rows would make inconsistent.
 
 use table_core::{DynTableStore, TableName};
 
 use crate::failure::{Failure, Result};
 use crate::keys;
 
-/// Refuses a write of plain rows where a stored schema declares rows that follow from others.
+/// Refuses a write of plain rows if a stored schema declares derived rows.
 ///
 /// # Errors
-/// `Refused` with what the schema declares; the errors of the store.
+/// `Refused` with the declarations of the schema; any error of the store.
 pub async fn refuse_plain_writes(store: &DynTableStore, table: &TableName, raw_rows: bool) -> Result<()> {
     if raw_rows {
         return Ok(());

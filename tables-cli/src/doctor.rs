@@ -1,4 +1,4 @@
-//! Diagnosis of a store that cannot be used: one step after the other, up to the first that fails.
+//! Diagnosis of a store that cannot be used: one step after the other, up to the first step that fails.
 
 mod account;
 mod folder;
@@ -46,7 +46,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Examines a store, and the table of this name if one is given. The last step is the one that failed, if any did.
+/// Examines a store, and a table if its name is given. If a step fails, it is the last one.
 pub async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
     match location {
         Location::Memory => vec![Step::passed("memory", "a store in memory is always empty and usable")],

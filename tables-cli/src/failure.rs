@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// The exit code of a command: stable, so that scripts can branch on it.
+/// The exit code of a command. Exit codes are stable, so scripts can branch on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The command did its work; a query found at least one entity.
+    /// The command succeeded; a query found at least one entity.
     Done = 0,
     /// A query, a count or a comparison found nothing.
     Nothing = 1,
-    /// The command line is wrong.
+    /// The command line is invalid.
     Usage = 2,
-    /// The command refused to do its work, and changed nothing that it does not name.
+    /// The command refused to run, and changed nothing beyond what its message says.
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
@@ -26,10 +26,10 @@ impl From<Exit> for std::process::ExitCode {
 /// The reason why a command ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command line asks for something that cannot be meant.
+    /// The command line is invalid or contradictory.
     #[error("{0}")]
     Usage(String),
-    /// The command declines: the message names the fact and the next step.
+    /// The command refuses. The message states the fact and the next step.
     #[error("{0}")]
     Refused(String),
     /// An error of the store, with its code, key and rule.
@@ -62,7 +62,7 @@ impl Failure {
         }
     }
 
-    /// Returns the step that helps most often, for errors whose message cannot know the command line.
+    /// Returns the next step that helps most often, for errors whose message does not depend on the command line.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The most cells of a strip.
+/// The maximum number of cells in a strip.
 const CELLS: usize = 64;
 /// The characters of a strip, from empty to full.
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -24,7 +24,7 @@ pub struct Partition {
     pub name: String,
     /// The number of rows.
     pub rows: u64,
-    /// Their bytes.
+    /// The number of bytes of the rows.
     pub bytes: u64,
 }
 
@@ -37,7 +37,7 @@ impl Partition {
     }
 }
 
-/// The sizes of the partitions of a table, whose rows are pushed in key order. Memory holds the largest partitions and the cells of the strip.
+/// The sizes of the partitions of a table, whose rows are added in key order. Memory holds the largest partitions and the cells of the strip.
 ///
 /// ```
 /// use tables_cli::heat::{Heat, Measure};
@@ -59,7 +59,7 @@ pub struct Heat {
     partitions: u64,
     current: Option<Partition>,
     largest: Vec<Partition>,
-    /// The largest partition of each cell; each cell stands for `every` partitions.
+    /// The largest partition in each cell. Each cell covers `every` partitions.
     cells: Vec<u64>,
     every: u64,
 }

@@ -1,8 +1,8 @@
 //! Inference: from the rows of an existing table to the declaration that writes them.
 //!
-//! Rows are distinguished by `EntityType` and by the beginnings of their keys. Within a kind a key is cut at literals that all rows share and at
-//! separators that all rows have equally often; a part is taken for digits, ticks, a date or a GUID only if the text of every row is one, byte by
-//! byte. What fits nothing is a text.
+//! Rows are distinguished by `EntityType` and by the beginnings of their keys. Within a kind, keys are split at literals that all rows share, and at
+//! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte by
+//! byte in every row. Everything else is a string.
 
 mod key;
 mod kinds;
@@ -37,14 +37,14 @@ pub struct Kind {
     pub notes: Vec<String>,
 }
 
-/// What the rows of a table say about its design.
+/// The design that the rows of a table suggest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
     /// The name of the table.
     pub table: String,
     /// The kinds, the most frequent one first.
     pub kinds: Vec<Kind>,
-    /// Keys of rows that are too few to make a kind.
+    /// Keys of rows that are too few to form a kind.
     pub unexplained: Vec<(String, String)>,
     /// The number of rows.
     pub rows: usize,
@@ -77,13 +77,13 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Returns the rows by kind, the most frequent kind first, and the rows that are too few to make a kind.
+/// Returns the rows by kind, the most frequent kind first, and the rows that are too few to form a kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
 }
 
-/// Returns the pieces into which some keys of one kind are cut.
+/// Returns the pieces into which the keys of one kind are split.
 #[must_use]
 pub fn pieces(keys: &[&str]) -> Vec<Piece> {
     key::pieces(keys)
@@ -119,9 +119,9 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note about a part that few different texts vouch for.
+/// Returns a note about a part that is supported by only a few different values.
 fn doubt(piece: &Piece) -> Option<String> {
-    /// As many different texts as make a coincidence unlikely.
+    /// A number of different values that makes a coincidence unlikely.
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();

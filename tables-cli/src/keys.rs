@@ -1,4 +1,4 @@
-//! Keys by their parts: the stored schema of a table, read by people and turned into key ranges.
+//! Keys by their parts: the stored schema of a table, shown to users and converted to key ranges.
 
 mod codec;
 mod newest;
@@ -18,10 +18,10 @@ pub use request::{PartRequest, key_range, source_of};
 /// The table that holds the stored schemas of all tables of a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 
-/// Reads the stored schemas of a table, one for each entity type; empty if no program of ours has opened it.
+/// Reads the stored schemas of a table, one for each entity type; empty if no program with a schema has opened the table.
 ///
 /// # Errors
-/// The errors of the store, and `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+/// Any error of the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let schemas = TableName::new(SCHEMAS)?;
     let query = table_core::Query::new(table_core::query::KeyRange::partition(table.folded()));
@@ -42,7 +42,7 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
     }
 }
 
-/// Reads the schema out of its row, where its text is cut into properties of at most 32,000 characters.
+/// Reads a schema from its row, which stores the text in properties of at most 32,000 characters.
 fn schema_of(row: &table_core::TableEntity) -> Result<StoredSchema> {
     let piece = |at: usize| match row.get(&if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") })
     {
@@ -58,11 +58,11 @@ fn schema_of(row: &table_core::TableEntity) -> Result<StoredSchema> {
 pub struct Part {
     /// The name of the field or property.
     pub name: String,
-    /// The value as people write it: `223` for `000223`.
+    /// The value as users write it, such as `223` for `000223`.
     pub value: String,
 }
 
-/// Returns the name of a part as people know it.
+/// Returns the name of a part as users know it.
 #[must_use]
 pub fn name_of(source: &Source) -> &str {
     match source {
@@ -70,13 +70,13 @@ pub fn name_of(source: &Source) -> &str {
     }
 }
 
-/// Returns `true` if a property has the name of a Rust field: `EmployeeId` for `employee_id`.
+/// Returns `true` if a property name corresponds to a Rust field, such as `EmployeeId` to `employee_id`.
 #[must_use]
 pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)
 }
 
-/// Returns the parts of an entity's key; `None` if the key is not one of this schema.
+/// Returns the parts of an entity's key; `None` if the key does not match this schema.
 #[must_use]
 pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     let mut parts = split::split(&schema.partition_key, key.partition_key.as_str())?;
@@ -88,13 +88,13 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     Some(decoded.collect())
 }
 
-/// Returns `true` if a text is one that the pieces of a key write.
+/// Returns `true` if a string can be written by the pieces of a key.
 #[must_use]
 pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the parts of a key as they are stored: source, codec and text; `None` if the pieces do not write this text.
+/// Returns the parts of a key as stored, with source, codec and encoded value; `None` if the pieces cannot write this key.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;
@@ -102,7 +102,7 @@ pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, 
     Some(parts.into_iter().map(owned).collect())
 }
 
-/// Returns the pattern of a key for people: `empid_{id}`.
+/// Returns the pattern of a key for display, such as `empid_{id}`.
 #[must_use]
 pub fn pattern(pieces: &[StoredPiece]) -> String {
     let text = |piece: &StoredPiece| match piece {
@@ -115,7 +115,7 @@ pub fn pattern(pieces: &[StoredPiece]) -> String {
 /// Reads one row by its key, with all properties.
 ///
 /// # Errors
-/// The errors of the store.
+/// Any error of the store.
 pub async fn read(
     store: &DynTableStore,
     table: &TableName,

@@ -1,6 +1,6 @@
 //! The command `tables`: look at, change, move and keep any table, of an account or of a folder.
 //!
-//! The program is a thin shell around [`run`], so that every command is tested without a process.
+//! The program is a thin wrapper around [`run`], so every command can be tested without a process.
 //!
 //! ```
 //! use clap::Parser;

@@ -1,4 +1,4 @@
-//! Output: one form for people, two for programs.
+//! Output: one form for humans, and two for programs.
 
 mod grid;
 
@@ -24,9 +24,9 @@ pub enum Format {
     Csv,
 }
 
-/// The most rows of one grid: columns are aligned within it.
+/// The maximum number of rows in one grid, within which columns are aligned.
 const GRID_ROWS: usize = 1_000;
-/// The most rows as CSV whose columns are not named.
+/// The maximum number of rows as CSV if the columns are not named.
 const CSV_ROWS: usize = 10_000;
 
 /// Writes entities in a format, as they arrive. Memory holds at most 10,000 rows.
@@ -41,7 +41,7 @@ pub struct Entities<'a> {
 }
 
 impl<'a> Entities<'a> {
-    /// Creates a writer. With `raw`, the table shows keys as they are stored, and no parts.
+    /// Creates a writer. If `raw` is `true`, the table shows keys as stored, not their parts.
     pub fn new(format: Format, out: &'a mut dyn Write, schemas: &'a [StoredSchema], raw: bool) -> Self {
         Self { format, out, schemas, grid: Grid::default(), held: Vec::new(), raw }
     }

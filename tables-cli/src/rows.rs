@@ -75,8 +75,8 @@ impl Selection {
     /// Returns the query that selects the rows.
     ///
     /// # Errors
-    /// `Usage` for conditions on parts where no schema is stored, or that the key cannot answer; `Store` with `InvalidInput` for
-    /// a text that is not a filter.
+    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support; `Store` with `InvalidInput` for a string that is not a
+    /// filter.
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
         let mut query = self.filter.as_deref().map_or_else(|| Ok(Query::new(KeyRange::ALL)), Query::parse)?;
         let keys = if self.parts.is_empty() {
@@ -89,7 +89,7 @@ impl Selection {
         Ok(query)
     }
 
-    /// Returns the schema whose parts the conditions name.
+    /// Returns the schema to which the names in the conditions refer.
     async fn schema(&self, store: &DynTableStore, table: &TableName) -> Result<StoredSchema> {
         let mut schemas = keys::schemas(store, table).await?;
         if let Some(entity) = &self.entity {
@@ -109,7 +109,7 @@ impl Selection {
     }
 }
 
-/// A range of texts on a command line: `A..B`, `A*`, or one text.
+/// A range of strings on a command line: `A..B`, `A*`, or a single string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRangeArgument(pub TextRange);
 
@@ -144,16 +144,16 @@ impl<'a> Pages<'a> {
         Self { store, table, query, from: None, is_over: false }
     }
 
-    /// Creates the pages behind a continuation token; from the beginning if there is none.
+    /// Creates the pages after a continuation token, or all pages if none is given.
     #[must_use]
     pub fn behind(self, from: Option<Continuation>) -> Self {
         Self { from, ..self }
     }
 
-    /// Reads the next page; `None` after the last one. A page may be empty although more follow.
+    /// Reads the next page; `None` after the last one. A page may be empty even if more pages follow.
     ///
     /// # Errors
-    /// The errors of the store.
+    /// Any error of the store.
     pub async fn next(&mut self) -> Result<Option<Page>> {
         if self.is_over {
             return Ok(None);
@@ -171,10 +171,10 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Returns all tables of a store, the ones included in which the library keeps schemas, feeds and outboxes.
+/// Returns all tables of a store, including those in which the library stores schemas, feeds and outboxes.
 ///
 /// # Errors
-/// The errors of the store.
+/// Any error of the store.
 pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     let (mut from, mut names) = (None, Vec::new());
     loop {
@@ -187,7 +187,7 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns the select of a list of property names; all properties if the list is empty.
+/// Returns the select for a list of property names; all properties if the list is empty.
 #[must_use]
 pub fn select(names: &[String]) -> Select {
     if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }

@@ -1,4 +1,4 @@
-//! Stores: where the tables are, and how a command opens them.
+//! Stores: the locations of tables, and how a command opens them.
 
 mod location;
 mod profile;
@@ -13,25 +13,25 @@ use crate::failure::{Failure, Result};
 pub use location::Location;
 pub use profile::Profiles;
 
-/// The purpose a command opens a store for.
+/// The purpose for which a command opens a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// The command only reads. A folder opens beside a process that writes it.
+    /// The command only reads. A folder can be opened while another process writes to it.
     Read,
-    /// The command writes to a store that exists.
+    /// The command writes to an existing store.
     Write,
     /// The command writes, and may create the folder.
     Create,
 }
 
-/// An open store, and the engine behind it where it is a folder.
+/// An open store, with its engine if it is a folder.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// The store that every command works on.
+    /// The store that commands use.
     pub tables: DynTableStore,
-    /// The engine of a folder or of memory, for commands that only the engine serves.
+    /// The engine of a folder or of memory, for commands that only an engine supports.
     pub engine: Option<Engine>,
-    /// The location as messages show it, without secrets.
+    /// The location as shown in messages, without secrets.
     pub shown: String,
 }
 
@@ -57,10 +57,10 @@ impl Store {
         Ok(Self { tables, engine, shown })
     }
 
-    /// Returns the engine, for commands that only a folder serves.
+    /// Returns the engine, for commands that only a folder supports.
     ///
     /// # Errors
-    /// `Refused` where the store is an account.
+    /// `Refused` if the store is an account.
     pub fn engine(&self, command: &str) -> Result<&Engine> {
         self.engine.as_ref().ok_or_else(|| {
             Failure::Refused(format!(
@@ -105,7 +105,7 @@ impl StoreOptions {
     /// Opens the store that the options name.
     ///
     /// # Errors
-    /// `Usage` if none is named, and the errors of [`Store::open`].
+    /// `Usage` if no store is named; any error of [`Store::open`].
     pub fn open(&self, purpose: Purpose) -> Result<Store> {
         Store::open(&self.location()?, purpose)
     }
@@ -113,7 +113,7 @@ impl StoreOptions {
     /// Returns the location of the store that the options name.
     ///
     /// # Errors
-    /// `Usage` if none is named, and the errors of [`locate`](Self::locate).
+    /// `Usage` if no store is named; any error of [`locate`](Self::locate).
     pub fn location(&self) -> Result<Location> {
         let text = self.store.as_deref().ok_or_else(|| {
             let help = "no store is named; give `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";
@@ -122,10 +122,10 @@ impl StoreOptions {
         self.locate(text)
     }
 
-    /// Returns the location that a text names, after a look at the profiles.
+    /// Returns the location that a string denotes, using the profiles.
     ///
     /// # Errors
-    /// `Usage` for a text that names no location, `Refused` for a profile that does not exist or cannot be read.
+    /// `Usage` for a string that denotes no location; `Refused` for a profile that does not exist or cannot be read.
     pub fn locate(&self, text: &str) -> Result<Location> {
         match text.strip_prefix('@') {
             Some(name) => Profiles::read(self.config.as_deref())?.location(name),

@@ -11,7 +11,7 @@ use crate::failure::Result;
 use crate::keys;
 use crate::rows::Pages;
 
-/// The row keys of a feed's entries begin with it: `U+FFFC feed_` and 20 digits.
+/// The prefix of the row keys of a feed's entries. It is followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";
 
 /// Returns the row keys of the entries of a feed, without its head.
@@ -34,12 +34,12 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Begins with the newest rows, at most `lines`, oldest first.
+    /// Returns the newest rows, at most `lines`, with the oldest first.
     ///
-    /// If the newest rows sort first, this reads one page, otherwise the whole range. Memory holds `lines` rows and one page.
+    /// If the newest rows sort first, this reads one page; otherwise, it reads the whole range. Memory holds `lines` rows and one page.
     ///
     /// # Errors
-    /// The errors of the store.
+    /// Any error of the store.
     pub async fn begin(
         store: DynTableStore,
         table: TableName,
@@ -74,7 +74,7 @@ impl Tail {
     /// Returns the rows that were added since the last call, oldest first.
     ///
     /// # Errors
-    /// The errors of the store.
+    /// Any error of the store.
     pub async fn poll(&mut self) -> Result<Vec<TableEntity>> {
         let mut range = self.range.clone();
         if let Some(last) = self.last.clone() {

@@ -50,7 +50,7 @@ impl Explained {
         }
     }
 
-    /// Adds the findings, and returns `true` if there are stored schemas.
+    /// Adds the findings. Returns `true` if stored schemas exist.
     pub(super) fn finish(self, findings: &mut Vec<Finding>) -> bool {
         let found = [self.unexplained, self.mistyped];
         findings.extend(found.into_iter().filter(|finding| finding.rows > 0));
@@ -58,7 +58,7 @@ impl Explained {
     }
 }
 
-/// Returns `true` if the key and the `EntityType` of a row are those of a schema.
+/// Returns `true` if the key and the `EntityType` of a row match a schema.
 fn is_of(schema: &StoredSchema, row: &TableEntity) -> bool {
     let kind = match row.get(table_core::schema::ENTITY_TYPE) {
         Some(Value::String(kind)) => Some(kind),

@@ -10,11 +10,11 @@ const SAMPLES: usize = 3;
 /// A fault of design.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule, as `docs/rules` explains it.
+    /// The rule, as documented in `docs/rules`.
     pub rule: &'static str,
     /// The fact.
     pub fact: String,
-    /// The number of rows that show it, of those that were compared.
+    /// The number of compared rows that show the fault.
     pub rows: u64,
     /// Keys of some of these rows.
     pub samples: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Creates a finding that no row shows yet.
+    /// Creates a finding without rows.
     pub(super) fn new(rule: &'static str, fact: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { rule, fact: fact.into(), rows: 0, samples: Vec::new(), fix: fix.into() }
     }
@@ -36,7 +36,7 @@ impl Finding {
         }
     }
 
-    /// Returns the sample rows as text.
+    /// Returns the keys of the sample rows for display.
     #[must_use]
     pub fn sample_text(&self) -> String {
         let keys = self.samples.iter().map(|(partition, row)| format!("('{partition}', '{row}')"));

@@ -27,7 +27,7 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     spellings(kinds, findings);
 }
 
-/// Returns the name of a kind for a message: ` of kind 'Saga'`, or nothing if it has none.
+/// Returns the name of a kind for a message, such as ` of kind 'Saga'`, or an empty string if the kind has no name.
 fn of_name(kind: &Group<'_>) -> String {
     let name = kind.kind.as_deref().unwrap_or(&kind.prefix);
     if name.is_empty() { String::new() } else { format!(" of kind '{name}'") }
@@ -72,7 +72,7 @@ fn example<'a>(texts: &[(&TableEntity, &'a str)], shapes: &[Shape], usual: &str)
     like.next().map_or("", |((_, text), _)| *text)
 }
 
-/// Reports numbers of different widths at one position of the keys: they do not sort by value.
+/// Reports numbers of different widths at the same position of the keys, because they do not sort by value.
 fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Finding>) {
     let positions = rows.first().map_or(0, |(_, shape)| shape.numbers.len());
     for at in 0..positions {
@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most: their parts contain the separator. Returns `true` if there are any.
+/// Reports keys with more separators than most others, because their parts contain the separator. Returns `true` if there are any.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();
@@ -138,7 +138,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
     false
 }
 
-/// Reports kinds whose beginnings differ only in case or separators.
+/// Reports kinds whose prefixes differ only in case or separators.
 fn spellings(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     let plain = |kind: &Group<'_>| -> String {
         kind.prefix

@@ -1,4 +1,4 @@
-//! Keys that grow at one end: all inserts reach one partition.
+//! Keys that grow at one end, so all inserts reach one partition.
 
 use table_core::TableEntity;
 
@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use crate::infer::{Codec, Group, Piece};
 
-/// The fewest partitions that show a tendency.
+/// The minimum number of partitions that show a tendency.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; `tables-advice` measures the effect";
@@ -51,7 +51,7 @@ fn begins_with_time(texts: &[&str]) -> bool {
     is_at_front && matches!(first, Some(Piece::Part { codec, .. }) if follows(codec))
 }
 
-/// Returns `true` if all keys are numbers behind the same letters.
+/// Returns `true` if all keys are numbers with the same letters in front.
 fn is_counted(texts: &[&str]) -> bool {
     let shapes: Vec<Shape> = texts.iter().map(|text| Shape::of(text)).collect();
     let first = shapes.first().map(|shape| shape.text.clone()).unwrap_or_default();

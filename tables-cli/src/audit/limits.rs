@@ -4,16 +4,16 @@ use table_core::{TableEntity, Value};
 
 use crate::audit::finding::Finding;
 
-/// The most bytes of an entity (SIZE-1).
+/// The maximum size of an entity in bytes (SIZE-1).
 const ENTITY: u64 = 1 << 20;
-/// The most properties that a program names (ENT-2).
+/// The maximum number of custom properties (ENT-2).
 const PROPERTIES: u64 = 252;
-/// The most characters of a string and the half of a binary's bytes (TYPE-10).
+/// The maximum number of characters of a string, and half of the maximum number of bytes of a binary value (TYPE-10).
 const VALUE: u64 = 32_768;
-/// The most characters of a key (KEY-7).
+/// The maximum number of characters of a key (KEY-7).
 const KEY: u64 = 512;
 
-/// Entities that reach four fifths of a limit.
+/// The entities that reach four fifths of a limit.
 #[derive(Debug)]
 pub(super) struct Limits {
     bytes: Finding,

@@ -4,11 +4,11 @@ use table_core::{EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The fewest rows of a table whose partitions are compared.
+/// The minimum number of rows of a table whose partitions are compared.
 const ROWS: u64 = 1_000;
-/// The rows from which a partition is huge: reading it takes a thousand requests.
+/// The number of rows from which a partition is huge. Reading it takes a thousand requests.
 const HUGE_ROWS: u64 = 1_000_000;
-/// The bytes from which a partition is huge.
+/// The number of bytes from which a partition is huge.
 const HUGE_BYTES: u64 = 1 << 30;
 
 /// The sizes of partitions, in key order. Memory holds the current one and the largest ones.

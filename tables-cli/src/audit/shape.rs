@@ -1,21 +1,22 @@
-//! The shape of a text: its runs of letters and digits, and the other characters.
+//! The shape of a string: its runs of letters and digits, and its other characters.
 
 use uuid::Uuid;
 
-/// The shape of a text.
+/// The shape of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The runs, each as one character: `9` digits, `a` lower case, `A` upper case, `m` mixed case, `x` hexadecimal, `g` GUID, or the character.
+    /// The runs, each represented by one character: `9` for digits, `a` for lower case, `A` for upper case, `m` for mixed case, `x` for hexadecimal
+    /// digits, `g` for a GUID. Other characters represent themselves.
     pub(super) text: String,
     /// The runs of digits, in order.
     pub(super) numbers: Vec<String>,
 }
 
-/// The fewest characters of a run that counts as hexadecimal: shorter ones may be words.
+/// The minimum length of a run that is recognised as hexadecimal. Shorter ones may be words.
 const HEX: usize = 16;
 
 impl Shape {
-    /// Returns the shape of a text.
+    /// Returns the shape of a string.
     pub(super) fn of(text: &str) -> Self {
         let mut shape = Self { text: String::new(), numbers: Vec::new() };
         let mut rest = text;
@@ -26,7 +27,7 @@ impl Shape {
         shape
     }
 
-    /// Adds the run at the beginning of a text, and returns its length in bytes.
+    /// Adds the run at the beginning of a string, and returns its length in bytes.
     fn run(&mut self, rest: &str, first: char) -> usize {
         if let Some(guid) = rest.get(..36).filter(|guid| guid.contains('-') && Uuid::try_parse(guid).is_ok())
         {

@@ -1,4 +1,4 @@
-//! Tables with one fault each, and tables without faults.
+//! Tests with tables that have one fault each, and with tables without faults.
 
 use table_core::{TableEntity, Value, ticks};
 

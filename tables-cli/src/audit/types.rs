@@ -6,7 +6,7 @@ use table_core::{EdmType, EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The most names that are counted.
+/// The maximum number of names that are counted.
 const NAMES: usize = 2_000;
 
 /// The types of each property.

@@ -19,7 +19,7 @@ use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::rate::Rate;
 
-/// The most passes over a table that `--settle` makes after the first one.
+/// The maximum number of passes over a table that `--settle` makes after the first one.
 const PASSES: u32 = 4;
 
 /// The options of a backup.
@@ -27,13 +27,13 @@ const PASSES: u32 = 4;
 pub struct CaptureOptions {
     /// Read each table again until a pass finds no difference.
     pub settle: bool,
-    /// The store shows one moment, whatever is written meanwhile.
+    /// `true` if the store shows a snapshot that concurrent writes do not affect.
     pub is_snapshot: bool,
-    /// The most rows per second that are read.
+    /// The maximum number of rows read per second.
     pub rate: Option<u32>,
-    /// The shortest time between two records of the progress.
+    /// The minimum time between two records of the progress.
     pub pause: Duration,
-    /// The most rows of a page.
+    /// The maximum number of rows of a page.
     pub page: usize,
     /// The number of layers after which all rows of a table are written again.
     pub layers: usize,
@@ -58,7 +58,7 @@ pub struct Captured {
 /// Backs up all tables of a store as a new generation.
 ///
 /// # Errors
-/// `Refused` if the store does not answer in key order; the errors of the store and of the folder. The same call continues afterwards.
+/// `Refused` if the store does not return rows in key order; any error of the store or the folder. Another call continues the backup.
 pub async fn capture(
     repository: &Repository,
     store: &DynTableStore,
@@ -97,7 +97,7 @@ pub async fn capture(
     Ok(Captured { generation, is_resumed })
 }
 
-/// The parts that every pass over a table needs.
+/// The data that every pass over a table needs.
 struct Capture<'a> {
     repository: &'a Repository,
     store: &'a DynTableStore,
@@ -110,7 +110,7 @@ impl Capture<'_> {
         Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
     }
 
-    /// Returns `true` if all rows of a table are written again: its layers are many or long.
+    /// Returns `true` if all rows of a table are written again, because it has too many layers or they are too long.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();
@@ -172,9 +172,9 @@ impl Capture<'_> {
         })
     }
 
-    /// Compares a table with its backup until both are equal, and adds what was written meanwhile.
+    /// Compares a table with its backup until both are equal, and adds the changes made in the meantime.
     ///
-    /// A pass without differences has read every row as the pass before had: between both, the table had exactly these rows.
+    /// If a pass finds no differences, it has read the same rows as the pass before. Between the two passes, the table contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for pass in 2..2 + PASSES {
@@ -201,7 +201,7 @@ impl Capture<'_> {
     }
 }
 
-/// Writes one compared row to the layer: always if the layer is full, otherwise if it differs.
+/// Writes one compared row to the layer. A full layer contains all rows, and any other layer only those that differ.
 fn add(
     compared: Compared,
     is_full: bool,

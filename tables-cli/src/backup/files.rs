@@ -1,4 +1,4 @@
-//! Backing up a folder of the embedded engine: its files at one moment, of which new ones are copied.
+//! Backing up a folder of the embedded engine: its files at one moment, of which only new ones are copied.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use crate::backup::generation::{Contents, EngineFile, Generation};
 use crate::backup::repository::Repository;
 use crate::failure::{Failure, Result};
 
-/// The number of bytes that are copied at once.
+/// The number of bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
 
 /// The outcome of a backup of a folder.
@@ -24,7 +24,7 @@ pub struct CapturedFiles {
     pub generation: Generation,
     /// The number of files that were copied.
     pub copied: u64,
-    /// Their bytes.
+    /// The number of bytes that were copied.
     pub copied_bytes: u64,
     /// The number of files that the backup folder already had.
     pub kept: u64,
@@ -33,7 +33,7 @@ pub struct CapturedFiles {
 /// Backs up everything that was acknowledged before the call as a new generation.
 ///
 /// # Errors
-/// `Store` with the errors of `Engine::backup_image`, for example `Corrupted` for a damaged file of the engine; the errors of the folder.
+/// `Store` with any error of `Engine::backup_image`, such as `Corrupted` for a damaged file of the engine; any error of the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = repository.next_time(Utc::now())?;
     let image = engine.backup_image().await?;
@@ -132,7 +132,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
     Ok(restoration.finish()?)
 }
 
-/// A generation of files as a folder of the engine's own backup format, opened for reading.
+/// A generation of engine files, opened for reading as a folder in the engine's own backup format.
 #[derive(Debug)]
 pub struct View {
     /// The engine on the folder.
@@ -140,7 +140,7 @@ pub struct View {
     _folder: Option<Temporary>,
 }
 
-/// A folder that is removed at the end.
+/// A folder that is removed when the value is dropped.
 #[derive(Debug)]
 struct Temporary(PathBuf);
 
@@ -155,7 +155,7 @@ impl View {
     /// Opens a folder that `Engine::backup` wrote.
     ///
     /// # Errors
-    /// `Store` with the errors of `Engine::open_read_only`.
+    /// `Store` with any error of `Engine::open_read_only`.
     pub fn of_folder(path: &Path) -> Result<Self> {
         Ok(Self { engine: Engine::open_read_only(path)?, _folder: None })
     }
@@ -163,7 +163,7 @@ impl View {
     /// Opens a generation. Its files are linked into a temporary folder, or copied where links are not supported.
     ///
     /// # Errors
-    /// `Store` with the errors of `Engine::open_read_only`, for example `Corrupted`; `File` if a file is missing.
+    /// `Store` with any error of `Engine::open_read_only`, such as `Corrupted`; `File` if a file is missing.
     pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
             return Err(Failure::Refused(format!("generation {} has no files of an engine", generation.id)));

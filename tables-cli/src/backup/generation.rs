@@ -1,4 +1,4 @@
-//! Generations: one backup of a store, as its manifest describes it.
+//! Generations: each is one backup of a store, as described by its manifest.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
@@ -21,13 +21,13 @@ pub struct Generation {
 }
 
 impl Generation {
-    /// Returns the name of a generation that began at a time.
+    /// Returns the name of a generation that began at the given time.
     #[must_use]
     pub fn name(began: DateTime<Utc>) -> String {
         began.to_rfc3339_opts(SecondsFormat::Millis, true).replace(['-', ':'], "")
     }
 
-    /// Returns a table that was backed up by its rows.
+    /// Returns a table, if the generation contains the rows of tables.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&TableRows> {
         match &self.contents {
@@ -41,7 +41,7 @@ impl Generation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contents {
-    /// The rows of each table, of any store.
+    /// The rows of each table, for any store.
     Rows {
         /// The tables, by name.
         tables: Vec<TableRows>,
@@ -71,7 +71,7 @@ pub struct EngineFile {
 pub struct TableRows {
     /// The table.
     pub name: String,
-    /// The layers, oldest first. The first one has all rows, each later one the changes since.
+    /// The layers, oldest first. The first layer contains all rows, and each later one the changes since.
     pub layers: Vec<Layer>,
     /// The number of rows.
     pub rows: u64,
@@ -79,7 +79,7 @@ pub struct TableRows {
     pub checksum: String,
     /// The differences from the previous generation.
     pub changes: Changes,
-    /// The moments that the rows show.
+    /// The moments at which the rows were read.
     pub consistency: Consistency,
 }
 
@@ -88,30 +88,30 @@ pub struct TableRows {
 pub struct Layer {
     /// The name of the file.
     pub file: String,
-    /// The mark at which it ends.
+    /// The mark at which the layer ends.
     pub end: Mark,
 }
 
-/// Numbers of differences from the previous generation.
+/// The numbers of differences from the previous generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
-    /// Rows that the previous generation does not have.
+    /// Number of rows that the previous generation does not contain.
     pub added: u64,
-    /// Rows with other properties.
+    /// Number of rows with changed properties.
     pub changed: u64,
-    /// Rows that only the previous generation has.
+    /// Number of rows that only the previous generation contains.
     pub deleted: u64,
-    /// Differences that later passes found.
+    /// Number of differences that later passes found.
     pub settled: u64,
 }
 
-/// The moments that the rows of a table show.
+/// The moments at which the rows of a table were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
-    /// All rows are those of one moment.
+    /// All rows were read at the same moment.
     OneMoment,
-    /// Each page of at most 1,000 rows is of its own moment between the beginning and the end of the backup.
+    /// Each page of at most 1,000 rows was read at its own moment between the beginning and the end of the backup.
     Pages,
 }
 

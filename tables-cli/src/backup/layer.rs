@@ -1,7 +1,7 @@
 //! Layers: files of written and deleted rows in key order, cut into blocks with checksums.
 //!
-//! A block is a line `block ROWS BYTES SHA256`, followed by that many bytes. Each of its lines is `+` and an entity as JSON, or `-` and the two keys
-//! of a deleted row. The SHA-256 of a block covers the one of the block before it, so that a missing, repeated or exchanged block is noticed.
+//! A block is a line `block ROWS BYTES SHA256`, followed by that many bytes. Each of its lines is a `+` with an entity as JSON, or a `-` with the two
+//! keys of a deleted row. The SHA-256 of a block covers that of the previous block, so a missing, repeated or exchanged block is detected.
 
 mod reader;
 mod writer;
@@ -16,15 +16,15 @@ pub use writer::LayerWriter;
 
 /// The number of bytes at which a block is complete.
 const BLOCK: usize = 256 << 10;
-/// The beginning of a block's first line.
+/// The first word of a block's first line.
 const HEAD: &str = "block";
 
 /// One line of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// The table has this entity.
+    /// The table contains this entity.
     Put(TableEntity),
-    /// The table no longer has this key.
+    /// The table no longer contains this key.
     Delete(EntityKey),
 }
 
@@ -39,14 +39,14 @@ impl Record {
     }
 }
 
-/// A position between two blocks of a layer, and the content in front of it.
+/// A position between two blocks of a layer, and the content before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The number of bytes.
+    /// The number of bytes before the mark.
     pub bytes: u64,
-    /// The number of lines in blocks.
+    /// The number of lines in the blocks before the mark.
     pub rows: u64,
-    /// The SHA-256 of the last block; empty without blocks.
+    /// The SHA-256 of the last block before the mark; empty if there is none.
     pub digest: String,
 }
 
@@ -59,7 +59,7 @@ impl Mark {
         sealed::hex(&digest.finalize())
     }
 
-    /// Moves the mark behind a block.
+    /// Moves the mark past a block.
     fn advance(&mut self, head: usize, block: usize, rows: u64, digest: String) {
         self.bytes += (head + block) as u64;
         self.rows += rows;

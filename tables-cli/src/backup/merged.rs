@@ -1,4 +1,4 @@
-//! The rows of one table in one generation: its layers merged in key order, of which the newest counts.
+//! The rows of one table in one generation: its layers are merged in key order, and the newest layer takes precedence.
 
 use table_core::query::KeyRange;
 use table_core::{EntityKey, TableEntity};
@@ -9,10 +9,10 @@ use crate::backup::repository::Repository;
 use crate::failure::Result;
 use crate::transfer::ordered::{OrderedEntities, key_order};
 
-/// The merged rows of some layers.
+/// The merged rows of several layers.
 #[derive(Debug)]
 pub struct Merged {
-    /// The oldest layer first.
+    /// The layers, the oldest first.
     layers: Vec<Head>,
     range: KeyRange,
     after: Option<EntityKey>,
@@ -29,7 +29,7 @@ impl Merged {
     /// Opens the rows of a table; none for a table that the generation does not contain.
     ///
     /// # Errors
-    /// The errors of [`LayerReader`].
+    /// Any error of [`LayerReader`].
     pub fn open(repository: &Repository, table: Option<&TableRows>) -> Result<Self> {
         let layers = table.map_or(&[][..], |table| &table.layers);
         let open = |layer: &crate::backup::generation::Layer| {
@@ -47,13 +47,13 @@ impl Merged {
         Self { range, ..self }
     }
 
-    /// Returns only the rows behind a key.
+    /// Returns only the rows after a key.
     #[must_use]
     pub fn behind(self, after: Option<EntityKey>) -> Self {
         Self { after, ..self }
     }
 
-    /// Returns the next row, deletions included; `None` at the end.
+    /// Returns the next row, including deletions; `None` at the end.
     fn next_record(&mut self) -> Result<Option<Record>> {
         let keys = self.layers.iter().filter_map(|head| head.next.as_ref().map(Record::key));
         let Some(first) = keys.min_by(|left, right| key_order(left, right)).cloned() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! One generation, opened for reading: its tables and their rows, whatever form they are stored in.
+//! One generation, opened for reading: its tables and their rows, regardless of the form in which they are stored.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl Opened {
     /// Opens a generation of a repository.
     ///
     /// # Errors
-    /// The errors of [`View::of_generation`].
+    /// Any error of [`View::of_generation`].
     pub fn generation(repository: Repository, generation: Generation) -> Result<Self> {
         let rows = match generation.contents {
             Contents::Rows { tables } => Rows::Layers(repository, tables),
@@ -45,7 +45,7 @@ impl Opened {
     /// Opens a folder that `Engine::backup` wrote.
     ///
     /// # Errors
-    /// The errors of [`View::of_folder`].
+    /// Any error of [`View::of_folder`].
     pub fn folder(path: &Path) -> Result<Self> {
         let view = View::of_folder(path)?;
         Ok(Self { rows: Rows::Files(DynTableStore::new(view.engine.clone()), view) })
@@ -54,7 +54,7 @@ impl Opened {
     /// Returns the names of the tables.
     ///
     /// # Errors
-    /// The errors of the store.
+    /// Any error of the store.
     pub async fn tables(&self) -> Result<Vec<TableName>> {
         match &self.rows {
             Rows::Layers(_, tables) => {
@@ -81,12 +81,12 @@ impl Opened {
     }
 }
 
-/// The rows of a table of a generation.
+/// The rows of a table in a generation.
 #[derive(Debug)]
 pub enum BackupRows<'a> {
-    /// From layers.
+    /// The rows are merged from layers.
     Merged(Merged),
-    /// From the files of an engine.
+    /// The rows are read from the files of an engine.
     Paged(Paged<'a>),
 }
 

@@ -25,7 +25,7 @@ const FORMAT: u32 = 1;
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     format: u32,
-    /// The store whose backups the folder contains.
+    /// The store whose backups are in the folder.
     source: String,
 }
 
@@ -42,7 +42,7 @@ impl Repository {
     /// Opens a folder of backups for reading.
     ///
     /// # Errors
-    /// `Refused` if the folder contains no backups, or ones of a newer version.
+    /// `Refused` if the folder contains no backups, or backups of a newer version.
     pub fn open(path: &Path) -> Result<Self> {
         let marker: Option<Marker> = sealed::read(&path.join(MARKER))?;
         let Some(marker) = marker else {
@@ -58,7 +58,7 @@ impl Repository {
         Ok(Self { path: path.to_owned(), source: marker.source, lock: None })
     }
 
-    /// Opens a folder of backups of a store for writing, and locks it. An empty or missing folder becomes one.
+    /// Opens a folder of backups of a store for writing, and locks it. An empty or missing folder becomes a folder of backups.
     ///
     /// # Errors
     /// `Refused` if the folder contains something else, backups of another store, or is locked by another command.
@@ -154,7 +154,7 @@ impl Repository {
     /// Reads a generation by its exact name.
     ///
     /// # Errors
-    /// `Refused` if it does not exist or its manifest is damaged.
+    /// `Refused` if the generation does not exist or its manifest is damaged.
     pub fn read(&self, id: &str) -> Result<Generation> {
         sealed::read(&self.manifest(id))?
             .ok_or_else(|| Failure::Refused(format!("{} has no generation {id}", self.path.display())))
@@ -168,10 +168,10 @@ impl Repository {
         self.ids()?.last().map(|id| self.read(id)).transpose()
     }
 
-    /// Reads the generation that a command line names by the beginning of its name; the newest if it names none.
+    /// Reads the generation whose name starts with the given text, or the newest one if no text is given.
     ///
     /// # Errors
-    /// `Refused` for a name that no generation or several have.
+    /// `Refused` if no generation, or more than one, has such a name.
     pub fn find(&self, name: Option<&str>) -> Result<Generation> {
         let (ids, name) = (self.ids()?, name.unwrap_or_default());
         let found: Vec<_> = ids.iter().filter(|id| id.starts_with(name)).collect();
@@ -190,7 +190,7 @@ impl Repository {
         }
     }
 
-    /// Returns the time under which a generation that begins now is named: after all others.
+    /// Returns the time by which a generation that begins now is named. It is later than that of all other generations.
     ///
     /// # Errors
     /// `File` if the folder cannot be read.
@@ -208,7 +208,7 @@ impl Repository {
     /// Adds a complete generation.
     ///
     /// # Errors
-    /// `File` if it cannot be written.
+    /// `File` if the generation cannot be written.
     pub fn commit(&self, generation: &Generation) -> Result<()> {
         sealed::sync_folder(&self.layer("-"))?;
         sealed::sync_folder(&self.engine_file("-"))?;
@@ -218,7 +218,7 @@ impl Repository {
     /// Removes a generation. Its files remain until [`collect`](Self::collect).
     ///
     /// # Errors
-    /// `File` if it cannot be removed.
+    /// `File` if the generation cannot be removed.
     pub fn remove(&self, id: &str) -> Result<()> {
         let path = self.manifest(id);
         std::fs::remove_file(&path).map_err(Failure::file(path.display()))
@@ -227,7 +227,7 @@ impl Repository {
     /// Deletes the files that no generation contains, and returns their number.
     ///
     /// # Errors
-    /// `Refused` for a damaged manifest: its files are unknown, so that nothing is deleted.
+    /// `Refused` for a damaged manifest. Its files are unknown, so nothing is deleted.
     pub fn collect(&self) -> Result<u64> {
         let mut used = HashSet::new();
         for id in self.ids()? {
@@ -253,7 +253,7 @@ impl Repository {
     }
 }
 
-/// Returns the names in a folder; none if it does not exist.
+/// Returns the names in a folder; none if the folder does not exist.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -11,10 +11,10 @@ use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// The treatment of rows that the target already has.
+/// What happens to rows that the target already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The restore is refused if the target has any selected row.
+    /// The restore is refused if the target contains any of the selected rows.
     Refuse,
     /// Rows of the backup replace those of the target; other rows of the target remain.
     Keep,
@@ -31,16 +31,16 @@ pub struct Restoring<'a> {
     pub target: &'a DynTableStore,
     /// The range of keys.
     pub range: &'a KeyRange,
-    /// The treatment of rows that the target already has.
+    /// What happens to rows that the target already contains.
     pub existing: Existing,
-    /// The most rows per second that are written.
+    /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
 
-/// Numbers of rows of a restored table.
+/// The numbers of rows of a restored table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// The number of selected rows of the backup.
+    /// The number of selected rows in the backup.
     pub rows: u64,
     /// The number of rows that were written.
     pub written: u64,
@@ -49,11 +49,11 @@ pub struct Restored {
 }
 
 impl Restoring<'_> {
-    /// Restores the selected rows of a table under a name, and compares them afterwards.
+    /// Restores the selected rows of a table under a given name, and compares them afterwards.
     ///
     /// # Errors
-    /// `Refused` for existing rows with [`Existing::Refuse`], for damaged rows of the backup, and for rows that differ after the restore;
-    /// the errors of the store. With another treatment, the same call continues a restore that was interrupted.
+    /// `Refused` for existing rows with [`Existing::Refuse`], for damaged rows of the backup, and for rows that differ after the restore; any error
+    /// of the store. In all other modes, another call continues an interrupted restore.
     pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
         self.target.create_table_if_missing(new).await?;
         if self.existing == Existing::Refuse {

@@ -1,11 +1,11 @@
-//! Retention: the generations that `--keep 7d,4w,12m` keeps.
+//! Retention: determines which generations `--keep 7d,4w,12m` keeps.
 
 use std::collections::HashSet;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 
-/// Numbers of generations to keep, by the length of time that each stands for.
+/// The numbers of generations to keep, each for a length of time.
 ///
 /// `7d` keeps the newest generation of each of the last seven days that have one. A generation is kept if any rule keeps it.
 ///
@@ -25,7 +25,7 @@ pub struct Retention(Vec<(usize, Span)>);
 /// A length of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
-    /// Each generation counts.
+    /// Every generation is a period of its own.
     Each,
     Hour,
     Day,
@@ -35,7 +35,7 @@ enum Span {
 }
 
 impl Span {
-    /// Returns the text that all times of one span share.
+    /// Returns a text that is equal for all times in the same period.
     fn of(self, time: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Each => "%+",
@@ -73,7 +73,7 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns for each of some times, in ascending order, whether it is kept. The newest one always is.
+    /// Returns for each of the given times, in ascending order, whether it is kept. The newest one is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];

@@ -22,10 +22,10 @@ fn seal_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Writes a value. The file has the old content or the new one, at every moment.
+/// Writes a value. At every moment, the file has either the old content or the new one.
 ///
 /// # Errors
-/// `File` if it cannot be written.
+/// `File` if the value cannot be written.
 pub(super) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::file(path.display())(error.into()))?
@@ -39,16 +39,16 @@ pub(super) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     sync_folder(path)
 }
 
-/// Makes the names in the folder of a file durable, on systems that allow it.
+/// Makes the names in the folder of a file durable, on systems that support this.
 pub(super) fn sync_folder(path: &Path) -> Result<()> {
     let Some(folder) = path.parent().filter(|_| cfg!(unix)) else { return Ok(()) };
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(Failure::file(folder.display()))
 }
 
-/// Reads a value and checks it; `None` if there is no file.
+/// Reads a value and verifies it; `None` if the file does not exist.
 ///
 /// # Errors
-/// `Refused` if the file is damaged or of another kind, `File` if it cannot be read.
+/// `Refused` if the file is damaged or of another kind; `File` if it cannot be read.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let bytes = match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -61,7 +61,7 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     })
 }
 
-/// Returns the text in front of the seal, if the seal is right.
+/// Returns the content before the checksum, if the checksum is correct.
 fn unsealed(content: &str) -> Option<&str> {
     let (at, _) = content.trim_end_matches('\n').rmatch_indices('\n').next()?;
     let (text, seal) = content.split_at_checked(at + 1)?;

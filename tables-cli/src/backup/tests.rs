@@ -1,4 +1,4 @@
-//! Random programs of writes, deletions, interrupted backups and removed generations, compared with a plain model.
+//! Tests with random programs of writes, deletions, interrupted backups and removed generations, compared with a plain model.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,12 +35,12 @@ enum Write {
     Drop(&'static str),
 }
 
-/// A store that fails at a query, or is written to between two queries.
+/// A store that fails at a query, or that is written to between two queries.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
     model: Mutex<Model>,
-    /// Queries until one fails; `usize::MAX` for none.
+    /// The number of queries until one fails; `usize::MAX` for none.
     left: AtomicUsize,
     /// The writes of another program, one before each query.
     writes: Mutex<Vec<Write>>,
@@ -186,7 +186,7 @@ async fn restored(path: &std::path::Path, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// Counts of the situations that programs met.
+/// The numbers of situations that programs encountered.
 #[derive(Debug, Default)]
 struct Met {
     resumed: usize,
@@ -195,7 +195,7 @@ struct Met {
     deleted: u64,
 }
 
-/// Returns a folder in memory where the system has one: programs wait for the disk at every step.
+/// Returns a folder in memory if the system has one, because programs wait for the disk at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }

@@ -1,4 +1,4 @@
-//! Reading every checksum of a folder of backups.
+//! Verification of every checksum in a folder of backups.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::transfer::ordered::OrderedEntities;
 pub struct Verified {
     /// The number of generations that were read.
     pub generations: u64,
-    /// The number of layers and of engine files that were read.
+    /// The number of layers and engine files that were read.
     pub files: u64,
     /// The number of rows of the verified tables.
     pub rows: u64,
@@ -24,10 +24,10 @@ pub struct Verified {
     pub damage: Vec<String>,
 }
 
-/// Reads every layer once, and every file of an engine; then merges the tables of the newest generation and compares their checksums.
+/// Reads every layer and every engine file once, then merges the tables of the newest generation and compares their checksums.
 ///
 /// # Errors
-/// `File` if a folder cannot be read. Damage is part of the outcome.
+/// `File` if a folder cannot be read. Damage is reported in the outcome.
 pub async fn verify(repository: &Repository) -> Result<Verified> {
     let (mut found, mut seen) = (Verified::default(), HashSet::new());
     let ids = repository.ids()?;
@@ -64,7 +64,7 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
     Ok(found)
 }
 
-/// Adds damage to the outcome; a failure of the disk ends the verification.
+/// Adds damage to the outcome. A failure of the disk ends the verification.
 fn note(found: &mut Verified, failure: Failure) -> Result<()> {
     match failure {
         Failure::File { path, source } if source.kind() != std::io::ErrorKind::NotFound => {
@@ -83,7 +83,7 @@ fn read_layer(repository: &Repository, layer: &crate::backup::generation::Layer)
     Ok(())
 }
 
-/// Merges a table and compares its checksum.
+/// Merges a table and verifies its checksum.
 async fn rows_of(repository: &Repository, table: &TableRows) -> Result<u64> {
     let (mut rows, mut checksum) = (Merged::open(repository, Some(table))?, Checksum::default());
     while let Some(entity) = rows.next().await? {

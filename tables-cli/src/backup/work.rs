@@ -18,7 +18,7 @@ use crate::transfer::checksum::Checksum;
 struct State {
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
-    /// The generation whose differences are written.
+    /// The generation with which the differences are computed.
     base: Option<String>,
     tables: Vec<TableRows>,
     current: Option<Current>,
@@ -29,20 +29,20 @@ struct State {
 pub(super) struct Current {
     /// The table.
     pub(super) name: String,
-    /// The end of the layer.
+    /// The end of the table's layer.
     pub(super) mark: Mark,
-    /// The differences so far.
+    /// The differences found so far.
     pub(super) changes: Changes,
-    /// The checksum of the rows so far.
+    /// The checksum of the rows read so far.
     pub(super) checksum: Checksum,
     /// The PartitionKey and the RowKey of the last compared row.
     pub(super) last: Option<(String, String)>,
-    /// The continuation token behind it.
+    /// The continuation token after the last compared row.
     pub(super) continuation: Option<String>,
 }
 
 impl Current {
-    /// Returns the state in front of the first row of a table.
+    /// Returns the state before the first row of a table.
     pub(super) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -66,7 +66,7 @@ impl Current {
 pub(super) struct Work {
     path: PathBuf,
     state: State,
-    /// `true` if an earlier command began it.
+    /// `true` if an earlier command began the generation.
     pub(super) is_resumed: bool,
 }
 
@@ -117,7 +117,7 @@ impl Work {
         self.save()
     }
 
-    /// Returns the first table whose rows are not known to be of one moment, from a position on.
+    /// Returns the first table, starting at a position, whose rows are not known to be from the same moment.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = self.state.tables.iter().cloned().enumerate().skip(from);
         tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)

@@ -1,4 +1,4 @@
-//! Index rows in the partition of their entities: compared with the entities, and repaired.
+//! Index rows in the partition of their entities, which are compared with the entities and repaired.
 
 use table_core::schema::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use table_core::{
@@ -16,20 +16,20 @@ use crate::transfer::ordered::{OrderedEntities, Paged};
 pub enum Fault {
     /// An entity has no index row.
     Missing,
-    /// The index row has other values than its entity.
+    /// The index row has values other than those of its entity.
     Different,
     /// The index row belongs to an entity that does not exist, or has another value.
     Orphaned,
-    /// Another entity has the value of a unique index.
+    /// Another entity has the same value in a unique index.
     Taken,
-    /// A row cannot be compared: it is not one that the schema describes.
+    /// A row cannot be compared, because it does not match the schema.
     Unclear(String),
 }
 
 /// A finding about one index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyFinding {
-    /// The key of the index row, or of the entity if it has no valid one.
+    /// The key of the index row, or that of the entity if the index row has no valid key.
     pub key: EntityKey,
     /// The fault.
     pub fault: Fault,
@@ -41,12 +41,12 @@ pub struct CopyFinding {
     pub found: Option<TableEntity>,
 }
 
-/// Compares an index with its entities, and calls `found` for each fault. Returns the numbers of entities and of index rows.
+/// Compares an index with its entities, and calls `found` for each fault. Returns the number of entities and the number of index rows.
 ///
-/// Memory holds one page; each entity and each index row costs one lookup.
+/// Memory holds one page, and each entity and each index row costs one lookup.
 ///
 /// # Errors
-/// The errors of the store, and of `found`.
+/// Any error of the store, or of `found`.
 pub async fn check_copies(
     store: &DynTableStore,
     table: &TableName,
@@ -77,7 +77,7 @@ pub async fn check_copies(
     Ok((entities, copies))
 }
 
-/// Checks that an entity has its index row.
+/// Checks that an entity has the correct index row.
 async fn of_entity(
     store: &DynTableStore,
     table: &TableName,
@@ -109,7 +109,7 @@ async fn of_entity(
     Ok(Some(CopyFinding { entity: Some(entity), wanted: Some(wanted), found, ..finding }))
 }
 
-/// Checks that an index row belongs to an entity with its value.
+/// Checks that an index row belongs to an entity with the same value.
 async fn of_copy(
     store: &DynTableStore,
     table: &TableName,
@@ -140,10 +140,11 @@ async fn of_copy(
     Ok((!is_its).then(|| orphan(Fault::Orphaned)))
 }
 
-/// Repairs one finding in one transaction, under the versions that were read. Returns `false` if only a program or a person can repair it.
+/// Repairs one finding in one transaction, under the versions that were read. Returns `false` if the fault can only be repaired by a program or
+/// manually.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if a row was changed meanwhile: check again.
+/// `UpdateConditionNotSatisfied` if a row was changed in the meantime; check again.
 pub async fn repair_copy(store: &DynTableStore, table: &TableName, finding: &CopyFinding) -> Result<bool> {
     let version = |row: &TableEntity| row.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
     let mut transaction = Transaction::new(finding.key.partition_key.clone(), store.capabilities().limits)?;
@@ -170,7 +171,7 @@ pub async fn repair_copy(store: &DynTableStore, table: &TableName, finding: &Cop
     Ok(true)
 }
 
-/// Returns `true` if an index row has the wanted properties.
+/// Returns `true` if an index row has the expected properties.
 fn is_copy(found: &TableEntity, wanted: &TableEntity) -> bool {
     crate::transfer::compare::is_same(found, wanted)
 }
@@ -197,7 +198,7 @@ fn wanted(
     Ok(Some(copy))
 }
 
-/// Returns the key of the entity of an index row.
+/// Returns the key of the entity to which an index row belongs.
 fn owner(schema: &StoredSchema, index: &StoredIndex, copy: &TableEntity) -> Result<EntityKey, String> {
     let partition = copy.key().partition_key.as_str();
     let parts =
@@ -206,7 +207,7 @@ fn owner(schema: &StoredSchema, index: &StoredIndex, copy: &TableEntity) -> Resu
     EntityKey::new(partition, row_key).map_err(|error| error.to_string())
 }
 
-/// A part of a key: source, codec and text.
+/// A part of a key: its source, its codec and its encoded value.
 type Part = (Source, String, String);
 
 fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {
@@ -214,7 +215,7 @@ fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {
     keys.iter().flat_map(cut).collect()
 }
 
-/// Returns a key that is written from parts of another key and from properties; `None` if a property is absent.
+/// Returns a key that is composed of parts of another key and of properties; `None` if a property is absent.
 fn compose(pieces: &[StoredPiece], parts: &[Part], row: &TableEntity) -> Result<Option<String>, String> {
     let mut text = String::new();
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! Intents of outboxes: those that wait, and those that were set aside as poison.
+//! Intents of outboxes, both pending and poison.
 
 use table_core::query::{KeyRange, TextRange};
 use table_core::{
@@ -10,12 +10,12 @@ use table_patterns::outbox::{OUTBOX_PREFIX, Outbox, POISON_PREFIX};
 use crate::failure::Result;
 use crate::rows::Pages;
 
-/// An intent that is not done.
+/// A pending or poison intent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intent {
     /// The row.
     pub row: TableEntity,
-    /// `true` if it was set aside.
+    /// `true` if the intent was set aside as poison.
     pub is_poison: bool,
 }
 
@@ -39,21 +39,21 @@ impl Intent {
     }
 }
 
-/// Numbers of intents of a table.
+/// The numbers of intents of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Intents that wait for a worker.
+    /// Number of intents that wait for a worker.
     pub waiting: u64,
-    /// Of these, intents whose last attempt failed.
+    /// Number of waiting intents whose last attempt failed.
     pub failed: u64,
-    /// Intents that were set aside.
+    /// Number of intents that were set aside as poison.
     pub poison: u64,
 }
 
-/// Calls `found` for each intent in some partitions of a table, and counts them.
+/// Calls `found` for each intent in a range of partitions of a table, and counts the intents.
 ///
 /// # Errors
-/// The errors of the store, and of `found`.
+/// Any error of the store, or of `found`.
 pub async fn intents(
     store: &DynTableStore,
     table: &TableName,
@@ -80,10 +80,10 @@ pub async fn intents(
     Ok(backlog)
 }
 
-/// Returns an intent that was set aside to the workers, with its attempts reset. A sweep finds it.
+/// Returns an intent that was set aside to the workers, with its attempts reset. A sweep will find it.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; the errors of the store.
+/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error of the store.
 pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     // The partition must be listed, so that a sweep looks for the row. No queue is used.
@@ -111,10 +111,10 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
     Ok(())
 }
 
-/// Deletes an intent that was set aside: its work is never done.
+/// Deletes a poison intent. Its work will never be done.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; the errors of the store.
+/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error of the store.
 pub async fn discard(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;

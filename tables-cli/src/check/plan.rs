@@ -1,4 +1,4 @@
-//! The derived rows of a schema, each checkable or with the reason why it is not.
+//! The derived rows of a schema, each with its check or with the reason why it cannot be checked.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
@@ -7,9 +7,9 @@ use crate::keys;
 /// The check of one pattern of an entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
-    /// The pattern: `index ByEmail`, `copies`.
+    /// The pattern, such as `index ByEmail` or `copies`.
     pub pattern: String,
-    /// The index whose copies can be checked, or the reason why the pattern cannot.
+    /// The index whose copies can be checked, or the reason why the pattern cannot be checked.
     pub check: Result<&'a StoredIndex, String>,
 }
 
@@ -84,7 +84,7 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 
-/// Returns the reason for a word of `keeps`.
+/// Returns the reason for a word in `keeps`.
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),

@@ -102,7 +102,7 @@ impl Backup {
     }
 }
 
-/// Returns the name under which a folder of backups knows a store.
+/// Returns the name by which a folder of backups identifies a store.
 fn source_of(location: &Location) -> String {
     match location {
         Location::Folder(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),

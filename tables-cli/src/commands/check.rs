@@ -14,7 +14,7 @@ use crate::keys;
 use crate::output;
 use crate::store::{Purpose, Store};
 
-/// The most findings of one index that are shown.
+/// The maximum number of findings shown for one index.
 const SHOWN: usize = 5;
 
 /// Options of `check`.
@@ -86,7 +86,7 @@ impl Check {
     }
 }
 
-/// Checks one index; returns the number of faults, the state and the detail.
+/// Checks one index. Returns the number of faults, the state and the details.
 async fn of_index(
     store: &Store,
     name: &TableName,
@@ -121,7 +121,7 @@ fn text_of(finding: &CopyFinding) -> String {
     format!("('{partition}', '{row}') {fault}")
 }
 
-/// Reports the backlog of a table; returns the number of intents that were set aside.
+/// Reports the backlog of a table. Returns the number of poison intents.
 async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
     let backlog = intents(&store.tables, name, &TextRange::ALL, async |_| Ok(())).await?;
     if backlog.waiting + backlog.poison > 0 {
@@ -182,7 +182,7 @@ impl Repair {
         Ok(if repaired == 0 { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Repairs one index; returns the number of repaired rows, and the faults that remain.
+    /// Repairs one index. Returns the number of repaired rows, and the remaining faults.
     async fn repair(
         &self,
         store: &Store,

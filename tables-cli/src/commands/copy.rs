@@ -191,7 +191,7 @@ fn refuse_rejected(writer: &mut Writer) -> Result<()> {
     }
 }
 
-/// Compares what was copied with the source: one reading of both.
+/// Compares the copied rows with the source, which reads both once.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -227,7 +227,7 @@ async fn verify(
     }
 }
 
-/// Returns a pattern with the properties and keys of an entity filled in.
+/// Returns a pattern with the properties and keys of an entity inserted.
 fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     let (mut text, mut rest) = (String::new(), pattern);
     while let Some((before, behind)) = rest.split_once('{') {

@@ -1,4 +1,4 @@
-//! `tables delete`: counts what is selected, asks, and deletes in groups under the `ETag`s that were read.
+//! `tables delete`: counts the selected entities, asks for confirmation, and deletes them in groups under the `ETag`s that were read.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -112,7 +112,7 @@ impl Delete {
     }
 }
 
-/// Asks on the terminal.
+/// Asks for confirmation on the terminal.
 pub(super) fn confirm(yes: bool, question: &str) -> Result<()> {
     if yes {
         return Ok(());

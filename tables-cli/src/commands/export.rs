@@ -24,7 +24,7 @@ pub(super) enum FileForm {
 }
 
 impl FileForm {
-    /// Returns the form that a command line gives, or that the name of the file says.
+    /// Returns the given form, or the one that follows from the name of the file.
     pub(super) fn of(given: Option<Self>, path: &Path) -> Self {
         let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
         given.unwrap_or(if is_csv { Self::Csv } else { Self::Jsonl })
@@ -116,7 +116,7 @@ enum Sink<'a> {
     Jsonl(&'a mut (dyn Write + Send)),
 }
 
-/// Returns the names of all properties: one reading of the table, since a header comes before the first row.
+/// Returns the names of all properties, which requires reading the table once, because the header precedes the first row.
 async fn columns(
     store: &Store,
     table: &table_core::TableName,

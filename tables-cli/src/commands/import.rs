@@ -136,7 +136,7 @@ impl Import {
         Ok(Types { named: named.collect::<Result<_>>()?, guess: self.guess_types })
     }
 
-    /// Reads the file alone.
+    /// Reads the file without writing anything.
     fn check(&self, records: impl Iterator<Item = Result<Record>>, out: &mut dyn Write) -> Result<Exit> {
         let (mut errors, mut count) = (Errors::open(self.errors.as_deref(), false)?, 0);
         for record in records {
@@ -150,7 +150,7 @@ impl Import {
     }
 }
 
-/// The rejected records: in a file, or the first of them as the end of the import.
+/// The rejected records. They are written to a file, or the first one ends the import.
 struct Errors {
     file: Option<(String, File)>,
     count: u64,

@@ -1,4 +1,4 @@
-//! `tables poison`: intents that workers set aside, listed, returned to the workers, or discarded.
+//! `tables poison`: lists poison intents, returns them to the workers, or discards them.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::output;
 use crate::rows::KeySelection;
 use crate::store::Purpose;
 
-/// The most intents that are listed.
+/// The maximum number of intents that are listed.
 const LISTED: usize = 1_000;
 
 /// Options of `poison`.

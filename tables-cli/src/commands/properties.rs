@@ -8,7 +8,7 @@ use crate::value;
 /// Reads one property.
 ///
 /// # Errors
-/// `Usage` for another form, an unknown type, or a value that is not of the type.
+/// `Usage` for another form, an unknown type, or a value that does not match the type.
 pub(super) fn read(text: &str) -> Result<(String, Value)> {
     let form =
         || Failure::Usage(format!("`{text}` is not a property; the form is NAME=VALUE or NAME:TYPE=VALUE"));
@@ -30,10 +30,10 @@ fn types() -> String {
     names.join(", ")
 }
 
-/// Reads one property without its type guessed: as the type of the stored property of that name, if there is one.
+/// Reads one property without guessing its type. The type is that of the stored property with the same name, if any.
 ///
 /// # Errors
-/// The errors of [`read`].
+/// Any error of [`read`].
 pub(super) fn read_like(text: &str, stored: impl Fn(&str) -> Option<EdmType>) -> Result<(String, Value)> {
     match text.split_once('=') {
         Some((name, found)) if !name.contains(':') => match stored(name) {

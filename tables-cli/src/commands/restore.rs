@@ -124,7 +124,7 @@ fn new_folder(to: &Location) -> Option<&PathBuf> {
     is_empty.then_some(path)
 }
 
-/// Restores all files of a generation; `None` if it has none.
+/// Restores all files of a generation; `None` if it contains no files.
 fn whole(repository: &Repository, generation: &Generation, to: &std::path::Path) -> Result<Option<u64>> {
     match &generation.contents {
         Contents::Rows { .. } => Ok(None),

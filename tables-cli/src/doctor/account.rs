@@ -11,9 +11,9 @@ use tokio::net::TcpStream;
 use crate::doctor::{Step, signature};
 use crate::store::{Location, Purpose, Store};
 
-/// The time after which a connection counts as failed.
+/// The time after which a connection is considered failed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The difference of clocks that a service tolerates.
+/// The clock difference in seconds that a service tolerates.
 const SKEW: i64 = 15 * 60;
 
 /// The host of an endpoint.
@@ -112,7 +112,7 @@ async fn resolve(host: &Host) -> Step {
     }
 }
 
-/// Connects, and compares the clocks where the connection is not encrypted.
+/// Connects, and compares the clocks if the connection is not encrypted.
 async fn connect(host: &Host) -> Vec<Step> {
     let place = format!("{}:{}", host.name, host.port);
     let help = "check that the service runs, the port, and firewalls between";

@@ -1,26 +1,26 @@
-//! Keys cut into literals and parts.
+//! Keys split into literals and parts.
 
 use crate::infer::part::Codec;
 
-/// Separators, the longer and the rarer ones first.
+/// The separators, longer and rarer ones first.
 const SEPARATORS: [&str; 14] = ["___", "__", "|", "!", "~", "^", "_", ":", "@", "+", ".", "-", " ", ","];
-/// The most parts that one separator makes.
+/// The maximum number of parts created by one separator.
 const PARTS: usize = 6;
 
 /// A piece of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A text that every row has.
+    /// A string that every row contains.
     Literal(String),
-    /// A text that differs.
+    /// A string that differs between rows.
     Part {
         /// The name of the field.
         field: String,
         /// The codec.
         codec: Codec,
-        /// The text of each row, in order.
+        /// The value of each row, in order.
         texts: Vec<String>,
-        /// `true` if the field is a property as well.
+        /// `true` if the field is also a property.
         is_property: bool,
     },
 }
@@ -35,14 +35,14 @@ fn part(codec: Codec, texts: &[&str]) -> Piece {
     Piece::Part { field: String::new(), codec, texts, is_property: false }
 }
 
-/// Returns the pieces of some keys.
+/// Returns the pieces of several keys.
 pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     let mut pieces = cut(keys);
     end_texts(&mut pieces);
     pieces
 }
 
-/// A text in front of a literal does not hold the character that ends it, by how the keys were cut.
+/// Marks parts that precede a literal as not containing the character that ends them, which follows from how the keys were split.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -84,7 +84,7 @@ fn cut(keys: &[&str]) -> Vec<Piece> {
     vec![part(Codec::Text, keys)]
 }
 
-/// Appends pieces; neighbouring literals become one.
+/// Appends pieces, and joins neighbouring literals.
 fn join(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
     for piece in more {
         match (pieces.last_mut(), piece) {
@@ -109,7 +109,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the literal that all keys begin with: up to a separator, or letters in front of digits of one width.
+/// Returns the literal with which all keys begin: up to a separator, or letters followed by digits of the same width.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;
@@ -128,7 +128,7 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Cuts a GUID off the end of every key: its hyphens would count as separators.
+/// Splits a GUID off the end of every key, because its hyphens would be treated as separators.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

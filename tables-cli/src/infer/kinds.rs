@@ -1,11 +1,11 @@
-//! Kinds of rows, told apart by `EntityType` and by the beginnings of their keys.
+//! Kinds of rows, distinguished by `EntityType` and by the beginnings of their keys.
 
 use std::collections::BTreeMap;
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The most beginnings of keys that are taken for kinds; more of them are values.
+/// The maximum number of key prefixes that are treated as kinds. If there are more, they are values.
 const KINDS: usize = 12;
 
 /// Rows of one kind.
@@ -13,13 +13,13 @@ const KINDS: usize = 12;
 pub struct Group<'a> {
     /// The value of `EntityType`, if all rows have it.
     pub kind: Option<String>,
-    /// The beginning of its row keys.
+    /// The prefix of the kind's row keys.
     pub prefix: String,
     /// The rows, in the order in which they were given.
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, the most frequent one first, and the rows that are too few to make one.
+/// Returns the kinds, the most frequent one first, and the rows that are too few to form one.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {
@@ -48,8 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Tells rows apart by the words that their keys have behind a prefix, as long as these are few and each is repeated: then they are words of
-/// the design, and not values.
+/// Distinguishes rows by the words that follow a prefix in their keys, provided that these words are few and each occurs repeatedly. They are then
+/// words of the design, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -76,7 +76,8 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Returns the letters that a text begins with and the separators behind them, or the whole text if it is one word; else nothing.
+/// Returns the leading letters of a string together with the separators after them, or the whole string if it is one word; otherwise, an empty
+/// string.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

@@ -2,18 +2,18 @@
 
 use std::collections::HashSet;
 
-/// Words that Rust keeps for itself.
+/// Words that are reserved in Rust.
 const KEYWORDS: [&str; 20] = [
     "as", "async", "box", "const", "crate", "enum", "fn", "for", "if", "impl", "in", "loop", "match", "mod",
     "move", "ref", "self", "type", "use", "where",
 ];
 
-/// Names that are taken.
+/// Names that are already used.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Returns a name that is not taken: the given one, or one with a number.
+    /// Returns an unused name: the given one, or one with a number.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() };
         let numbered = (2..).map(|number| format!("{name}_{number}"));
@@ -23,14 +23,14 @@ impl Names {
         free
     }
 
-    /// Returns the name of a struct for a text such as `empid_`.
+    /// Returns the name of a struct for a string such as `empid_`.
     pub(super) fn take_type(&mut self, text: &str) -> String {
         let name = pascal(&snake(text));
         self.take(if name.is_empty() { "Row" } else { &name })
     }
 }
 
-/// Returns a text as the name of a field: `EmailAddress` is `email_address`.
+/// Converts a string to the name of a field, such as `EmailAddress` to `email_address`.
 pub(super) fn snake(text: &str) -> String {
     let mut name = String::new();
     let mut before = None;
@@ -57,7 +57,7 @@ pub(super) fn snake(text: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name.to_owned() }
 }
 
-/// Returns the name of a property that a field has by default: `email_address` is `EmailAddress`.
+/// Returns the default name of a field's property, such as `EmailAddress` for `email_address`.
 pub(super) fn pascal(field: &str) -> String {
     field
         .split('_')

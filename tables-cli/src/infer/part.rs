@@ -1,37 +1,37 @@
-//! Codecs of parts: recognised only where the text of every row is one that the codec writes.
+//! Codecs of parts. A codec is recognised only if it reproduces the value of every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years from which ticks and dates are taken for instants, and not for other numbers.
+/// The years in which ticks and dates are recognised as instants instead of other numbers.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a part of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
-    /// Any text.
+    /// Any string.
     Text,
-    /// A text without the character that ends it.
+    /// A string without the character that ends it.
     Without(char),
     /// Decimal digits of this width.
     Digits(usize),
     /// A decimal number without leading zeros.
     Unpadded,
-    /// Ticks of an instant, in 19 digits.
+    /// The ticks of an instant, in 19 digits.
     Ticks,
-    /// Ticks that count down, newest first.
+    /// Inverted ticks, which sort the newest instant first.
     InvertedTicks,
     /// A GUID with hyphens.
     Guid,
     /// A GUID of 32 hexadecimal digits.
     GuidSimple,
-    /// A date, or a date and a time, by a pattern.
+    /// A date, or a date and time, in the form of a pattern.
     Pattern(&'static str),
 }
 
 impl Codec {
-    /// Returns the codec of some texts; `None` if they have nothing in common but being texts.
+    /// Returns the codec of several strings; `None` if they have nothing in common.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();
@@ -86,7 +86,7 @@ impl Codec {
         }
     }
 
-    /// Returns a name for a field of which nothing else is known.
+    /// Returns a name for a field about which nothing else is known.
     pub(super) const fn field(&self) -> Option<&'static str> {
         match self {
             Self::Text | Self::Without(_) => None,
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if neighbouring values are of one time.
+    /// Returns `true` if neighbouring values belong to about the same time.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }
@@ -129,9 +129,9 @@ fn is_recent(count: u64) -> bool {
     ticks::to_datetime(count).is_some_and(|instant| YEARS.contains(&chrono::Datelike::year(&instant)))
 }
 
-/// Returns the pattern of dates that fits every text.
+/// Returns the date pattern that fits all strings.
 fn pattern(texts: &[&str]) -> Option<&'static str> {
-    /// The pattern of our declarations, and chrono's for the date with a time.
+    /// The pattern in our declarations, and chrono's pattern for the date with a time.
     const PATTERNS: [(&str, &str); 8] = [
         ("yyyyMMdd", "%Y%m%d"),
         ("yyyy-MM-dd", "%Y-%m-%d"),

@@ -1,4 +1,4 @@
-//! Properties of a kind: names, types, and which of them the key repeats.
+//! Properties of a kind: their names and types, and those that the key repeats.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
@@ -13,11 +13,11 @@ pub struct Property {
     pub name: String,
     /// The name of the field.
     pub field: String,
-    /// The type of most rows.
+    /// The type in most rows.
     pub edm: EdmType,
-    /// `true` if some rows lack it.
+    /// `true` if some rows lack the property.
     pub optional: bool,
-    /// `true` if the value is cut into `Data`, `Data1`, ….
+    /// `true` if the value is split into `Data`, `Data1`, and so on.
     pub is_chunked: bool,
     /// The value of each row, in order.
     values: Vec<Option<Value>>,
@@ -53,7 +53,7 @@ fn property(rows: &[&TableEntity], name: &str, names: &[&str], notes: &mut Vec<S
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// Gives a part of a key the field of the property that has its value in every row.
+/// Assigns to a part of a key the field of the property that has the same value in every row.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {
@@ -70,7 +70,7 @@ pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     }
 }
 
-/// Returns `true` if the codec writes a value as this text, and the field can be a property of the value's type.
+/// Returns `true` if the codec encodes a value as this string, and the field can be a property of the value's type.
 fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
     match (codec, value) {
         (Codec::Text | Codec::Without(_), Value::String(value)) => value == text,

@@ -60,7 +60,7 @@ impl Inference {
     }
 }
 
-/// Returns the words that waive rules which a new design should keep, and an existing one may not.
+/// Returns the words that waive rules which a new design should follow but an existing one may not.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
     // A constant counts as well: all of its rows share one partition.
@@ -72,7 +72,7 @@ fn allow(kind: &Kind) -> String {
     }
 }
 
-/// Writes the struct from its keys on.
+/// Writes the struct, beginning with its keys.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "#[partition_key({})]", pieces(&self.partition_key))?;

@@ -1,4 +1,4 @@
-//! What is inferred where rows disagree. Whole declarations are in `tests/inferred`, where they are compiled.
+//! Tests of inference from rows that disagree. Complete declarations are in `tests/inferred`, where they are compiled.
 
 use table_core::Value;
 

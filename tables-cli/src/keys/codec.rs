@@ -1,4 +1,4 @@
-//! The texts of key parts as people read and write them: `223` for `000223`, an instant for inverted ticks.
+//! Key parts as users read and write them: `223` for `000223`, or an instant for inverted ticks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::schema::{Source, StoredPiece};
@@ -7,18 +7,18 @@ use table_core::{Value, ticks};
 use crate::failure::{Failure, Result};
 use crate::keys::name_of;
 
-/// The codecs whose texts differ from the values that people write. Every other codec is shown and asked for by its text.
+/// The codecs whose encodings differ from the values that users write. Values of all other codecs are shown and entered in encoded form.
 enum Known {
-    /// Decimal digits, padded with zeros: the width is the form's.
+    /// Decimal digits, padded with zeros to the width of the form.
     Digits,
-    /// Ticks of an instant.
+    /// The ticks of an instant.
     Ticks,
-    /// Ticks counted down from a number, so that the newest instant is first.
+    /// A number minus the ticks, which sorts the newest instant first.
     InvertedTicks(u64),
 }
 
 impl Known {
-    /// Returns the codec of a name that a schema stores, such as `digits(6)`.
+    /// Returns the codec with a name as stored in schemas, such as `digits(6)`.
     fn of(name: &str) -> Option<Self> {
         if name == "ticks" {
             return Some(Self::Ticks);
@@ -33,7 +33,7 @@ impl Known {
     }
 }
 
-/// Returns the value of a part as people read it. A text that the codec did not write is returned unchanged.
+/// Returns the value of a part as users read it. A string that the codec did not write is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
@@ -50,7 +50,7 @@ pub fn decode(codec: &str, text: &str) -> String {
     decoded.unwrap_or_else(|| text.to_owned())
 }
 
-/// Returns the text of a part for a value as people write it.
+/// Returns the encoding of a value that was written by a user.
 ///
 /// # Errors
 /// `Usage` for a value that the part cannot have.
@@ -94,10 +94,10 @@ pub fn can_encode(codec: &str) -> bool {
         || codec.starts_with("digits(")
 }
 
-/// Returns the text of a key part for a stored value.
+/// Returns the encoding of a stored value in a key part.
 ///
 /// # Errors
-/// The reason, if the codec is not known or does not write the value.
+/// The reason, if the codec is unknown or cannot encode the value.
 pub fn encode_value(
     codec: &str,
     form: &table_core::key::codec::Form,
@@ -125,19 +125,19 @@ pub fn encode_value(
     if is_text { Ok(text) } else { Err(unknown()) }
 }
 
-/// Returns `true` if greater values have smaller texts, so that a range of values exchanges its ends.
+/// Returns `true` if greater values have smaller encodings, so the ends of a range must be swapped.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
     codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
-/// Returns `true` if the beginning of a value is the beginning of its text, so that a prefix can be asked for.
+/// Returns `true` if a prefix of a value is a prefix of its encoding, so prefixes can be queried.
 #[must_use]
 pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
-/// Returns `true` if the part with this source has the name that a command line gives; case does not count.
+/// Returns `true` if the part with this source has the given name, ignoring case.
 #[must_use]
 pub(super) fn is_named(source: &Source, name: &str) -> bool {
     name_of(source).eq_ignore_ascii_case(name)

@@ -1,4 +1,4 @@
-//! Conditions on parts of keys, as a command line gives them: `department=Sales`, `id=100..199`, `email=ada*`.
+//! Conditions on parts of keys, as given on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
 
 use std::ops::Bound;
 use std::str::FromStr;
@@ -22,9 +22,9 @@ pub struct PartRequest {
 enum Values {
     /// One value.
     Exactly(String),
-    /// All values between two, both included; an empty end is open.
+    /// All values between two values (both included); an empty end is open.
     Between(String, String),
-    /// All values with this beginning.
+    /// All values with this prefix.
     Prefix(String),
 }
 
@@ -47,8 +47,8 @@ impl FromStr for PartRequest {
 /// Returns the range of keys that satisfies conditions on parts.
 ///
 /// # Errors
-/// `Usage` for a part that the schema does not have, a value it cannot have, and conditions that are not a range: one behind a
-/// part that has none, or that is a range itself.
+/// `Usage` for a part that the schema does not have, for a value that the part cannot have, and for conditions that do not form a range, such as a
+/// condition after a part that has none or that has a range itself.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     let all = || schema.partition_key.iter().chain(&schema.row_key);
     for request in requests {
@@ -76,7 +76,7 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     }
 }
 
-/// Returns the range of texts of one key: the equal parts make a prefix, the first other part ends it.
+/// Returns the range of strings for one key: parts with single values form a prefix, and the first other part ends it.
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -110,7 +110,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns the range of keys whose part lies between two values, whatever follows the part.
+/// Returns the range of keys in which a part is between two values, regardless of the following parts.
 fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {
@@ -131,7 +131,7 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     Ok(range)
 }
 
-/// Refuses conditions on the parts behind one that is not equal to a single value: the key cannot answer them.
+/// Refuses conditions on parts after one that does not equal a single value, because the key cannot support them.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

@@ -1,13 +1,13 @@
-//! Cutting the text of a key into its parts.
+//! Splitting a key into its parts.
 
 use table_core::schema::{Source, StoredPiece};
 
-/// A part of a key: its source, its codec and its text.
+/// A part of a key: its source, its codec and its encoded value.
 pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
-/// Returns the parts of a key; `None` if the text is not one that these pieces write.
+/// Returns the parts of a key; `None` if the key cannot be written by these pieces.
 ///
-/// The pieces of a stored schema are unambiguous, so that the first cut that fits is the only one.
+/// The pieces of a stored schema are unambiguous, so the first split that fits is the only one.
 #[must_use]
 pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
     let Some((first, rest)) = pieces.split_first() else { return text.is_empty().then(Vec::new) };

@@ -67,7 +67,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// Returns rows of texts as a table; nothing if there are none.
+/// Formats rows of strings as a table; nothing if there are no rows.
 #[must_use]
 pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
@@ -83,7 +83,7 @@ pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// Returns a value cut to the width of a cell, with the number of characters that were left out.
+/// Returns a value truncated to the width of a cell, with the number of omitted characters.
 fn short(value: &str) -> String {
     let count = value.chars().count();
     if count <= CELL {
@@ -93,7 +93,7 @@ fn short(value: &str) -> String {
     format!("{beginning}… (+{})", count - (CELL - 10))
 }
 
-/// Returns a text without control characters: a stored value must not steer the reader's terminal.
+/// Removes control characters from a string, because a stored value must not control the user's terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }

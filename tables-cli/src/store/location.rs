@@ -1,4 +1,4 @@
-//! Locations: the text that names a store, read and shown without its secrets.
+//! Locations: strings that denote stores, parsed and shown without secrets.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const SETTINGS: [&str; 5] = [
     "DefaultEndpointsProtocol=",
 ];
 
-/// The place of a store.
+/// The location of a store.
 ///
 /// ```
 /// use tables_cli::store::Location;
@@ -37,7 +37,7 @@ pub enum Location {
     Signed {
         /// The URL without its query.
         endpoint: String,
-        /// The query: the signature.
+        /// The query, which contains the signature.
         signature: String,
     },
 }
@@ -46,7 +46,7 @@ impl FromStr for Location {
     type Err = Failure;
 
     /// # Errors
-    /// `Usage` for an empty text, and for a URL without a signature.
+    /// `Usage` for an empty string, and for a URL without a signature.
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
             return Err(Failure::Usage(
@@ -86,14 +86,14 @@ impl fmt::Display for Location {
     }
 }
 
-/// Like `Display`: a location must not put its secrets into a log.
+/// Like `Display`, because a log must not contain the secrets of a location.
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Returns the endpoint, or else the account, of a connection string.
+/// Returns the endpoint in a connection string, or otherwise the account.
 fn public_part(text: &str) -> String {
     let setting = |name: &str| {
         let named = text.split(';').filter_map(|part| part.split_once('='));

@@ -1,4 +1,4 @@
-//! Profiles: named stores of a configuration file, whose secrets come from the environment or from a file that only its owner reads.
+//! Profiles: named stores in a configuration file, whose secrets come from the environment or from a file that only its owner can read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub struct Profiles {
     path: PathBuf,
 }
 
-/// One profile: exactly one of its settings is given.
+/// One profile, in which exactly one of the settings is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Profile {
@@ -39,10 +39,10 @@ struct Profile {
 }
 
 impl Profiles {
-    /// Reads a configuration file; the one of the user if none is named.
+    /// Reads a configuration file, or that of the user if none is named.
     ///
     /// # Errors
-    /// `File` if it cannot be read, `Refused` if it is not a configuration file.
+    /// `File` if the file cannot be read; `Refused` if it is not a configuration file.
     pub fn read(path: Option<&Path>) -> Result<Self> {
         let path = path.map(Path::to_owned).or_else(default_path).ok_or_else(|| {
             Failure::Refused(
@@ -59,8 +59,8 @@ impl Profiles {
     /// Returns the location of a profile.
     ///
     /// # Errors
-    /// `Refused` for a profile that does not exist, that has no or several settings, whose variable is not set, whose file is
-    /// readable by others, or that holds a secret itself.
+    /// `Refused` for a profile that does not exist, that has no or several settings, whose variable is not set, whose file is readable by other
+    /// users, or that contains a secret itself.
     pub fn location(&self, name: &str) -> Result<Location> {
         let refuse = |fault: String| {
             Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())))

@@ -1,4 +1,4 @@
-//! Checksums of sets of entities: equal for equal contents, whatever the order in which a store returns them.
+//! Checksums of sets of entities, which are equal for equal contents regardless of the order in which a store returns them.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use table_core::{TableEntity, Value};
 
 use crate::value;
 
-/// The checksum of a set of entities: their count, and the sum of their hashes. Keys, names, types and values count; Timestamps and
-/// `ETag`s, which a copy cannot keep, do not.
+/// The checksum of a set of entities: their count, and the sum of their hashes. Keys, names, types and values are included; Timestamps and `ETag`s,
+/// which a copy cannot keep, are not.
 ///
 /// ```
 /// use table_core::TableEntity;

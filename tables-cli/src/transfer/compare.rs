@@ -1,4 +1,4 @@
-//! The differences of two ordered sources, found by reading both side by side.
+//! The differences between two ordered sources, found by reading both in parallel.
 
 use std::cmp::Ordering;
 
@@ -10,18 +10,18 @@ use crate::transfer::ordered::{OrderedEntities, key_order};
 /// The comparison of one key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compared {
-    /// Both have the entity, with equal properties.
+    /// Both contain the entity, with equal properties.
     Same(TableEntity),
-    /// Only the source has the entity.
+    /// Only the source contains the entity.
     Missing(TableEntity),
-    /// Both have the key, with different properties.
+    /// Both contain the key, with different properties.
     Changed {
         /// The source's entity.
         source: TableEntity,
         /// The target's entity.
         target: TableEntity,
     },
-    /// Only the target has the entity.
+    /// Only the target contains the entity.
     Extra(TableEntity),
 }
 
@@ -35,7 +35,7 @@ impl Compared {
         }
     }
 
-    /// Returns `true` if source and target agree on the key.
+    /// Returns `true` if source and target are equal for this key.
     #[must_use]
     pub const fn is_same(&self) -> bool {
         matches!(self, Self::Same(_))
@@ -57,7 +57,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source, if no entity has been read from it that has not been returned.
+    /// Returns the source, if all entities read from it have been returned.
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }
@@ -65,7 +65,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
     /// Compares the next key; `None` at the end of both.
     ///
     /// # Errors
-    /// The errors of both sources.
+    /// Any error of either source.
     pub async fn next(&mut self) -> Result<Option<Compared>> {
         if self.left.is_none() {
             self.left = self.source.next().await?;
@@ -93,7 +93,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
     }
 }
 
-/// Returns `true` if both have the same properties. Timestamp and `ETag` are not compared: each store sets its own.
+/// Returns `true` if both have the same properties. Timestamp and `ETag` are not compared, because each store sets its own.
 #[must_use]
 pub fn is_same(left: &TableEntity, right: &TableEntity) -> bool {
     left.len() == right.len() && left.iter().all(|(name, value)| right.get(name) == Some(value))

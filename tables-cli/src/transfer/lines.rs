@@ -1,4 +1,4 @@
-//! JSON lines: one entity a line in the service's form with types, from which nothing is lost.
+//! JSON lines: one entity per line in the service's form with types, without loss.
 
 use std::io::{BufRead, Write};
 
@@ -7,7 +7,7 @@ use table_core::TableEntity;
 use crate::failure::{Failure, Result};
 use crate::transfer::source::{Record, Rejected};
 
-/// The most bytes of one line: far above the largest entity, and a bound on memory.
+/// The maximum number of bytes of one line, far above the largest entity, which bounds memory use.
 const LINE: u64 = 16 << 20;
 
 /// Writes one entity as a line.

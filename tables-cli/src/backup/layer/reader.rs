@@ -1,4 +1,4 @@
-//! Reading a layer, with every checksum.
+//! Reading a layer and verifying every checksum.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,9 +9,9 @@ use table_core::EntityKey;
 use crate::backup::layer::{HEAD, Mark, Record};
 use crate::failure::{Failure, Result};
 
-/// The most bytes of a block's first line.
+/// The maximum number of bytes of a block's first line.
 const HEAD_BYTES: u64 = 128;
-/// The most bytes of a block: far more than one of the largest entities.
+/// The maximum number of bytes of a block, far more than that of a block with one of the largest entities.
 const MOST: usize = 64 << 20;
 
 /// Reads a layer up to the mark at which it ends. Memory holds one block.
@@ -30,7 +30,7 @@ impl LayerReader {
     /// Opens a layer.
     ///
     /// # Errors
-    /// `File` if it cannot be read.
+    /// `File` if the layer cannot be read.
     pub fn open(path: &Path, end: Mark) -> Result<Self> {
         let file = BufReader::new(File::open(path).map_err(Failure::file(path.display()))?);
         let path = path.to_owned();
@@ -40,7 +40,7 @@ impl LayerReader {
     /// Returns the next row; `None` at the end.
     ///
     /// # Errors
-    /// `Refused` for a damaged block, with file and position; `File` if it cannot be read.
+    /// `Refused` for a damaged block, with file and position; `File` if the layer cannot be read.
     pub fn next_record(&mut self) -> Result<Option<Record>> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(None);
@@ -52,7 +52,7 @@ impl LayerReader {
         Ok(Some(record))
     }
 
-    /// Reads and checks the next block; `false` at the end.
+    /// Reads and verifies the next block. Returns `false` at the end.
     fn next_block(&mut self) -> Result<bool> {
         if self.mark.bytes >= self.end.bytes {
             return if self.mark == self.end {

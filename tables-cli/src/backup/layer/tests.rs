@@ -1,4 +1,4 @@
-//! Layers that are written, resumed, and damaged in every bit.
+//! Tests of layers that are written, resumed, and damaged in every bit.
 
 use super::*;
 use crate::failure::Result;

@@ -12,14 +12,14 @@ use crate::failure::{Failure, Result};
 pub struct LayerWriter {
     path: PathBuf,
     file: File,
-    /// The lines of the block that is not written yet.
+    /// The lines of the block that has not been written yet.
     block: Vec<u8>,
     rows: u64,
     mark: Mark,
 }
 
 impl LayerWriter {
-    /// Creates a layer, in place of an older file.
+    /// Creates a layer, replacing any older file.
     ///
     /// # Errors
     /// `File` if the file cannot be created.
@@ -28,10 +28,10 @@ impl LayerWriter {
         Ok(Self { path: path.to_owned(), file, block: Vec::new(), rows: 0, mark: Mark::default() })
     }
 
-    /// Continues a layer at a mark that [`sync`](Self::sync) returned. Everything behind it is cut off.
+    /// Continues a layer at a mark that [`sync`](Self::sync) returned. Everything after the mark is removed.
     ///
     /// # Errors
-    /// `Refused` if the file is shorter, `File` if it cannot be written.
+    /// `Refused` if the file is shorter than the mark; `File` if the file cannot be written.
     pub fn resume(path: &Path, mark: Mark) -> Result<Self> {
         let failed = || Failure::file(path.display());
         let mut file = File::options().write(true).open(path).map_err(failed())?;
@@ -80,7 +80,7 @@ impl LayerWriter {
         Ok(())
     }
 
-    /// Makes all rows durable, and returns the mark behind them.
+    /// Makes all rows durable, and returns the mark after them.
     ///
     /// # Errors
     /// `File` if the layer cannot be written.

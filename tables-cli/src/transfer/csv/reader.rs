@@ -9,12 +9,12 @@ use crate::transfer::csv::TYPE;
 use crate::transfer::source::{Record, Rejected};
 use crate::value;
 
-/// The types of columns that have no `@type` column beside them.
+/// The types of columns without an `@type` column.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     /// Types by the name of the property.
     pub named: Vec<(String, EdmType)>,
-    /// All other columns are guessed from each value, rather than strings.
+    /// `true` to guess the types of all other columns from each value, instead of using strings.
     pub guess: bool,
 }
 
@@ -43,7 +43,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// `Refused` without columns for both keys, or with a column twice; `File` if the input cannot be read.
+    /// `Refused` if a key column is missing or a column occurs twice; `File` if the input cannot be read.
     pub fn new(input: R, types: Types) -> Result<Self> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let names = reader.byte_headers().map_err(|error| Failure::file("CSV")(error.into()))?.clone();
@@ -93,7 +93,7 @@ impl<R: Read> CsvReader<R> {
         Ok(Self { reader, header, types })
     }
 
-    /// Returns the type of a cell: the `@type` column's, the one that the caller named, a guess, or a string.
+    /// Returns the type of a cell: that in the `@type` column, the one named by the caller, a guess, or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));

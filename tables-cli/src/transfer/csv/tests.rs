@@ -1,4 +1,4 @@
-//! CSV that is written and read back, and cells that are rejected.
+//! Tests of CSV that is written and read back, and of cells that are rejected.
 
 use table_core::{EdmType, TableEntity, Value};
 

@@ -37,7 +37,7 @@ impl<W: Write> CsvWriter<W> {
     /// Writes one entity. An absent property has an empty value and an empty type; an empty string has a type.
     ///
     /// # Errors
-    /// `Refused` for a property that is not among the columns: a file must not lose values; `File` if the output fails.
+    /// `Refused` for a property that is not among the columns, because a file must not lose values; `File` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         self.begin()?;
         if let Some((name, _)) =
@@ -66,7 +66,7 @@ impl<W: Write> CsvWriter<W> {
             .map_err(|error| Failure::file("CSV")(error.into()))
     }
 
-    /// Writes the header if there was no entity, and returns the output.
+    /// Writes the header if there were no entities, and returns the output.
     ///
     /// # Errors
     /// `File` if the output fails.
