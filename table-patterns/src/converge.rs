@@ -45,9 +45,9 @@ pub(crate) struct Part<W> {
     /// The index of the item in the input.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// The number of operations for this item alone.
+    /// The number of operations for this item only.
     pub(crate) own: usize,
-    /// Rows that several items write together: one operation each.
+    /// Rows that several items write together, which count as one operation each.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
     /// Writes of items that follow once all their parts are written.
     pub(crate) last: Vec<Part<W>>,
-    /// Items that replace input items in the next round, with more known about them.
+    /// Items that replace input items in the next round, with more information about them.
     pub(crate) again: Vec<(usize, I)>,
     /// Input items that another writer changed in the meantime.
     pub(crate) lost: Vec<usize>,
@@ -106,7 +106,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The contended rows, as named in error messages.
     const RACE: &'static str;
 
-    /// Reads the stored rows of items: each guard with or before its rows. At most `together` items are recorded in one transaction.
+    /// Reads the stored rows of items, each guard with or before its rows. At most `together` items are recorded in one transaction.
     fn stored(
         &self,
         items: &[Self::Item],
@@ -128,11 +128,11 @@ pub(crate) trait Derive: Sized + Sync {
     fn named(&self, error: Error, item: &Self::Item) -> Error;
 }
 
-/// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe while others do the same. An item
-/// that cannot be settled does not stop the others.
+/// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe to run concurrently. An item that cannot be
+/// settled does not block the others.
 ///
 /// # Errors
-/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if others changed the same rows during every
+/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if other writers changed the same rows during every
 /// attempt.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
@@ -205,7 +205,7 @@ async fn write<D: Derive>(
     written
 }
 
-/// Writes the parts of one partition. Returns the number of changed rows, the parts that lost a race, and the parts that failed.
+/// Writes the parts of one partition. Returns the number of changed rows, the parts for which another writer was faster, and the parts that failed.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],

@@ -1,8 +1,8 @@
 //! Change feed: the changes of a partition in the order of their commits, readable from any position.
 //!
 //! # Context
-//! A read model, an audit trail or another system follows every change of a partition, in order and at its own speed.
-//! Workers of an [`outbox`](crate::outbox) process each intent once and forget it; a feed keeps its entries until they are trimmed.
+//! A feed lets a read model, an audit trail or another system follow every change of a partition, in order and at its own speed. Workers of an
+//! [`outbox`](crate::outbox) process each intent once and forget it; a feed keeps its entries until they are trimmed.
 //!
 //! # Key layout
 //! In the partition of the change:
@@ -22,33 +22,33 @@
 //! - A change and its entry are written in one transaction.
 //! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one
 //!   entity and of several. No clock takes part: neither a writer's, nor a reader's, nor the store's.
-//! - No entry appears behind a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the head again
-//!   and takes the next number.
+//! - No entry ever appears before a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the
+//!   head again and takes the next number.
 //! - Each reader gets each entry at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
 //! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.
 //!
 //! # Cost
-//! **Write.** Two more operations in the transaction: the entries and the head. The handle remembers the head of a partition after a
-//! commit. The first write of a process reads it, and so does a write that lost a race. Writes of one partition through one handle are
-//! serialised, because each needs the head of the previous one. Between processes the loser of a race tries again.
+//! **Write.** A write adds two operations to the transaction: the entries and the head. The handle remembers the head of a partition after a commit.
+//! The first write of a process reads it, and so does a write after a conflict. Writes of one partition through one handle are serialised, because
+//! each needs the head of the previous one. Between processes, a writer that was slower tries again.
 //!
-//! **Read.** One request for the head if nothing is new; otherwise also the pages of the new rows.
+//! **Read.** A read takes one request for the head if nothing is new; otherwise also the pages of the new rows.
 //!
-//! **Poll of all partitions.** One request per 1,000 quiet partitions. A follower that has read a partition to its end marks it as quiet
+//! **Poll of all partitions.** A poll takes one request per 1,000 quiet partitions. A follower that has read a partition to its end marks it as quiet
 //! (two writes). The next writer removes the mark (one write) before it commits.
 //!
-//! **Trim.** Reads the head and the keys of the trimmed rows, and sends one transaction per 100 rows.
+//! **Trim.** A trim reads the head and the keys of the trimmed rows, and sends one transaction per 100 rows.
 //!
 //! # Bounds
-//! One partition commits its recorded transactions sequentially, about as many per second as the store answers sequential requests. Spread
-//! partitions, or write many entities in a transaction: 98 of them have one row of entries.
+//! One partition commits its recorded transactions sequentially, about as many per second as the store answers sequential requests. For more, spread
+//! the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
 //!
 //! # Declared
 //! `#[entity(feed)]` on a struct: every [handle](crate::Entities) of it records each change in the transaction of the entity, with its indexes and
-//! participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of it does not compile. For another kind or a payload use
-//! [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of such an entity does not compile. For another kind or a
+//! payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
@@ -78,8 +78,8 @@
 //! ```
 //!
 //! # When not to
-//! If the order does not matter: use an [`Intent`](crate::outbox::Intent), which costs nothing once it is processed. A feed of all
-//! partitions does not exist: each partition has a feed, and readers merge them.
+//! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once it is processed. A feed of all partitions does
+//! not exist: each partition has a feed, and readers merge them.
 
 mod head;
 mod read;
@@ -109,7 +109,7 @@ pub(crate) use recorder::FeedRecorder;
 pub(crate) use registry::Listed;
 use turn::Turns;
 
-/// The table that lists the partitions with a feed. Listings of the program's tables skip it.
+/// The table that lists the partitions with a feed. Listings of the program's tables omit it.
 pub const FEEDS: &str = table_core::table::FEEDS;
 
 /// A change to record.
@@ -232,7 +232,7 @@ impl<S: TableStore> Feed<S> {
         Ok(self.listed(table).await?.into_iter().map(|listed| listed.partition_key).collect())
     }
 
-    /// Reads at most `limit` entries after a cursor, oldest first. An empty list means that nothing is new.
+    /// Reads at most `limit` entries after a cursor, oldest first. An empty list means that there are no new entries.
     ///
     /// # Errors
     /// - `Corrupted` if the head of the feed cannot be read.

@@ -17,29 +17,30 @@
 //! | guard of a remote copy or list | the same | `U+FFFC guard_` and its `RowKey` | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | the same | the same | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob
-//! contains the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and one with the key of the list. The name
-//! of the blob encodes that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes
-//! a new blob, and blobs never change: any object store works, even without conditional writes. The published layout has `Sales` / `Jones`.
-//! Here a literal precedes the value, because `Jones` and an entity's `000152` in one partition could not be distinguished (T066). A value
-//! that may contain any character is `escaped` (PAT-IX-7).
+//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains the
+//! sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and one with the key of the list. The name of the blob encodes
+//! that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new blob, and blobs never
+//! change: so any object store works, even without conditional writes. The published layout has `Sales` / `Jones`. Here a literal precedes the value,
+//! because `Jones` and an entity's `000152` in one partition could not be distinguished (T066). A value that may contain any character is `escaped`
+//! (PAT-IX-7).
 //!
 //! # Guarantee
-//! - In its partition, an index changes in the entity group transaction of its entity: never one without the other (PAT-INTRA-4), whichever
-//!   process dies at any point. The versions of entities that were read are conditions. Rows that others changed in the meantime are read
-//!   again, with growing delays and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4),
+//!   regardless of which process dies at which point. The versions of entities that were read are conditions. Rows that others changed in the
+//!   meantime are read again, with growing delays and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1,
+//!   PAT-IX-2).
 //! - A value of a `unique` index in the partition belongs to one entity. A second entity gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
-//! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the
-//!   transaction. Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and
-//!   in any order. The entry of the recorded change is written under a guard that contains the newest change settled there: a worker that
-//!   was suspended or got a stale read is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference
-//!   and can be [verified](Eventual::verify) (PAT-INTER-5). Two entities with the same unique value are detected when the second is
-//!   settled. Its record becomes poison, which a person must resolve.
-//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which names the blob: consistent within the
-//!   partition, eventually consistent elsewhere. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs
-//!   without a name, from before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period.
-//!   A reader that was overtaken by a collection starts again.
+//! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction.
+//!   Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and in any order. The entry
+//!   of the recorded change is written under a guard that contains the newest change settled there: a worker that was suspended or got a stale read
+//!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
+//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record becomes poison, which must be
+//!   resolved manually.
+//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
+//!   eventually consistent elsewhere. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs without a name, from
+//!   before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was overtaken by
+//!   a collection starts again.
 //! - An index is used only when it is complete: [`IndexState`]. A new index over old rows is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. [`check`](crate::Entities::check) finds damage by other tools.
 //! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was
@@ -65,12 +66,12 @@
 //! rows with copies in the partition processed 42 thousand rows per second with each transaction synced, and 67 thousand with none.
 //!
 //! # Bounds
-//! - Copies, lists and records count against the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
+//! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
 //! - A list holds `at_most` keys, and as many as one entity can hold: 1 MiB. Above that the result is
 //!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. The rate of
 //!   changes of a list is limited to that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob
 //!   until it is collected.
-//! - A backfill and a repair write the entities that they index, whose `ETag`s change; conditions on older ones fail.
+//! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
 //!   [`collect_guards`](crate::outbox::guard::collect_guards) deletes guards that were not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
@@ -78,10 +79,10 @@
 //! - Rows of an earlier layout of an index are not found if the present layout cannot produce their keys, and remain.
 //!
 //! # When not to
-//! - If the value is already in the key: a range or a prefix needs no index.
-//! - A list, if a value has thousands of entities or many concurrent writers: declare copies, whose keys end with the entity's key. A blob
-//!   has room for such a list, but each change still writes the whole list.
-//! - Copies in a partition that is already hot: they multiply its load. Put them into another partition and accept the delay.
+//! - If the value is already in the key, use a range or a prefix, which needs no index.
+//! - If a value has thousands of entities or many concurrent writers, declare copies instead of a list, because their keys end with the entity's key.
+//!   A blob has room for such a list, but each change still writes the whole list.
+//! - Avoid copies in a partition that is already hot, because they multiply its load. Put them into another partition and accept the delay.
 
 mod backfill;
 mod changes;

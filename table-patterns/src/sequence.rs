@@ -1,8 +1,8 @@
 //! Sequences: consecutive numbers in a partition, such as `ticket 000123`; without gaps, or without a hot row.
 //!
 //! # Context
-//! People refer to tickets, invoices and orders by number. The service has no counter, and two writers that each look for the largest
-//! number take the same one.
+//! Users refer to tickets, invoices and orders by number. The service has no counter, and two writers that each search for the largest number would
+//! take the same one.
 //!
 //! # Two types
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
@@ -18,15 +18,15 @@
 //! below `Next` have been taken. Workers and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is given out at most once, for any failures and any number of concurrent processes: `Next` changes only under its `ETag`. Both
-//! types may take numbers from the same sequence, which then has gaps.
+//! A number is given out at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
+//! `ETag`. Both types may take numbers from the same sequence, which then has gaps.
 //!
 //! # Bounds
 //! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check that the entity
 //! does not exist before writing it again, as for any unit.
 //!
 //! # When not to
-//! If no person reads the number: use a random identifier, which costs nothing. If the number must represent time: use
+//! If no user reads the number, use a random identifier, which costs nothing. If the number must represent time, use
 //! [`LogStamp`](crate::log_tail::LogStamp).
 //!
 //! ```

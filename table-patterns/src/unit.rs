@@ -1,7 +1,8 @@
 //! Units of work: one atomic transaction that writes several entity types of a partition.
 //!
 //! # Context
-//! A ticket is closed, a comment records why, the agent must exist, and the customer is notified: one change, all or nothing.
+//! For example, closing a ticket, recording a comment with the reason, requiring that the agent exists, and notifying the customer form one change,
+//! which is made completely or not at all.
 //!
 //! # Guarantee
 //! - All or nothing (EGT-9): entities of any types of one table, their rows in indexes, rows of
@@ -11,17 +12,17 @@
 //!   `UpdateConditionNotSatisfied` and names the entity.
 //!
 //! # Cost
-//! One request, plus one read for each list, and one read for each index row if the index may be incomplete.
+//! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete.
 //!
 //! # Bounds
-//! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5). A violation is an error of the
-//! verb, which lists the contributions. The service has no read-only condition: [`require`](Unit::require) writes an empty merge, which
-//! changes the `ETag` of the required entity. Entities with [copies](crate::denormal) are completed at the commit, which reads their
-//! sources and holders. If their rows exceed a limit, the commit fails.
+//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
+//! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. The service has no read-only condition:
+//! [`require`](Unit::require) writes an empty merge, which changes the `ETag` of the required entity. Entities with [copies](crate::denormal) are
+//! completed at the commit, which reads their sources and holders. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
-//! For one entity: use the verbs of the handle. For more writes than one transaction holds: use [bulk](crate::Entities::bulk), which is not
-//! atomic.
+//! To write one entity, use the functions of the handle. For more writes than fit into one transaction, use [bulk](crate::Entities::bulk), which is
+//! not atomic.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -111,7 +112,7 @@ use fault::UnitFault;
 use reads::Reads;
 pub use transaction::Committed;
 
-/// Writes of entities of one partition with the rows of their patterns, committed all or none: see [the module](self).
+/// Writes of entities in one partition with the rows of their patterns, committed either completely or not at all. See [the module](self).
 #[must_use = "a unit does nothing until it is committed"]
 pub struct Unit<S, O> {
     store: S,
@@ -120,7 +121,7 @@ pub struct Unit<S, O> {
     context: WriteContext,
     table: TableName,
     batch: Batch,
-    /// The verb of each entity of the batch; conditions return no version.
+    /// The kind of write of each entity in the batch; conditions return no version.
     acts: Vec<Act>,
     /// The parts that are completed at the commit, if an entity has copies.
     completion: Option<Completion>,
@@ -180,8 +181,8 @@ pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<Par
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Uses a handle for entities of another type, for example for its retry policy. Types without a handle are written with the patterns
-    /// that their struct declares and the store has attached.
+    /// Uses a handle for entities of another type, such as one with another retry policy. Types without a handle are written with the patterns that
+    /// their struct declares and the store has attached.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
         self.handles.insert(TypeId::of::<E>(), Arc::new(table.clone()));
         self
@@ -232,14 +233,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.batch.bytes()
     }
 
-    /// Commits all or nothing. Returns the new versions of the entities in order, without conditions; `None` for a delete.
+    /// Commits either everything or nothing. Returns the new versions of the entities in order, omitting conditions; `None` for a delete.
     ///
     /// # Errors
     /// - The error of the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
     /// - The error of a contributed row, with the name of its contributor.
     /// - `UniqueViolation` (PAT-INTRA-5); `IndexListFull` (PAT-IX-4).
     /// - `InvalidInput` for a unit without operations (EGT-12).
-    /// - `UpdateConditionNotSatisfied` if every attempt lost the race for a list.
+    /// - `UpdateConditionNotSatisfied` if every attempt had a conflict on a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
         self.prepare().await?;
         let etags = self.commit_alone().await?;

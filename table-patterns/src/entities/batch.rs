@@ -55,7 +55,7 @@ struct PlannedIntent {
     steps: Vec<Step>,
 }
 
-/// A change of a batch, for its reversal.
+/// A change of a batch, recorded to reverse it.
 enum Done {
     Row(RowKey),
     Part(RowKey),
@@ -119,7 +119,7 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the only write must be recognised after a lost response.
+    /// Returns `true` if the only write must be recognisable after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
@@ -262,7 +262,7 @@ impl Batch {
         Err(Error::of(fault))
     }
 
-    /// Returns the contributions in words.
+    /// Returns a description of the contributions.
     fn parts(&self) -> String {
         let part = |(name, count): (&str, usize)| match name {
             "entities" | "intents" | "the feed" => format!("{count} of {name}"),

@@ -43,8 +43,8 @@ pub struct BulkBatch {
 }
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a bulk write, which is not atomic as a whole. Each transaction contains as many entities as fit with their contributed rows:
-    /// for example, 33 entities with two index rows each, which are 99 operations.
+    /// Creates a bulk write, which as a whole is not atomic. Each transaction contains as many entities as fit with their contributed rows: for
+    /// example, 33 entities with two index rows each, which are 99 operations.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -80,7 +80,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         self.table.store().capabilities().limits
     }
 
-    /// Returns `true` if a write is planned from the stored version.
+    /// Returns `true` if the plan of a write depends on the stored version.
     fn plans_from_stored(&self, verb: BulkVerb) -> bool {
         verb != BulkVerb::Insert && !self.is_blind()
     }

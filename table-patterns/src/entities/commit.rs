@@ -20,7 +20,7 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{RowPlace, UndoWrite};
 use crate::requests::{self, CONCURRENCY};
 
-/// The table that a batch is committed to, and the outbox that records its steps.
+/// The table to which a batch is committed, and the outbox that records its steps.
 #[derive(Debug)]
 pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
@@ -28,12 +28,12 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) table: &'a TableName,
 }
 
-/// The outcome of an attempt that did not fail for good.
+/// The outcome of an attempt that did not fail permanently.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The transaction was committed. The versions of the entities, in order.
+    /// The transaction was committed. Contains the versions of the entities, in order.
     Committed(Vec<Option<ETag>>),
-    /// A row was not as the batch assumed. Nothing was written.
+    /// A row differed from what the batch assumed. Nothing was written.
     Conflict(Conflict, Error),
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Outcome {
 pub(crate) enum Conflict {
     /// An entity did not satisfy its condition.
     Entity,
-    /// A derived row was not as the entities implied, or changed after it was read.
+    /// A derived row differed from what the entities imply, or changed after it was read.
     Derived,
     /// A row that a contributor writes unconditionally was refused.
     Fixed,
@@ -60,7 +60,7 @@ pub(crate) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Creates the attempts of a write. `what` names the rows that others may change, for the error of the last attempt.
+    /// Creates the attempts of a write. `what` names the rows that other writers may change, for the error of the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         Self { race: retry.race(what), replans_entities: false, replans_rows: false, look: false }
     }
@@ -115,7 +115,7 @@ impl<'a> Rounds<'a> {
         Ok(None)
     }
 
-    /// Records an attempt that lost a race, and waits before the next one.
+    /// Records an attempt that had a conflict, and waits before the next one.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
@@ -123,7 +123,7 @@ impl<'a> Rounds<'a> {
         self.race.lost(conflict).await
     }
 
-    /// Commits a batch that needs no other plan.
+    /// Commits a batch that does not have to be planned again.
     ///
     /// # Errors
     /// Any error of [`submit`](Self::submit).
@@ -141,9 +141,9 @@ impl<'a> Rounds<'a> {
 }
 
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
-    /// Makes one attempt. With `look`, derived rows are read first.
+    /// Makes one attempt. If `look` is `true`, derived rows are read first.
     ///
-    /// Boxed: this code is compiled once, while its callers are compiled for each entity type.
+    /// Boxed, so this code is compiled once, while its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }
@@ -316,7 +316,7 @@ pub(crate) fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }
 
-/// Returns `true` if one transaction cannot hold a write.
+/// Returns `true` if a write does not fit into one transaction.
 pub(crate) fn is_too_large(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)
 }

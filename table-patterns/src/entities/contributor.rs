@@ -23,7 +23,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         true
     }
 
-    /// Adds the rows and steps for a change. Pure: it is called once for each attempt.
+    /// Adds the rows and steps for a change. Pure, because it is called once for each attempt.
     ///
     /// # Errors
     /// Any error of the pattern. The entity is then not written.

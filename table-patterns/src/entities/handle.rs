@@ -12,11 +12,10 @@ use crate::entities::contributor::{Contributor, WriteContext};
 use crate::entities::outbox::NoOutbox;
 use crate::entities::turns::Turns;
 
-/// The handle on the entities `E` of a table. Every verb also writes the rows of the patterns that the struct declares or the store has
-/// attached.
+/// The handle on the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the verbs of [`Table`], and
-/// [units](crate::unit) over several types. An entity without declarations is written as by a [`Table`], without a read.
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the functions of [`Table`], and [units](crate::unit)
+/// over several types. An entity without declarations is written as by a [`Table`], without a read.
 ///
 /// ```
 /// use table_core::{Engine, Entity};
@@ -84,7 +83,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { retry: self.retry.with_runtime(pace), ..self }
     }
 
-    /// Sets the policy for writes that lose races.
+    /// Sets the retry policy for writes that conflict with other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -104,7 +103,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self
     }
 
-    /// Returns the policy for writes that lose races.
+    /// Returns the retry policy for writes that conflict with other writers.
     pub(crate) const fn retry(&self) -> &Retry {
         &self.retry
     }

@@ -10,10 +10,9 @@ use table_core::operation::Operation;
 use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;
 
-/// Records the steps that a write needs in other partitions and tables, as rows of the partition that is written.
-/// A recorder of the steps that a write needs in other partitions and tables, as rows of the written partition.
+/// Records the steps that a write requires in other partitions and tables, as rows of the partition that is written.
 ///
-/// The rows are written in the transaction of the entities: no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
+/// The rows are written in the transaction of the entities, so no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
 ///
 /// ```
 /// use table_patterns::entities::{NoOutbox, StepRecorder};
@@ -41,7 +40,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         partition_key: &PartitionKey,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns the operations that record intents. Called once per attempt: each transaction has separate rows.
+    /// Returns the operations that record intents. Called once per attempt, because each transaction has separate rows.
     ///
     /// # Errors
     /// Any error of encoding a row.
@@ -64,7 +63,8 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// The absence of an outbox: sufficient for entities whose indexes all lie in their own partition, and that give and hold no copies.
+/// The absence of an outbox, which is sufficient for entities whose indexes are all in their own partition and that are neither sources nor holders
+/// of copies.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

@@ -16,7 +16,7 @@ use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a patch of one entity. It is a read and a write if a contributor needs the stored version, otherwise one merge.
+    /// Creates a patch of one entity. The patch takes a read and a write if a contributor needs the stored version, otherwise one merge.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};

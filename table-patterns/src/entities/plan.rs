@@ -32,7 +32,7 @@ pub(crate) struct EntityPlan {
     pub(crate) records: Vec<ChangeRecord>,
     /// The recorder of changes.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
-    /// `true` if a repetition after a lost response must be distinguished from another writer's write (CON-11).
+    /// `true` if a retry after a lost response must be distinguished from another writer's write (CON-11).
     pub(crate) identified: bool,
 }
 
@@ -51,7 +51,7 @@ impl EntityPlan {
         }
     }
 
-    /// Lets the store recognise the write after a lost response, if it is alone in its transaction.
+    /// Lets the store recognise the write after a lost response, if it is the only write of its transaction.
     pub(crate) fn identified(self) -> Self {
         Self { identified: true, ..self }
     }
@@ -128,7 +128,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Checks that the row may be changed by this entity after an earlier change of the same transaction.
     ///
     /// # Errors
-    /// `UniqueViolation` if both set a row that belongs to one entity; `InvalidDuplicateRow` for changes of different patterns.
+    /// `UniqueViolation` if both entities set a row that belongs to only one; `InvalidDuplicateRow` for changes of different patterns.
     fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
 
     /// Returns the operation under the assumption that the stored row matches the entities; `None` if the row must be read.
@@ -157,11 +157,11 @@ pub(crate) struct RowPlace<'a> {
 /// The operation of a derived row.
 pub(crate) struct PreparedRow {
     pub(crate) kind: OperationKind,
-    /// Work outside of the table that is undone if the transaction is refused.
+    /// Work outside the table that is undone if the transaction is refused.
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
-/// Work outside of the table on which a transaction depends, such as the upload of a blob.
+/// Work outside the table on which a transaction depends, such as the upload of a blob.
 pub(crate) trait UndoWrite: Send + Sync {
     /// Checks that the work still holds, directly before the transaction is submitted.
     ///
@@ -197,7 +197,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Committed>>;
 }
 
-/// Creates the empty merge that serves as a condition: it changes only the version of the entity.
+/// Creates the empty merge that serves as a condition. It changes only the version of the entity.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }

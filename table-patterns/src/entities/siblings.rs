@@ -1,4 +1,4 @@
-//! The entities that one unit writes: copies of them use the new values instead of the stored ones.
+//! The entities that one unit writes. Copies of them use the new values instead of the stored ones.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(crate) struct Sibling {
 }
 
 impl Siblings {
-    /// Adds an entity. A condition writes nothing and is not added.
+    /// Adds an entity. Conditions write nothing and are not added.
     pub(crate) fn add(&mut self, row_key: &RowKey, kind: &OperationKind, is_completed: bool) {
         if !is_condition(kind) {
             self.0.insert(row_key.clone(), Sibling { row: kind.row().cloned(), is_completed });

@@ -1,8 +1,7 @@
-//! Fair turns of the writers of a partition within one process.
+//! Fair scheduling of the writers of a partition within one process.
 //!
-//! Concurrent writers that read, decide and write would conflict. They queue instead: each takes its turn, reads the rows of the previous
-//! writers, and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one
-//! transaction.
+//! Concurrent writers that read, decide and write would conflict. They therefore queue: each takes its turn, reads the rows of the previous writers,
+//! and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
 
 pub(crate) mod group;
 
@@ -20,7 +19,7 @@ use crate::entities::turns::group::{Group, GroupOutcome};
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Mutex<HashMap<Place, Line>>>);
 
-/// A partition of a table, for units; or one entity of it, for verbs.
+/// A partition of a table, for units, or one entity in it, for single writes.
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// The writers of one partition: one has the turn, the others wait in order.
@@ -31,7 +30,7 @@ struct Line {
     group: Option<Arc<Group>>,
 }
 
-/// The turn of one writer. Dropped, it passes to the next writer, or seals the open group.
+/// The turn of one writer. When it is dropped, the turn passes to the next writer, or the open group is sealed.
 pub(crate) struct Turn {
     turns: Turns,
     /// `None` once the turn has been passed on.
@@ -46,17 +45,18 @@ enum Next {
 }
 
 impl Turns {
-    /// Waits for the turn in a partition, behind all waiting units.
+    /// Waits for the turn in a partition, after all waiting units.
     pub(crate) async fn enter(&self, table: &TableName, partition_key: &PartitionKey) -> Turn {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None)).await
     }
 
-    /// Waits for the turn at one entity, behind all waiting verbs. Verbs and units do not wait for each other: a unit may call a verb.
+    /// Waits for the turn at one entity, after all waiting writes. Single writes and units do not wait for each other, because a unit may call a
+    /// single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey) -> Turn {
         self.enter_at(entity_place(table, key)).await
     }
 
-    /// Waits for the turn at one entity if other verbs have it or wait for it.
+    /// Waits for the turn at one entity if other writes hold it or wait for it.
     pub(crate) async fn enter_busy_entity(&self, table: &TableName, key: &EntityKey) -> Option<Turn> {
         let is_busy = {
             let lines = self.lock();

@@ -24,7 +24,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key.
-    /// - `UpdateConditionNotSatisfied` if every attempt of the [policy](Self::with_retry) lost the race against another writer.
+    /// - `UpdateConditionNotSatisfied` if every attempt of the [policy](Self::with_retry) conflicted with another writer.
     /// - `UniqueViolation` or `IndexListFull` of an index.
     pub async fn update(
         &self,

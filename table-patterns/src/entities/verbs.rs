@@ -1,4 +1,4 @@
-//! The verbs of one entity: insert, replace, merge, upsert and delete (PAT-INTRA-4).
+//! Writes of a single entity: insert, replace, merge, upsert and delete (PAT-INTRA-4).
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -20,7 +20,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///   [`UniqueViolation`](crate::index::UniqueViolation).
     /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
     ///
-    /// Nothing is written then.
+    /// After any of these errors, nothing has been written.
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         let key = entity.key_of()?;
         let written = self
@@ -31,7 +31,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Replaces the entity of this key (UPD-1). Reads the stored version first if a contributor needs it.
+    /// Replaces the stored entity with the same key (UPD-1). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
@@ -76,10 +76,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or replaces the stored one of any version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or replaces the stored one regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` of an index; an error for every exceeded limit of an entity.
+    /// `UniqueViolation` or `IndexListFull` of an index; any error for an entity that exceeds its limits.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         self.put_row(entity, entity.to_row()?).await
     }
@@ -107,10 +107,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored one of any version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or merges it into the stored one regardless of its version (UPS-2). Reads the stored version first if a contributor needs
+    /// it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` of an index; an error for every exceeded limit of an entity.
+    /// `UniqueViolation` or `IndexListFull` of an index; any error for an entity that exceeds its limits.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         self.merge_row(entity, entity.to_merge()?).await
     }

@@ -1,4 +1,4 @@
-//! The write of one entity: planned from the stored version, committed with its contributions, and planned again after a conflict (CON-3).
+//! The write of one entity. It is planned from the stored version, committed with its contributions, and planned again after a conflict (CON-3).
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(&current.entity), Some(&after))
     }
 
-    /// Returns `true` if no contributor needs the stored version: a write then reads nothing.
+    /// Returns `true` if no contributor needs the stored version, so a write reads nothing.
     pub(crate) fn is_blind(&self) -> bool {
         !self.contributors.iter().any(|contributor| contributor.needs_old())
     }
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Site { store: self.table.store(), outbox: &self.outbox, table }
     }
 
-    /// Reads the entity if `reads`, plans the write and commits it. Repeats this after a conflict.
+    /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats this after a conflict.
     ///
     /// # Errors
     /// Any error of the plan or of the commit.
@@ -125,7 +125,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write_completed(key, reads, first, plan).await.map(|written| written.etag)
     }
 
-    /// Writes as [`write`](Self::write) does, and also returns the properties that contributors changed.
+    /// Writes like [`write`](Self::write), and also returns the properties that contributors changed.
     ///
     /// # Errors
     /// Any error of [`write`](Self::write).
@@ -228,7 +228,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The attempts of one write. Separate from the plan: otherwise the code would be compiled for each kind of plan.
+/// The attempts of one write. They are separate from the plan, because the code would otherwise be compiled for each kind of plan.
 struct Attempts<'a, E: 'static, S, O> {
     handle: &'a Entities<E, S, O>,
     key: &'a EntityKey,
@@ -268,7 +268,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Attempts<'_, E, S, O> {
     }
 }
 
-/// Returns the error of a plan that needs stored properties although all were read.
+/// Returns the error of a plan that requires stored properties although all of them were read.
 pub(crate) fn undecided() -> Error {
     Error::of(EntityFault::Undecided)
 }

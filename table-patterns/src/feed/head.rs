@@ -27,7 +27,7 @@ pub(crate) struct Head {
     pub(super) last: u64,
     /// The number of the last trimmed change.
     pub(super) floor: u64,
-    /// `true` if the registry does not list the partition, or marks the feed as quiet: a writer must list it again.
+    /// `true` if the registry does not list the partition, or marks the feed as quiet, in which case a writer must list it again.
     pub(super) quiet: bool,
 }
 

@@ -18,7 +18,7 @@ use crate::feed::head::{FEED_PREFIX, Head};
 use crate::feed::record::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
-/// A reader of the feed of one partition. Created by [`Feed::reader`]. It holds its cursor, and no entries.
+/// A reader of the feed of one partition. Created by [`Feed::reader`]. The reader keeps its cursor but no entries.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
@@ -76,7 +76,7 @@ impl<'a, S> FeedReader<'a, S> {
 }
 
 impl<S: TableStore> FeedReader<'_, S> {
-    /// Reads the next entries, at most `limit`, oldest first. An empty list means that nothing is new.
+    /// Reads the next entries, at most `limit`, oldest first. An empty list means that there are no new entries.
     ///
     /// # Errors
     /// Any error of [`Feed::read`]; the reader keeps its position.
@@ -155,7 +155,7 @@ impl<S: TableStore> Feed<S> {
     /// them.
     ///
     /// # Errors
-    /// Any error of the store. Rows that were deleted before the error stay deleted; call it again.
+    /// Any error of the store. Rows that were deleted before the error remain deleted; call the function again to continue.
     pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
         let Some((before, floor)) = self.raise_floor(table, partition_key, up_to).await? else {
             return Ok(0);

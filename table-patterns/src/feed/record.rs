@@ -18,7 +18,7 @@ use crate::converge;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Feed, FeedChange};
 
-/// The largest number of changes in one row: an entity has 252 properties, and each change needs three.
+/// The maximum number of changes in one row, because an entity has 252 properties and each change needs three.
 pub(super) const CHANGES: usize = 80;
 
 /// The largest size in bytes of the changes in one row, unless it has a single change.
@@ -70,7 +70,7 @@ pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the write of one row of entries. The head guards it: an existing row was not committed by a feed.
+/// Returns the write of one row of entries. The row is guarded by the head, so an existing row cannot have been committed by a feed.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {

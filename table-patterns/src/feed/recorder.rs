@@ -25,7 +25,7 @@ pub(crate) struct FeedRecorder<S> {
 }
 
 impl<S: TableStore + Clone + 'static> FeedRecorder<S> {
-    /// Creates the feed of a handle, which records changes if `records`.
+    /// Creates the feed of a handle, which records changes if `records` is `true`.
     pub(crate) fn new(feed: Feed<S>, records: bool) -> Self {
         Self { recorder: Arc::new(feed.clone()), feed, records }
     }
@@ -83,8 +83,8 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
-    /// Sets the feed that records changes, for example with another sleep function. Each change of an entity is recorded in its
-    /// transaction, as `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
+    /// Sets the feed that records changes, such as one with another sleep function. Each change of an entity is recorded in its transaction, as
+    /// `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         self.with_contributor(FeedRecorder::new(feed, true))
@@ -99,7 +99,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: 'static, O> Entities<E, S, O> {
-    /// Returns the feed of the handle, whether it records changes or not.
+    /// Returns the feed of the handle, regardless of whether it records changes.
     pub(crate) fn feed_recorder(&self) -> Option<&FeedRecorder<S>> {
         self.contributor()
     }

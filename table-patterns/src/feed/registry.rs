@@ -43,7 +43,7 @@ impl Listed {
     }
 }
 
-/// Returns the mark of a quiet feed; `None` without a readable mark.
+/// Returns the mark of a quiet feed; `None` if there is no readable mark.
 fn quiet(row: RowView<'_>) -> Option<Cursor> {
     match row.find("Quiet", &mut 0) {
         Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),

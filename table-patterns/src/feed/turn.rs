@@ -1,4 +1,4 @@
-//! Turns within one process at the heads of its feeds: one writer of a partition at a time, with the head that the previous one left.
+//! Turns at the heads of feeds within one process: one writer of a partition at a time, with the head that the previous one left.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,11 +15,11 @@ use table_core::runtime::Runtime;
 
 use crate::feed::Head;
 
-/// The largest number of remembered heads.
+/// The maximum number of remembered heads.
 const REMEMBERED: usize = 100_000;
 
-/// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others
-/// then continue without it, and may lose a race.
+/// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others then
+/// continue without it, and may have a conflict.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 type Known = Option<(Head, ETag)>;

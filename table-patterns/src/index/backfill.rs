@@ -1,4 +1,4 @@
-//! The backfill of a new index over old rows: online, resumable, rate-limited; and other changes of an index's state.
+//! The backfill of a new index over old rows, which is online, resumable and rate-limited, and other changes of an index's state.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
 use crate::index::sweep::{Phase, Place, Sweep};
 
-/// The largest number of findings in the report of a backfill.
+/// The maximum number of findings in the report of a backfill.
 const LISTED: usize = 1_000;
 
 /// The progress of a backfill, reported after each page.
@@ -30,9 +30,9 @@ const LISTED: usize = 1_000;
 pub struct BackfillProgress {
     /// The phase of the current pass.
     pub phase: Phase,
-    /// Entities and rows processed by this run.
+    /// Number of entities and rows processed by this run.
     pub looked_at: u64,
-    /// Rows written by this run.
+    /// Number of rows written by this run.
     pub written: u64,
 }
 
@@ -105,8 +105,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, waits: true, progress: None }
     }
 
-    /// Disables reads through an index. It is still maintained; to remove it, remove it from the schema. Handles of other processes that
-    /// know it as ready still use it until they are opened again or call [`states`](Self::states).
+    /// Disables reads through an index. It is still maintained; to remove it, remove it from the schema. Handles of other processes that regard it as
+    /// ready still use it until they are opened again or call [`states`](Self::states).
     ///
     /// # Errors
     /// Any error of [`Table::note_layout`](table_core::Table::note_layout).
@@ -165,8 +165,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { page: Some(entities), ..self }
     }
 
-    /// Skips the wait for programs with an older schema: for example, if a single process uses the store and has not opened it with another
-    /// schema.
+    /// Skips the wait for programs with an older schema, for example if a single process uses the store and has not opened it with another schema.
     pub fn without_older_programs(self) -> Self {
         Self { waits: false, ..self }
     }
@@ -183,8 +182,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     ///   small for its entities. The index then stays *building*.
     /// - Any error of the store: run the backfill again to continue.
     ///
-    /// An entity that cannot be read, or whose value no key of the index can contain, is a [finding](FindingKind::BadEntity): no query of
-    /// the index could find it.
+    /// An entity that cannot be read, or whose value no key of the index can contain, is a [finding](FindingKind::BadEntity), because no query of the
+    /// index could find it.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -245,7 +244,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     }
 }
 
-/// Formats the position of a pass: `rows` or `entities`, the range, and the position in it.
+/// Formats the position of a pass, consisting of `rows` or `entities`, the range, and the position in it.
 fn words(phase: Phase, place: &Place) -> String {
     let phase = if phase == Phase::Rows { "rows" } else { "entities" };
     let from = place.from.as_ref().map(ToString::to_string).unwrap_or_default();

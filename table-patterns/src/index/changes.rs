@@ -34,7 +34,7 @@ pub struct Change {
 /// The kinds of changes at the key of a copy or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Creates a copy: no other entity may have this key (PAT-INTRA-5).
+    /// Creates a copy. No other entity may have this key (PAT-INTRA-5).
     Add(Row),
     /// Changes the properties of a copy.
     Rewrite(Row),
@@ -46,12 +46,12 @@ pub enum ChangeKind {
     Leave(Row),
 }
 
-/// Returns the changes in the indexes of `E` for the change of an entity from `old` to `new`. `None` means that the entity does not exist.
-/// The changes are in the order of the declarations. Unchanged entries are left out: an update of a property that no index includes costs
-/// nothing (PAT-INTRA-7).
+/// Returns the changes in the indexes of `E` for the change of an entity from `old` to `new`. `None` means that the entity does not exist. The
+/// changes are in the order of the declarations. Unchanged entries are omitted: an update of a property that no index includes costs nothing
+/// (PAT-INTRA-7).
 ///
-/// Changes [in the same partition](IndexSchema::is_same_partition) belong into the transaction of the entity. The function does not decide
-/// who writes the others.
+/// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity. The function does not decide who writes
+/// the others.
 ///
 /// ```
 /// use table_core::Entity;
@@ -172,7 +172,7 @@ mod tests {
         (index.table.unwrap_or("Company").to_owned(), key.clone())
     }
 
-    /// Computed from the definition, without a difference of old and new.
+    /// Computes the expected rows from the definition, without comparing old and new entities.
     fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> Beside {
         let mut beside = Beside::default();
         for entity in entities {

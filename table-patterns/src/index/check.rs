@@ -47,9 +47,9 @@ impl IndexReport {
 
 /// A builder of a check of the indexes of a table.
 ///
-/// It reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time.
-/// While others write, it reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A
-/// remote index that merely lags behind is reported, too: first let the workers finish, or repair, which does their work earlier.
+/// A check reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time. While
+/// others write, it reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A remote index that
+/// merely lags behind is also reported: first let the workers finish, or repair, which does their work earlier.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -95,7 +95,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
-    /// Checks only the index with this name.
+    /// Checks only the index with the given name.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }
     }
@@ -110,7 +110,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { per_second: Some(items), ..self }
     }
 
-    /// Sets the largest number of listed findings, 1,000 by default; all are counted.
+    /// Sets the maximum number of listed findings, 1,000 by default. All findings are counted.
     pub fn list_at_most(self, findings: usize) -> Self {
         Self { most: findings, ..self }
     }

@@ -178,7 +178,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Uses the indexes as ready, without reading their states: for the bearer of a shared access signature that may not read
+    /// Treats the indexes as ready without reading their states, for the bearer of a shared access signature that may not read
     /// [`LAYOUTS`](table_core::table::LAYOUTS). The issuer of the signature knows that they are.
     ///
     /// ```
@@ -209,7 +209,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
 #[cfg(feature = "blobs")]
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Sets the blob store for lists that no entity can hold (PAT-IX-4). Workers that settle the indexes need it, too.
+    /// Sets the blob store for lists that no entity can hold (PAT-IX-4). Workers that settle the indexes also need it.
     #[must_use]
     pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));

@@ -1,4 +1,4 @@
-//! The index row of an entity in its own partition: written with the entity, without a read if the index is complete.
+//! The index row of an entity in its own partition. It is written with the entity, without a read if the index is complete.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::index::fault::{IndexFault, UniqueViolation};
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
-    /// The entity that owned the row.
+    /// The entity that owned the row before the change.
     pub(crate) before: Option<EntityKey>,
     /// The entity that owns the row afterwards, and the properties of the row.
     pub(crate) after: Option<(EntityKey, Row)>,
@@ -114,7 +114,7 @@ impl DerivedRow for CopyChange {
     }
 }
 
-/// Returns the error of a value that another entity has (PAT-INTRA-5).
+/// Returns the error for a value that another entity already has (PAT-INTRA-5).
 pub(crate) fn violation(index: &IndexSchema, copy: &EntityKey, owner: &EntityKey) -> Error {
     let taken = UniqueViolation { index: index.name, owner: owner.clone() };
     Error::of(IndexFault::Taken(taken)).with_key(copy.partition_key.as_str(), copy.row_key.as_str())

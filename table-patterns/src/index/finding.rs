@@ -21,11 +21,11 @@ pub enum FindingKind {
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or has another value.
     Dangling,
-    /// Two entities have the same value of a unique index, and the copy belongs to the other one. Only a person can resolve it.
+    /// Two entities have the same value of a unique index, and the copy belongs to the other one. It can only be resolved manually.
     Duplicate,
     /// A row of the index, or the entity that it names, cannot be read.
     Unreadable,
-    /// An entity cannot be read, or has a value that the keys of the index cannot hold. It has no entry until it is changed.
+    /// An entity cannot be read, or has a value that the keys of the index cannot contain. It has no entry until it is changed.
     BadEntity,
 }
 
@@ -50,7 +50,7 @@ pub struct Finding {
     pub at: EntityKey,
     /// The key of the entity, if it is known.
     pub owner: Option<EntityKey>,
-    /// `true` if it was repaired.
+    /// `true` if the damage was repaired.
     pub repaired: bool,
     /// The error that prevented a judgement or a repair.
     pub reason: Option<String>,

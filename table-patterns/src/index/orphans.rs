@@ -1,4 +1,4 @@
-//! Collection of list blobs that no entity names.
+//! Collection of list blobs to which no entity refers.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -17,11 +17,11 @@ use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes list blobs that no entity has named for a grace period, and marks newly found orphans. Run it periodically: each change of a
-    /// list in a blob leaves the previous blob.
+    /// Removes list blobs to which no entity has referred for a grace period, and marks newly found orphans. Run this function periodically, because
+    /// each change of a list in a blob leaves the previous blob.
     ///
-    /// Safe while writers, readers and other collectors run. After an interruption the next run continues. Blobs whose names have another
-    /// form are ignored.
+    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, the next run continues. Blobs whose names have
+    /// another form are ignored.
     ///
     /// # Errors
     /// `InvalidInput` if the table has no [`ListBlobs`]; any error of the table or of the blob store.

@@ -76,7 +76,7 @@ impl Derived {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Left {
-    /// Unknown, for example in a repair.
+    /// Unknown, as in a repair.
     #[default]
     Unknown,
     /// The entity has no entry.
@@ -211,7 +211,7 @@ impl RemoteChange {
 struct Recorded {
     /// The fingerprint of the schema with which the hash was computed.
     design: String,
-    /// The position of the entry's key.
+    /// The position of the entry's key among the keys of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -26,7 +26,7 @@ use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Settles the change of an index by this generation of the entity, once per generation.
+    /// Settles a recorded change of the index, given the generation of the entity that it belongs to. Each generation is settled once.
     pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
@@ -80,13 +80,13 @@ struct Entries<'a, E: Entity, S, O> {
     table: TableName,
     change: &'a RemoteChange,
     generation: Option<Generation>,
-    /// `false` if a foreign writer of the partition recorded the change: then only entries of the entity are written.
+    /// `false` if a foreign writer of the partition recorded the change, in which case only entries of the entity are written.
     is_genuine: bool,
-    /// The number of reads that returned the entity from before the change.
+    /// The number of reads that returned the entity as it was before the change.
     looks: AtomicUsize,
 }
 
-/// The settled change of the entity: later changes have larger versions.
+/// The settled change of the entity. Later changes have larger versions.
 struct Generation {
     origin: Origin,
     version: u64,
@@ -235,7 +235,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(Target { key: key.clone(), guard, row })
     }
 
-    /// Adds the writes of a guard, and of its entry if that differs; `false` if another writer was faster.
+    /// Adds the writes of a guard, and of its entry if that differs. Returns `false` if another writer was faster.
     async fn operations(
         &self,
         entry: &Entry,

@@ -1,5 +1,5 @@
-//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired
-//! if requested. Safe while others write.
+//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired if
+//! requested. A pass is safe while others write.
 
 mod entities;
 mod packs;
@@ -64,7 +64,7 @@ pub(crate) struct Place {
 pub(crate) struct Swept {
     /// The number of processed items.
     pub(crate) items: u64,
-    /// The confirmed findings: first the rows that cannot be judged, then the others in the order of the keys.
+    /// The confirmed findings: first the rows that cannot be checked, then the others in key order.
     pub(crate) findings: Vec<Finding>,
     /// The position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Place>,
@@ -150,7 +150,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the finding of a row or an entity that cannot be judged.
+    /// Returns the finding for a row or an entity that cannot be checked.
     fn bad(&self, phase: Phase, key: &EntityKey, error: &Error) -> Finding {
         let (kind, owner) = match phase {
             Phase::Rows => (FindingKind::Unreadable, None),
@@ -180,7 +180,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the write that gives an entity its entry. The entity is touched: its version is the condition, and changes.
+    /// Plans the write that gives an entity its entry. The entity is touched, so its version is a condition and changes.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {
@@ -198,7 +198,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.joining(item.key.clone(), item.found.etag.clone(), entry)
     }
 
-    /// Makes one attempt to commit a batch. With `look`, index rows are read first.
+    /// Makes one attempt to commit a batch. If `look` is `true`, index rows are read first.
     async fn attempt(&self, batch: &Batch, look: bool) -> Result<Outcome> {
         self.table.admit(false).await?;
         self.table.site(self.table.table.name()?).attempt(batch, look).await

@@ -23,7 +23,7 @@ type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 /// A sequence with gaps. A process allocates blocks of numbers and gives them out without further requests. See [the
 /// module](crate::sequence) for its costs.
 ///
-/// Clones share the allocated blocks. The numbers of one process ascend within a block. If several calls find no number left, each
+/// Clones share the allocated blocks. The numbers of one process ascend within a block. If several calls find that no number remains, each of them
 /// allocates a block.
 pub struct BlockSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
@@ -33,7 +33,7 @@ pub struct BlockSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
-    /// Creates the sequence of this name in each partition of the entities. Blocks have `size` numbers, at least one.
+    /// Creates the sequence with this name in each partition of the entities. Blocks contain `size` numbers, at least one.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -46,7 +46,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
-    /// - `InvalidInput` if an `N` cannot hold the number. No number is returned, and a block may be lost.
+    /// - `InvalidInput` if the number does not fit into an `N`. No number is returned, and a block may be lost.
     /// - Any error of the store.
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;

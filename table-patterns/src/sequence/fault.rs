@@ -2,7 +2,7 @@
 
 use table_core::error::{ErrorCode, Fault};
 
-/// A sequence that cannot give numbers.
+/// A sequence that cannot provide numbers.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SequenceFault {
     #[error("the name of a sequence must not be empty")]

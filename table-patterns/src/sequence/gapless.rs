@@ -13,14 +13,15 @@ use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
 use crate::unit::Unit;
 
-/// A sequence without gaps: a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its cost.
+/// A sequence without gaps, in which a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its
+/// cost.
 pub struct GaplessSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequence<E, S, O> {
-    /// Creates the sequence of this name in each partition of the entities.
+    /// Creates the sequence with this name in each partition of the entities.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -34,7 +35,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// # Errors
     /// - Any error of `uses` or of [committing](Unit::commit). The number is then free again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
-    /// - `InvalidInput` if an `N` cannot hold the number.
+    /// - `InvalidInput` if the number does not fit into an `N`.
     ///
     /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before trying again.
     pub async fn next<N: TryFrom<u64> + Copy>(
@@ -69,8 +70,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes the next number in a unit. A unit can take numbers once.
     ///
     /// # Errors
-    /// `InvalidInput` if an `N` cannot hold the number; `InvalidDuplicateRow` if the unit has already taken numbers; any error of the
-    /// store.
+    /// `InvalidInput` if the number does not fit into an `N`; `InvalidDuplicateRow` if the unit has already taken numbers; any error of the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>) -> Result<N> {
         self.take_in(unit, 1).await.map(|numbers| numbers.start)
     }

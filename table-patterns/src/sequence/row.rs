@@ -12,7 +12,7 @@ use table_core::value::ValueRef;
 
 use crate::sequence::fault::SequenceFault;
 
-/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
+/// The prefix of the `RowKey`s of sequences. It is followed by the name of the sequence.
 const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 

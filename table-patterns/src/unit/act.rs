@@ -1,4 +1,4 @@
-//! The verb that a unit applies to an entity, for its errors.
+//! The kind of write that a unit applies to an entity, for its errors.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use table_core::error::Error;
 
 use crate::unit::Unit;
 
-/// The verb that is applied to one entity.
+/// The kind of write that is applied to one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) entity: &'static str,
-    /// `None` for a condition.
+    /// The name of the write; `None` for a condition.
     pub(super) verb: Option<&'static str>,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Act {
 }
 
 impl<S, O> Unit<S, O> {
-    /// Adds the verb and the type to the error of an entity.
+    /// Adds the kind of write and the type to the error of an entity.
     pub(super) fn named(&self, error: Error) -> Error {
         let at = error.operation().or((self.acts.len() == 1).then_some(0));
         let row = |at: usize| self.batch.entities().get(at).map(|operation| &operation.row_key);

@@ -103,7 +103,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Ok(self)
     }
 
-    /// Checks that an entity lies in the table and the partition of the unit.
+    /// Checks that an entity is in the table and the partition of the unit.
     ///
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` (EGT-5), `InvalidInput` (EGT-1).

@@ -12,7 +12,7 @@ use crate::entities::StepRecorder;
 use crate::unit::Unit;
 use crate::unit::complete::Part;
 
-/// An entity as it was read, and its new value.
+/// An entity as read, and its new value.
 pub(super) struct Change<'a, E> {
     pub(super) etag: &'a ETag,
     pub(super) old: (&'a E, Row),

@@ -1,4 +1,4 @@
-//! Units with entities that give or hold copies: completed at the commit, and again after a conflict of a related row.
+//! Units with entities that are sources or holders of copies. They are completed at the commit, and again after a conflict of a related row.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -62,17 +62,17 @@ struct GroupRow {
 enum Seen {
     /// The row after the last write; `None` if it is deleted.
     Known(Option<StoredRow>),
-    /// The stored row: only conditions were put on it.
+    /// The stored row, on which only conditions were put.
     Stored,
-    /// Unknown: properties were merged into a row that was not read.
+    /// Unknown, because properties were merged into a row that was not read.
     Unknown,
 }
 
 /// The answer of a group to a read.
 pub(crate) enum GroupRead {
-    /// The row as the units before see it.
+    /// The row as left by the previous units.
     Found(Option<StoredRow>),
-    /// The group does not know the row; the store does.
+    /// The group has no information about the row, so it must be read from the store.
     Stored,
     /// The row can only be read once the group is committed.
     Unknown,
@@ -208,12 +208,13 @@ fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns the version of a row that is not committed yet. No stored row has it: a write conditional on it outside of the group is refused.
+/// Returns the version of a row that is not committed yet. No stored row has this version, so a write outside the group that is conditional on it is
+/// refused.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns the content of a row after a write; `None` if a group cannot contain the write.
+/// Returns the content of a row after a write; `None` if the write cannot be part of a group.
 fn seen_after(before: Option<&Seen>, read: Option<&Option<StoredRow>>, kind: &OperationKind) -> Option<Seen> {
     let base = match before {
         Some(Seen::Known(found)) => Some(found.clone()),

@@ -1,4 +1,4 @@
-//! Configuration of blobs for lists: the store, their names, and the grace period of unnamed ones.
+//! Configuration of blobs for lists: the store, the names of blobs, and the grace period of unreferenced ones.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,13 +20,14 @@ const DAY: Duration = Duration::from_hours(24);
 /// The size of an upload part in bytes: above 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
 
-/// A stored blob that no entity names yet.
+/// A stored blob to which no entity refers yet.
 pub(crate) struct Upload {
     path: Path,
     born: u64,
 }
 
-/// The blob store for lists that an entity cannot or should not hold: one blob per list, named by its entity (PAT-IX option 1, PAT-IX-4).
+/// The blob store for lists that an entity cannot or should not contain, with one blob per list, to which the entity refers (PAT-IX option 1,
+/// PAT-IX-4).
 ///
 /// Passed to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the
 /// limit of [`beyond`](Self::beyond), and stays there until it is empty. The entity records the location of the list. Tables with different
@@ -76,14 +77,15 @@ impl ListBlobs {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), beyond: None, grace: DAY }
     }
 
-    /// Sets the number of keys above which a list is stored in a blob; with 0 all lists are. By default only lists that no entity can hold.
+    /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are. By default, only lists that do not fit into an entity
+    /// are.
     #[must_use]
     pub fn beyond(self, keys: usize) -> Self {
         Self { beyond: Some(keys), ..self }
     }
 
-    /// Sets the time for which a blob that no entity names is kept: by default a day. A write of a list may take at most half of it. A
-    /// reader that takes longer between the entity and the blob must read the entity again.
+    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. A write of a list may take at most half of it. A reader
+    /// that takes longer between the entity and the blob must read the entity again.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -130,7 +132,7 @@ impl ListBlobs {
         Ok((blob, Upload { path, born }))
     }
 
-    /// Refuses an upload that took too long: the collector could remove the blob before an entity names it.
+    /// Refuses an upload that took too long, because the collector could remove the blob before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.

@@ -1,4 +1,4 @@
-//! The change of a list in the partition of its entities: the list is read, changed, and written under its version.
+//! The change of a list in the partition of its entities. The list is read, changed, and written under its version.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct ListChange {
     pub(crate) form: ListForm,
     pub(crate) owner_of: OwnerOf,
     pub(crate) owner: EntityKey,
-    /// The member that is added; `None` if the entity is removed.
+    /// The member that is added; `None` if the entity is removed from the list.
     pub(crate) member: Option<Member>,
     pub(crate) blobs: Option<ListBlobs>,
     pub(crate) pace: Runtime,

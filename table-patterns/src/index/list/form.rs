@@ -12,7 +12,7 @@ use table_core::value::ValueRef;
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// One member of a list: the texts of its owner's key that are not part of the list's key, those of the `RowKey` first.
+/// One member of a list: the parts of its owner's key that are not in the list's key, those of the `RowKey` first.
 pub(crate) type Member = Vec<String>;
 
 /// The storage format of an index's lists.
@@ -43,7 +43,7 @@ impl ListForm {
         self.index
     }
 
-    /// Returns the property that names the blob of a list: `EmployeeIDsBlob`.
+    /// Returns the name of the property that refers to the blob of a list, such as `EmployeeIDsBlob`.
     fn blob_name(&self) -> String {
         format!("{}Blob", self.property)
     }
@@ -63,7 +63,7 @@ impl ListForm {
         }
     }
 
-    /// Returns the row that names the blob of a list.
+    /// Returns the row that refers to the blob of a list.
     pub(crate) fn pointer(&self, blob: &BlobRef) -> Row {
         let mut row = RowWriter::with_capacity(1);
         row.property(&self.blob_name(), ValueRef::String(&blob.to_string()));
@@ -135,7 +135,7 @@ impl ListForm {
     /// Returns the list as the row of an entity, in as many properties as needed.
     ///
     /// # Errors
-    /// `IndexListFull` if no entity can hold all members (PAT-IX-4).
+    /// `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
     pub(crate) fn write(&self, key: &EntityKey, members: &BTreeSet<Member>, limits: &Limits) -> Result<Row> {
         let count = members.len();
         let mut row = RowWriter::new();

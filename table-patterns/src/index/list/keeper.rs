@@ -1,4 +1,4 @@
-//! Reads and writes lists in their entity or in the blob that it names.
+//! Reads and writes lists in their entity or in the blob to which it refers.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
@@ -27,7 +27,7 @@ pub(crate) struct Lists<'a> {
 /// The write of a list.
 pub(crate) struct ListWrite {
     pub(crate) kind: OperationKind,
-    /// The new blob that the row names, if any.
+    /// The new blob to which the row refers, if any.
     pub(crate) upload: Option<Upload>,
 }
 
@@ -114,7 +114,7 @@ impl Lists<'_> {
         Ok((form.pointer(&blob), Some(upload)))
     }
 
-    /// Refuses a blob whose upload took too long: the collector could remove it before an entity names it.
+    /// Refuses a blob whose upload took too long, because the collector could remove it before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.

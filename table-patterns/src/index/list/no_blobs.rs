@@ -10,7 +10,7 @@ use crate::blob::BlobRef;
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 
-/// A stored blob that no entity names yet.
+/// A stored blob to which no entity refers yet.
 pub(crate) enum Upload {}
 
 #[expect(clippy::unused_async, reason = "the signatures of the feature `blobs`")]

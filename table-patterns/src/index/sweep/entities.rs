@@ -28,7 +28,7 @@ struct Wrong {
     kind: FindingKind,
     /// The desired entry.
     entry: IndexEntry,
-    /// `true` if the key is free for it.
+    /// `true` if the key is free for the entry.
     is_free: bool,
 }
 
@@ -179,8 +179,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes the entry of an entity. Within its partition this is one transaction with the entity, whose version is the condition and
-    /// changes: no writer with another value can interfere.
+    /// Writes the entry of an entity. Within its partition, this is one transaction with the entity, whose version is a condition and changes, so no
+    /// writer with another value can interfere.
     async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();

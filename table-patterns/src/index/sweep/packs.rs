@@ -1,4 +1,4 @@
-//! Entities with missing index entries in their partition, written together: as many per transaction as fit.
+//! Entities with missing index entries in their partition, which are written together, with as many per transaction as fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Adds an entity with its missing entry. Returns `false` if another added entity already gets a copy under that key: check this entity
-    /// after that copy is written.
+    /// Adds an entity with its missing entry. Returns `false` if another added entity already gets a copy under that key; check this entity after
+    /// that copy has been written.
     pub(super) fn add(
         &mut self,
         position: usize,
@@ -72,9 +72,9 @@ impl Packs {
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Writes the transactions, several concurrently. Returns the positions of the entities that now have their entry.
     ///
-    /// The writes need no further confirmation: each transaction is conditional on the version of every entity, on the absence of a unique
-    /// copy's key, or on the version of a list. A refused transaction is left out: a concurrent writer changed one of its entities, and
-    /// each of them must be checked separately.
+    /// The writes need no further confirmation: each transaction is conditional on the version of every entity, on the absence of a unique copy's
+    /// key, or on the version of a list. A refused transaction is omitted, because a concurrent writer changed one of its entities, each of which
+    /// must then be checked separately.
     pub(super) async fn write(&self, packs: Packs) -> Result<BTreeSet<usize>> {
         let chains = packs.into_chains().into_iter().map(|chain| async move {
             let mut written = Vec::new();
