@@ -1,4 +1,4 @@
-//! Accounts: a name, a key, an engine, and settings.
+//! Accounts: a name, a key, an engine and settings.
 
 use table_core::{Engine, QueueName, QueueStore, Result, TableName, TableStore};
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::settings::{Kind, Settings};
 use crate::traffic::{Throttle, Traffic};
 
-/// An account and the engine that holds its tables and queues.
+/// An account, and the engine that stores its tables and queues.
 #[derive(Debug)]
 pub struct Account {
     pub(crate) key: AccountKey,
@@ -42,7 +42,7 @@ impl Account {
     /// Creates the emulator's account, with the key that every client knows (AUTH-30).
     ///
     /// # Errors
-    /// None: the key is valid.
+    /// No errors, because the key is valid.
     pub fn emulator(engine: Engine) -> Result<Self> {
         Ok(Self::new(AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?, engine))
     }
@@ -54,21 +54,21 @@ impl Account {
         self
     }
 
-    /// Lets `POST /reset` at [`Config::observe`](crate::Config::observe) delete all tables, queues and settings of the account, which
-    /// tests do between runs.
+    /// Lets `POST /reset` at [`Config::observe`](crate::Config::observe) delete all tables, queues and settings of the account, for example between
+    /// test runs.
     #[must_use]
     pub fn resettable(mut self) -> Self {
         self.is_resettable = true;
         self
     }
 
-    /// Returns the account's name.
+    /// Returns the name of the account.
     #[must_use]
     pub fn name(&self) -> &str {
         self.key.account()
     }
 
-    /// Reads the settings that the engine holds.
+    /// Reads the settings that the engine stores.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
@@ -90,7 +90,7 @@ impl Account {
     }
 
     /// # Errors
-    /// `InvalidInput` for a list that [`StoredAccessPolicy::check`] refuses; `Io` or `EnginePoisoned` if the engine fails.
+    /// `InvalidInput` for a list that [`StoredAccessPolicy::check`] rejects. `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set_policies(
         &self,
         table: &TableName,
@@ -113,7 +113,7 @@ impl Account {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// Sets the properties of a service. Those that are `None` keep their value.
+    /// Sets the properties of a service. Properties that are `None` keep their value.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.

@@ -1,4 +1,4 @@
-//! Answers before they become HTTP: status, headers, body.
+//! Responses before they are converted to HTTP: status, headers and body.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// The headers of every answer.
+/// The headers of every response.
 const COMMON: [(HeaderName, HeaderValue); 3] = [
     (header::SERVER, HeaderValue::from_static(concat!("table-server/", env!("CARGO_PKG_VERSION")))),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -24,19 +24,19 @@ const COMMON: [(HeaderName, HeaderValue); 3] = [
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
-/// Clients that read it close idle connections before the server does.
+/// The `Keep-Alive` header. Clients that read it close idle connections before the server does.
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// Headers that a client named: `x-ms-meta-…`.
+    /// Headers whose names a client chose: `x-ms-meta-…`.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
-    /// The failure inside the server that the answer is about, for the log.
+    /// The internal failure that the response reports, for the log.
     pub(crate) internal: Option<Error>,
     sharing: Option<Sharing>,
 }
@@ -67,8 +67,7 @@ impl Answer {
         Self::new(status).body("application/xml", body)
     }
 
-    /// Returns the answer to a request that is refused: for tables in the form that the client reads (ERR-1, ERR-2), for queues always in
-    /// XML (QUE-1).
+    /// Returns the response to a rejected request. Tables use the form that the client accepts (ERR-1, ERR-2), queues always use XML (QUE-1).
     pub(crate) fn refused(refusal: Refusal, exchange: &Exchange) -> Self {
         let is_storage = exchange.service != Service::Tables || refusal.is_early;
         let error = refusal.error(&exchange.id);
@@ -123,7 +122,7 @@ impl Answer {
     }
 }
 
-/// Returns the name of a header. Those of answers to entities are constants, which are not copied.
+/// Returns a header name. The headers of responses about entities are constants, which are not copied.
 fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");
@@ -145,7 +144,7 @@ pub(crate) fn etag_text(etag: &ETag) -> String {
     text
 }
 
-/// Returns the content type of an answer at a metadata level (JSON-8).
+/// Returns the content type of a response with a metadata level (JSON-8).
 pub(crate) const fn json(level: MetadataLevel) -> &'static str {
     match level {
         MetadataLevel::None => "application/json;odata=nometadata;streaming=true;charset=utf-8",

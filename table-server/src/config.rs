@@ -13,40 +13,40 @@ use crate::limits::ServerLimits;
 use crate::tls::Tls;
 use crate::transport::Transport;
 
-/// The configuration of a server: addresses, accounts, limits.
+/// The configuration of a server: addresses, accounts and limits.
 #[derive(Debug)]
 pub struct Config {
-    /// The address of tables.
+    /// The address of the table service.
     pub tables: SocketAddr,
-    /// The address of queues.
+    /// The address of the queue service.
     pub queues: SocketAddr,
-    /// The address at which requests for blobs are refused with 501.
+    /// The address at which requests for blobs are rejected with 501.
     pub blobs: SocketAddr,
-    /// The address of `/health`, `/ready`, `/metrics` and `POST /reset`, if these are served.
+    /// The address of `/health`, `/ready`, `/metrics` and `POST /reset`, if they are served.
     pub observe: Option<SocketAddr>,
-    /// A delay of each answer, which simulates the distance of another region.
+    /// The delay of each response, which simulates the distance to another region.
     pub latency: Duration,
-    /// The accounts.
+    /// The served accounts.
     pub accounts: Vec<Account>,
-    /// Bounds on connections and requests.
+    /// Limits on connections and requests.
     pub limits: ServerLimits,
     /// `true` to serve accounts with the emulator's public key to other machines.
     pub public_key_anywhere: bool,
-    /// The bearer tokens that are accepted, if any. They need HTTPS.
+    /// The accepted bearer tokens, if any. They require HTTPS.
     pub bearer: Option<Bearer>,
-    /// The certificate, if requests come over HTTPS. [`observe`](Self::observe) is HTTP in any case.
+    /// The certificate, if requests are sent over HTTPS. [`observe`](Self::observe) always uses HTTP.
     #[cfg(feature = "tls")]
     pub tls: Option<Tls>,
 }
 
 impl Config {
-    /// Configures one account at the emulator's ports, only on this machine (AUTH-30).
+    /// Configures one account at the ports of the emulator, only on this machine (AUTH-30).
     #[must_use]
     pub fn on_loopback(account: Account) -> Self {
         Self::at(IpAddr::V4(Ipv4Addr::LOCALHOST), vec![account])
     }
 
-    /// Configures accounts at the emulator's ports of an address.
+    /// Configures accounts at the ports of the emulator on an address.
     #[must_use]
     pub fn at(address: IpAddr, accounts: Vec<Account>) -> Self {
         let at = |port| SocketAddr::new(address, port);
@@ -65,7 +65,7 @@ impl Config {
         }
     }
 
-    /// Lets the system choose the ports.
+    /// Lets the operating system choose the ports.
     #[must_use]
     pub fn ephemeral(mut self) -> Self {
         for address in
@@ -89,10 +89,10 @@ impl Config {
         Transport::Plain
     }
 
-    /// Checks that no proof that anyone can create is accepted from other machines.
+    /// Checks that no credential that anyone can create is accepted from other machines.
     ///
     /// # Errors
-    /// `InvalidInput` for an account with the public key, or unsigned tokens, beyond loopback.
+    /// `InvalidInput` if an account with the public key, or unsigned tokens, would be accepted from other machines.
     pub(crate) fn check(&self) -> Result<()> {
         let is_local =
             [self.tables, self.queues, self.blobs].iter().all(|address| address.ip().is_loopback());

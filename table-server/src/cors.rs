@@ -1,4 +1,4 @@
-//! Cross-origin requests: the rules of a service applied to requests of browsers.
+//! Cross-origin requests: applying the rules of a service to requests of browsers.
 
 mod list;
 mod sharing;
@@ -33,8 +33,8 @@ impl Cors {
         self.place(service).read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the seconds for which a browser may cache that a request of this origin and method with these headers is allowed;
-    /// `None` if it is not.
+    /// Returns the number of seconds for which a browser may cache that a request with this origin, method and headers is allowed; `None` if it is
+    /// not.
     pub(crate) fn preflight(
         &self,
         service: Service,
@@ -49,7 +49,7 @@ impl Cors {
         items(headers).all(covered).then_some(rule.max_age_seconds)
     }
 
-    /// Returns the headers for a browser in the answer to a request; `None` if the service has no rules.
+    /// Returns the headers for a browser in the response to a request; `None` if the service has no rules.
     pub(crate) fn sharing(&self, service: Service, origin: Option<&str>, method: &str) -> Option<Sharing> {
         let rules = self.rules(service);
         if rules.is_empty() {
@@ -66,7 +66,7 @@ impl Cors {
     }
 }
 
-/// Returns `true` if a rule allows an origin and a method. Origins are compared case-sensitively.
+/// Returns `true` if a rule allows an origin and a method. Origins are case-sensitive.
 fn allows(rule: &CorsRule, origin: &str, method: &str) -> bool {
     items(&rule.allowed_origins).any(|one| one == "*" || one == origin)
         && items(&rule.allowed_methods).any(|one| one == method)

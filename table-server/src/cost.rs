@@ -2,21 +2,21 @@
 
 use table_core::query::QueryClass;
 
-/// The work of a request.
+/// The work that a request caused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     /// The class of a query.
     pub(crate) class: Option<QueryClass>,
     pub(crate) rows_read: u64,
     pub(crate) rows_returned: u64,
-    /// Entities that a write changed.
+    /// The number of entities that a write changed.
     pub(crate) rows_written: u64,
     /// The filter of a table scan.
     pub(crate) filter: Option<String>,
 }
 
 impl Cost {
-    /// Creates the cost of a lookup of one entity.
+    /// Creates the cost of reading one entity by its key.
     pub(crate) const fn point(found: u64) -> Self {
         Self {
             class: Some(QueryClass::Point),

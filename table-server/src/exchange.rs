@@ -1,4 +1,4 @@
-//! A request as handlers read it: method, path below the account, query, headers, body.
+//! A request as handlers read it: method, path below the account, query, headers and body.
 
 use std::borrow::Cow;
 
@@ -16,28 +16,28 @@ use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
 
-/// The header with the method of a tunnelled request (REQ-2). A constant, because looking up a text parses it first.
+/// The header with the method of a tunnelled request (REQ-2). It is a constant, because a lookup by text would parse the name first.
 const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
-/// Bytes reserved for an account in the base of URLs.
+/// The number of bytes reserved for an account in the base of URLs.
 const ACCOUNT: usize = 36;
 
-/// The version with which the server executes every request, whichever version the request names.
+/// The version with which the server executes every request, regardless of the version that the request names.
 pub(crate) const VERSION: &str = "2026-06-06";
 
 /// A request as handlers read it.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) service: Service,
-    /// The identifier of the request, in the answer and the log.
+    /// The identifier of the request in the response and in the log.
     pub(crate) id: String,
     pub(crate) method: Method,
     /// The path as sent, for the signature.
     pub(crate) raw_path: String,
     pub(crate) raw_query: String,
-    /// The path below the account, decoded, without its first slash.
+    /// The decoded path below the account, without its leading slash.
     pub(crate) path: String,
-    /// The beginning of URLs of this account.
+    /// The prefix of URLs of this account.
     pub(crate) base: String,
     /// `true` for HTTP/1.0 and 1.1.
     pub(crate) is_http_1: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Creates the exchange of a request whose account is not known yet.
+    /// Creates the exchange of a request whose account is not yet known.
     pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
         let authority = parts.uri.authority().map(Authority::as_str);
         let has_authority = authority.is_some();
@@ -81,7 +81,7 @@ impl Exchange {
     /// `contoso.table.…` takes precedence, because a table may have the name of an account.
     ///
     /// # Errors
-    /// 404 if neither names an account of this server.
+    /// 404 if neither the path nor the host names an account of this server.
     pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
@@ -114,10 +114,10 @@ impl Exchange {
         true
     }
 
-    /// Returns the method of the operation, which may be tunnelled in a POST (REQ-2).
+    /// Returns the method of the operation, which may be tunnelled in a `POST` (REQ-2).
     ///
     /// # Errors
-    /// `XMethodIncorrectCount`, `XMethodNotUsingPost`, `XMethodIncorrectValue`.
+    /// `XMethodIncorrectCount`, `XMethodNotUsingPost` or `XMethodIncorrectValue`.
     pub(crate) fn verb(&self) -> Result<&str, Refusal> {
         let mut tunnelled = self.headers.get_all(X_HTTP_METHOD).iter();
         let Some(first) = tunnelled.next() else { return Ok(self.method.as_str()) };
@@ -137,7 +137,7 @@ impl Exchange {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns a parameter of the query, decoded.
+    /// Returns a decoded parameter of the query.
     pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         let mut pairs = form_urlencoded::parse(self.raw_query.as_bytes());
         pairs.find(|(found, _)| found == name).map(|(_, value)| value)
@@ -147,10 +147,10 @@ impl Exchange {
         self.query(name).is_some_and(|found| found.eq_ignore_ascii_case(value))
     }
 
-    /// Returns a parameter that is a whole number.
+    /// Returns a parameter that is an integer.
     ///
     /// # Errors
-    /// `OutOfRangeQueryParameterValue` for a number outside of its type, `InvalidQueryParameterValue` for other text.
+    /// `OutOfRangeQueryParameterValue` for a number outside the range of its type, `InvalidQueryParameterValue` for other text.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &'static str) -> Result<Option<T>, Refusal> {
         let text = self.query(name);
         let refuse = |text: &str| {
@@ -167,10 +167,10 @@ impl Exchange {
         text.map(|text| text.parse().map_err(|_| refuse(&text))).transpose()
     }
 
-    /// Returns the metadata level of the answer: that of `$format`, else that of `Accept` (JSON-1, JSON-2).
+    /// Returns the metadata level of the response from `$format`, or otherwise from `Accept` (JSON-1, JSON-2).
     ///
     /// # Errors
-    /// `AtomFormatNotSupported` if no JSON is accepted.
+    /// `AtomFormatNotSupported` if the client does not accept JSON.
     pub(crate) fn level(&self) -> Result<MetadataLevel, Refusal> {
         let format = self.query("$format");
         let wanted = format.as_deref().or_else(|| self.header(ACCEPT)).unwrap_or("*/*");
@@ -186,13 +186,13 @@ impl Exchange {
     /// Returns the body as text.
     ///
     /// # Errors
-    /// `InvalidXmlDocument` if it is not UTF-8.
+    /// `InvalidXmlDocument` if the body is not UTF-8.
     pub(crate) fn text(&self) -> Result<&str, Refusal> {
         std::str::from_utf8(&self.body).map_err(|_| Refusal::xml("the body is not UTF-8"))
     }
 }
 
-/// Returns the account of a name, and `true` if the name is that of its secondary.
+/// Returns the account with a name, and `true` if the name is that of its secondary.
 fn find<'a>(accounts: &'a [Account], name: &str) -> Option<(&'a Account, bool)> {
     let named = |wanted: &str| accounts.iter().find(|account| account.name() == wanted);
     let secondary = || named(name.strip_suffix("-secondary")?);
@@ -204,7 +204,7 @@ fn unknown_account() -> Refusal {
     Refusal { is_early: true, ..Refusal::new(404, "ResourceNotFound", help) }
 }
 
-/// Returns `true` for a version of the service's API: a date.
+/// Returns `true` if the text is a version of the service's API, which is a date.
 pub(crate) fn is_version(text: &[u8]) -> bool {
     let is_shaped = matches!(text, [_, _, _, _, b'-', _, _, b'-', _, _]);
     let text = std::str::from_utf8(text).unwrap_or_default();

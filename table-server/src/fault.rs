@@ -1,4 +1,4 @@
-//! Faults that keep a server from starting.
+//! Errors that prevent a server from starting.
 
 use std::io;
 #[cfg(feature = "tls")]
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// A fault that keeps a server from starting. No text repeats a key.
+/// An error that prevents a server from starting. No message repeats a key.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServerFault {
     #[error(

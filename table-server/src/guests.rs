@@ -1,7 +1,7 @@
-//! Connections without a verified request: few, and short-lived.
+//! Connections without a verified request, which are few and short-lived.
 //!
-//! Every client that can reach the port can open a connection. Such a connection must not displace one with signed requests, and
-//! many connections of one address must not displace those of another. A connection is a guest until its first verified request.
+//! Every client that can reach the port can open a connection. Such a connection must not displace one with signed requests, and many connections
+//! from one address must not displace those from another. A connection is a guest until its first verified request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// The bounds of guests, and the open ones.
+/// The limits for guests, and the open guests.
 #[derive(Debug)]
 pub(crate) struct Guests {
-    /// Maximum number of guests; a further one closes the oldest of the address with most guests.
+    /// The maximum number of guests. Another one closes the oldest guest of the address with the most guests.
     most: usize,
-    /// Maximum number of connections that are no longer guests.
+    /// The maximum number of connections that are no longer guests.
     most_known: usize,
     known: AtomicUsize,
     open: Mutex<Open>,
@@ -39,7 +39,7 @@ impl Guests {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a connection, closing an older one if their number exceeds the bound.
+    /// Admits a connection, and closes an older one if their number exceeds the limit.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Guest {
         let network = network(address);
         let evicted = Arc::new(Notify::new());
@@ -61,7 +61,7 @@ impl Guests {
 }
 
 impl Open {
-    /// Closes the oldest guest of the network with most guests.
+    /// Closes the oldest guest of the network with the most guests.
     fn evict(&mut self) -> bool {
         let most = self.guests.iter().max_by_key(|(_, own)| own.len()).map(|(network, _)| *network);
         let oldest = most.and_then(|network| Some((network, *self.guests.get(&network)?.keys().next()?)));
@@ -86,7 +86,7 @@ impl Open {
     }
 }
 
-/// Returns the network of an address: one sender may have all addresses of an IPv6 /64.
+/// Returns the network of an address, because one sender may have all addresses of an IPv6 /64.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -97,7 +97,7 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A connection that is counted while the value lives.
+/// A connection that is counted until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Guest {
     guests: Arc<Guests>,
@@ -108,7 +108,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Records that a request of the connection was verified: it is no longer a guest, unless the bound of known connections is
+    /// Records that a request of the connection was verified. The connection is then no longer a guest, unless the limit of known connections is
     /// reached.
     pub(crate) fn verified(&self) {
         if self.is_known.load(Ordering::Relaxed) {
@@ -127,7 +127,7 @@ impl Guest {
         }
     }
 
-    /// Completes when the connection must be closed: it was evicted, or its first verified request did not arrive in time.
+    /// Completes when the connection must be closed, either because it was evicted or because its first verified request did not arrive in time.
     pub(crate) async fn expired(&self, first_request: Duration) {
         tokio::select! {
             () = self.evicted.notified() => return,

@@ -1,8 +1,8 @@
-//! Bounds on the concurrent work of clients.
+//! Limits on the concurrent work of clients.
 
 use std::time::Duration;
 
-/// Bounds on the concurrent work of clients.
+/// Limits on the concurrent work of clients.
 ///
 /// ```
 /// use table_server::ServerLimits;
@@ -12,23 +12,24 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Bytes of a request's body (REQ-7).
+    /// The maximum size of a request body, in bytes (REQ-7).
     pub body_bytes: usize,
-    /// Open connections that have sent a verified request: a request with a valid signature or token.
+    /// The maximum number of open connections that have sent a verified request, which is one with a valid signature or token.
     pub connections: usize,
-    /// Open connections without one. A further one closes the oldest of the address with most of them.
+    /// The maximum number of open connections that have not sent a verified request. Another one closes the oldest of the address with the most of
+    /// them.
     pub guests: usize,
-    /// Time for the first verified request of a connection, from the moment it is accepted.
+    /// The time limit for the first verified request of a connection, from the moment at which it is accepted.
     pub first_request: Duration,
-    /// Verified requests that are processed concurrently; as many more may be sending their bodies. Others are refused with 503
-    /// `ServerBusy`.
+    /// The maximum number of verified requests that are processed concurrently. As many again may be sending their bodies. Others are rejected with
+    /// 503 `ServerBusy`.
     pub requests: usize,
-    /// Time for the head of a request, and again for its body.
+    /// The time limit for the head of a request, and again for its body.
     pub sending: Duration,
     /// Time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds
     /// connections that [`sending`](Self::sending) does not bound: HTTP/2, and clients that do not read their responses.
     pub idle: Duration,
-    /// Time for open connections to end after the server received the signal to stop.
+    /// The time that open connections have to finish after the server received the signal to stop.
     pub closing: Duration,
 }
 

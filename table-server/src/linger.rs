@@ -1,4 +1,4 @@
-//! Polling for the next request before a connection sleeps.
+//! Polling for the next request before a connection waits.
 
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::pin::Pin;
@@ -11,10 +11,9 @@ use tokio::net::TcpStream;
 
 use crate::open::OpenConnections;
 
-/// Polling time: about the time that a thread takes to fall asleep and to be woken, so polling costs at most twice its possible
-/// gain.
+/// The polling time. It is about the time in which a thread falls asleep and is woken, so polling costs at most twice its possible gain.
 const LINGER: Duration = Duration::from_micros(30);
-/// Bytes per poll. The rest of a longer request is read in the normal way.
+/// The number of bytes per poll. The rest of a longer request is read in the normal way.
 const CHUNK: usize = 8 << 10;
 
 /// The stream of a connection. After a response it polls for the next request for a moment, if no other connection is open: a

@@ -1,4 +1,4 @@
-//! Metrics of a server, in the text form of Prometheus.
+//! Metrics of a server in the text format of Prometheus.
 
 mod counter;
 mod histogram;

@@ -19,7 +19,7 @@ impl OpenConnections {
     }
 }
 
-/// A connection that is counted while the value lives.
+/// A connection that is counted until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Open(OpenConnections);
 

@@ -1,4 +1,4 @@
-//! The operation that a request names, for metrics and logs.
+//! The operation that a request names, used in metrics and logs.
 
 use crate::exchange::Exchange;
 use crate::service::Service;
@@ -15,7 +15,7 @@ macro_rules! operations {
             /// Every operation.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Returns its name in the documentation of the service.
+            /// Returns the name of the operation in the documentation of the service.
             pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }

@@ -1,11 +1,11 @@
-//! Preflight requests: the question of a browser whether a page may send a request.
+//! Preflight requests, in which a browser asks whether a page may send a request.
 
 use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Answers a preflight request. It is not signed, and concerns the service, whatever path it names.
+/// Answers a preflight request. It is not signed, and applies to the service, whatever path it names.
 ///
 /// # Errors
 /// 400 without an origin or a method; 403 if no rule matches.

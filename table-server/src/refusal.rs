@@ -1,4 +1,4 @@
-//! Refused requests: status, code and text, as on the service.
+//! Rejected requests: status, code and text, as in the service.
 
 use std::borrow::Cow;
 
@@ -6,25 +6,25 @@ use chrono::Utc;
 use table_core::{Error, ErrorCode};
 use table_wire::{NewError, sentence};
 
-/// The reason why a request is refused.
+/// The reason why a request is rejected.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
     /// The service's message for the code, if it has one.
     pub(crate) message: Cow<'static, str>,
-    /// The cause and the correction; may be empty.
+    /// The cause and the remedy; may be empty.
     pub(crate) help: String,
     /// The position of the operation in its batch.
     pub(crate) index: Option<usize>,
-    /// `true` if the request was refused before its service saw it: the body is XML then (ERR-2).
+    /// `true` if the request was rejected before its service saw it, in which case the body is XML (ERR-2).
     pub(crate) is_early: bool,
-    /// The failure inside the server, only for the log: its text may name files.
+    /// The internal failure, only for the log, because its text may contain file names.
     pub(crate) internal: Option<Error>,
 }
 
 impl Refusal {
-    /// Creates a refusal with the service's sentence for the code, and `help` below it.
+    /// Creates a refusal with the service's sentence for the code, followed by `help`.
     pub(crate) fn new(status: u16, code: &'static str, help: impl Into<String>) -> Self {
         let help = help.into();
         let (message, help) = match sentence(code) {
@@ -38,7 +38,7 @@ impl Refusal {
         Self::new(400, "InvalidInput", help)
     }
 
-    /// Refuses a body that is not the XML that the operation needs.
+    /// Rejects a body that is not the XML that the operation requires.
     pub(crate) fn xml(help: impl Into<String>) -> Self {
         Self::new(400, "InvalidXmlDocument", help)
     }
@@ -47,7 +47,7 @@ impl Refusal {
         Self::new(501, "NotImplemented", help)
     }
 
-    /// Refuses a path that names no resource.
+    /// Rejects a path that names no resource.
     pub(crate) fn nowhere() -> Self {
         Self::new(400, "InvalidUri", "")
     }
@@ -56,7 +56,7 @@ impl Refusal {
         Self::new(405, "UnsupportedHttpVerb", "")
     }
 
-    /// Returns the error for the body of the answer to a request.
+    /// Returns the error for the body of the response to a request.
     pub(crate) fn error<'a>(&'a self, request_id: &'a str) -> NewError<'a> {
         NewError {
             code: self.code,

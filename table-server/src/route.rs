@@ -1,4 +1,4 @@
-//! From a request to its answer: the account, the signature, then the operation.
+//! Routing of a request: the account, the signature, then the operation.
 
 use http::HeaderName;
 use http::header::{HOST, ORIGIN};
@@ -17,13 +17,13 @@ const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 /// The result of examining the head of a request.
 #[derive(Debug)]
 pub(crate) enum Admitted<'a> {
-    /// The answer to a request that is refused, or needs no signature.
+    /// The response to a request that is rejected, or that needs no signature.
     Answered(Answer),
     /// A request whose signature is valid. Its body may be read.
     Verified(&'a Account, Access),
 }
 
-/// Finds the account of a request and verifies its signature. Needs only the head.
+/// Finds the account of a request and verifies its signature. Requires only the head.
 pub(crate) fn admit<'a>(
     accounts: &'a [Account],
     bearer: Option<&Bearer>,
@@ -74,10 +74,10 @@ fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange)
     }
 }
 
-/// Answers a verified request whose body is read.
+/// Answers a verified request whose body has been read.
 ///
 /// # Errors
-/// The reason why it is refused.
+/// The reason why the request is rejected.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
@@ -98,7 +98,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Answers a request whose body is in the exchange already.
+/// Answers a request whose body is already in the exchange.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer {
     match admit(accounts, None, exchange) {
@@ -110,7 +110,7 @@ pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer
     }
 }
 
-/// Completes an answer with the headers that a browser needs.
+/// Completes a response with the headers that a browser needs.
 pub(crate) fn finish(account: &Account, exchange: &Exchange, answer: Result<Answer, Refusal>) -> Answer {
     let answer = answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange));
     match account.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {

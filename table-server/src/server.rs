@@ -1,4 +1,4 @@
-//! The server: its ports, its start and its shutdown.
+//! The server: binding its ports, starting and shutting down.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -30,8 +30,8 @@ impl Server {
     /// Binds the ports.
     ///
     /// # Errors
-    /// `InvalidInput` for the emulator's public key, or unsigned tokens, at an address that other machines reach, and for two accounts of
-    /// one name; `Io` for a port that is taken; `Io` or `Corrupted` if an engine fails.
+    /// `InvalidInput` if the emulator's public key or unsigned tokens would be accepted at an address that other machines can reach, or if two
+    /// accounts have the same name. `Io` if a port is in use. `Io` or `Corrupted` if an engine fails.
     pub async fn bind(config: Config) -> Result<Self> {
         config.check()?;
         let transport = config.transport();
@@ -58,19 +58,19 @@ impl Server {
         })
     }
 
-    /// Returns the address of tables.
+    /// Returns the address of the table service.
     #[must_use]
     pub const fn tables(&self) -> SocketAddr {
         self.addresses[0]
     }
 
-    /// Returns the address of queues.
+    /// Returns the address of the queue service.
     #[must_use]
     pub const fn queues(&self) -> SocketAddr {
         self.addresses[1]
     }
 
-    /// Returns the address at which blobs are refused.
+    /// Returns the address at which requests for blobs are rejected.
     #[must_use]
     pub const fn blobs(&self) -> SocketAddr {
         self.addresses[2]
@@ -84,7 +84,7 @@ impl Server {
 
     /// Returns the connection string of an account, for any client; `None` if the server has no such account.
     ///
-    /// It has an endpoint for blobs, which answers 501.
+    /// The connection string has an endpoint for blobs, which answers 501.
     #[must_use]
     pub fn connection_string(&self, name: &str) -> Option<String> {
         let account = self.shared.accounts.iter().find(|account| account.name() == name)?;
@@ -102,7 +102,7 @@ impl Server {
         self.shared.transport.scheme()
     }
 
-    /// Answers requests until `end` completes, then completes the open ones, and writes a checkpoint of each engine.
+    /// Answers requests until `end` completes, then completes the requests in progress, and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
         let Self { tables, queues, blobs, observe, shared, .. } = self;

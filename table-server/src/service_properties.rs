@@ -1,4 +1,4 @@
-//! The properties and the statistics of a service.
+//! The properties and statistics of a service.
 
 use chrono::Utc;
 use table_wire::ServiceProperties;
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 /// Answers a request with `restype=service`.
 ///
 /// # Errors
-/// 403 for a signature that does not allow it (ASAS-4); 400 for properties that the service does not take.
+/// 403 for a signature that does not permit it (ASAS-4); 400 for properties that the service does not accept.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
@@ -41,7 +41,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Returns the statistics of a secondary that is never behind.
+/// Returns the statistics of a secondary that never lags behind.
 fn stats() -> Answer {
     let now = print_http_date(Utc::now());
     let xml = format!(

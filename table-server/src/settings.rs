@@ -1,6 +1,6 @@
-//! Settings of an account: properties of services, stored access policies, metadata of queues.
+//! Settings of an account: properties of services, stored access policies, and metadata of queues.
 //!
-//! Each setting is a text. It is in memory and in an entity of a private table, which no client can name.
+//! Each setting is a string. It is stored in memory and in an entity of a private table, which no client can name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,10 +13,10 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The property with the text.
+/// The property that contains the text.
 const TEXT: &str = "Text";
 
-/// The kind of a setting. Its name is the PartitionKey.
+/// The kind of a setting. Its name is the `PartitionKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The properties of a service, in XML.
@@ -47,7 +47,7 @@ type Texts = BTreeMap<(Kind, String), Arc<str>>;
 /// The settings of one account.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// Without the injected faults that clients see: a server with `--faults busy=1` starts, and stores settings.
+    /// The engine without the injected faults that clients see, so a server with `--faults busy=1` can start and store settings.
     engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
@@ -56,7 +56,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Creates the settings of an engine, not read yet.
+    /// Creates the settings of an engine, before they are read.
     pub(crate) fn new(engine: &Engine) -> Self {
         Self {
             engine: engine.without_faults(),
@@ -66,7 +66,7 @@ impl Settings {
         }
     }
 
-    /// Reads the settings from the engine. Those of a deleted table or queue are removed: the server may have stopped between the two
+    /// Reads the settings from the engine. The settings of a deleted table or queue are removed, because the server may have stopped between the two
     /// deletions.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Stores a text, or removes it.
+    /// Stores or removes a text.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.

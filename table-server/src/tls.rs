@@ -18,7 +18,7 @@ use tokio_rustls::server::TlsStream;
 use crate::fault::ServerFault;
 use crate::linger::Lingering;
 
-/// A certificate and its key. A server with one answers only HTTPS: HTTP/1.1 or HTTP/2, negotiated in the handshake.
+/// A certificate and its key. A server with a certificate answers only HTTPS, as HTTP/1.1 or HTTP/2, which is negotiated in the handshake.
 ///
 /// ```
 /// use table_core::Engine;
@@ -40,14 +40,13 @@ pub struct Tls(TlsAcceptor);
 impl Tls {
     /// The file name of the certificate that [`self_signed`](Self::self_signed) creates.
     pub const CERTIFICATE: &str = "certificate.pem";
-    /// The file name of its key.
+    /// The file name of the key that [`self_signed`](Self::self_signed) creates.
     pub const KEY: &str = "key.pem";
 
-    /// Reads a certificate, followed by its chain, and its key from files in PEM.
+    /// Reads a certificate followed by its chain, and its key, from PEM files.
     ///
     /// # Errors
-    /// `Io` for a file that cannot be read; `InvalidInput` for one that is not PEM, a key of an unsupported kind, and a key of another
-    /// certificate.
+    /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key is of an unsupported kind or belongs to another certificate.
     pub fn from_files(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
         // The text of the cause may contain a line of the key.
@@ -77,19 +76,19 @@ impl Tls {
     /// Creates a self-signed certificate for `localhost` and names below it, 127.0.0.1, `::1`, and `names`, which may be
     /// addresses.
     ///
-    /// It is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and used again after a restart. Clients
+    /// The certificate is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and reused after a restart. Clients
     /// must be configured to trust it.
     ///
     /// # Errors
-    /// `Io` for a folder that cannot be written or read; `InvalidInput` for a name that a certificate cannot have, and for other files of
-    /// these names in the folder.
+    /// `Io` if the folder cannot be written or read. `InvalidInput` for a name that a certificate cannot contain, or if the folder contains other
+    /// files with these names.
     pub fn self_signed(folder: impl AsRef<Path>, names: &[String]) -> Result<Self> {
         let folder = folder.as_ref();
         self_signed::ensure(folder, names)?;
         Self::from_files(folder.join(Self::CERTIFICATE), folder.join(Self::KEY))
     }
 
-    /// Does the TLS handshake of a connection.
+    /// Performs the TLS handshake of a connection.
     pub(crate) async fn accept(&self, stream: Lingering) -> io::Result<TlsStream<Lingering>> {
         self.0.accept(stream).await
     }
@@ -101,9 +100,9 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// Returns `true` if a key is the one of the first certificate, which holds its public key byte for byte.
+/// Returns `true` if a key belongs to the first certificate, which contains its public key byte for byte.
 ///
-/// rustls checks it by parsing the certificate, and so refuses certificates of X.509 v1, which clients of tests use.
+/// rustls would check this by parsing the certificate, and would therefore reject X.509 v1 certificates, which test clients use.
 fn belongs(chain: &[CertificateDer<'_>], key: &dyn SigningKey) -> bool {
     match (chain.first(), key.public_key()) {
         (Some(certificate), Some(public)) => {

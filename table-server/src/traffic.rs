@@ -1,4 +1,4 @@
-//! The load of an account's partitions: the hot ones, and the limits of the service's targets.
+//! The load of an account's partitions: the hot partitions, and the limits given by the service's targets.
 
 mod hot;
 mod throttle;
@@ -50,7 +50,7 @@ impl Traffic {
         }
     }
 
-    /// Returns table, key and requests of the busiest partitions.
+    /// Returns the table, the key and the number of requests of the busiest partitions.
     pub(crate) fn hottest(&self) -> Vec<(String, String, u64)> {
         self.hot.read()
     }

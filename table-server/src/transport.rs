@@ -3,9 +3,9 @@
 /// The transport of a server's requests.
 #[derive(Clone, Debug)]
 pub(crate) enum Transport {
-    /// TCP.
+    /// Plain TCP.
     Plain,
-    /// TLS.
+    /// TLS over TCP.
     #[cfg(feature = "tls")]
     Secure(crate::tls::Tls),
 }

@@ -6,15 +6,15 @@ use serde::Deserialize;
 
 use crate::service::Service;
 
-/// Seconds by which the clocks of the issuer and this server may differ.
+/// The maximum difference between the clocks of the issuer and this server, in seconds.
 const SKEW: i64 = 300;
-/// The audience of all storage accounts, as URL and as the identifier of the application.
+/// The audience of all storage accounts, as a URL and as the identifier of the application.
 const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b6-c2b029497af1"];
 /// The clouds in which an account has an endpoint.
 const CLOUDS: [&str; 4] =
     ["core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net", "core.cloudapi.de"];
 
-/// A token, split: `signed` is `header.claims`.
+/// The parts of a token. `signed` is `header.claims`.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
     #[cfg_attr(
@@ -68,7 +68,7 @@ enum Audience {
 
 impl Claims {
     /// # Errors
-    /// The reason, for a token that is not valid at this time.
+    /// Returns the reason if the token is not valid at this time.
     pub(super) fn check_lifetime(&self, now: i64) -> Result<(), &'static str> {
         if now < self.nbf.saturating_sub(SKEW) {
             return Err("Lifetime validation failed. The token is not yet valid.");
@@ -88,7 +88,7 @@ impl Claims {
         .map(String::as_str)
     }
 
-    /// Returns `true` if the token is for the storage service, or for this account's endpoint of a service.
+    /// Returns `true` if the token is for the storage serviceor for this account's endpoint of a service.
     pub(super) fn is_for(&self, account: &str, service: Service) -> bool {
         let service = if service == Service::Tables { "table" } else { "queue" };
         let endpoint = |cloud: &str| format!("https://{account}.{service}.{cloud}");

@@ -24,7 +24,7 @@ struct Key {
 
 impl KeySet {
     /// # Errors
-    /// `InvalidInput` for a text that is not a key set, or has no RSA key.
+    /// `InvalidInput` if the text is not a key set, or contains no RSA key.
     pub(super) fn read(text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Set {
@@ -49,7 +49,7 @@ impl KeySet {
         }
     }
 
-    /// Returns `true` if one of the keys has signed the token: the one that it names, or any if it names none.
+    /// Returns `true` if the token is signed with the key that it names, or with any of the keys if it names none.
     pub(super) fn verifies(&self, token: &Parts<'_>) -> bool {
         #[derive(Deserialize)]
         struct Header {

@@ -1,10 +1,10 @@
-//! The headers with which a browser lets a page read an answer.
+//! The headers with which a browser lets a page read a response.
 
 use http::{HeaderMap, HeaderValue, header};
 
 use super::list::{covers, items};
 
-/// The origins whose pages may read an answer.
+/// The origins whose pages may read a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
     /// Every origin.
@@ -16,7 +16,7 @@ pub(crate) enum Sharing {
 }
 
 impl Sharing {
-    /// Adds its headers to those of an answer.
+    /// Adds the headers to those of a response.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         let (origin, exposed) = match self {
             Self::All { exposed } => ("*", exposed.as_str()),
@@ -40,7 +40,7 @@ impl Sharing {
     }
 }
 
-/// Returns the names of a list. A pattern is replaced by the headers of the answer that it matches.
+/// Returns the names of a list. A pattern is replaced by the headers of the response that it matches.
 fn named(list: &str, headers: &HeaderMap) -> String {
     let mut names: Vec<&str> = Vec::new();
     for item in items(list) {

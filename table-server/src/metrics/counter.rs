@@ -1,4 +1,4 @@
-//! Requests by operation, class of query and status: one atomic number for each.
+//! Counters of requests by operation, query class and status, with one atomic number for each combination.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use table_core::query::QueryClass;
 
 use crate::operation::Operation;
 
-/// The statuses of the protocol; others are counted as the last.
+/// The statuses of the protocol. Any other status is counted as the last one.
 const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 405, 406, 408, 409, 411, 412, 413, 415, 416, 429, 500,
     501, 503, 0,

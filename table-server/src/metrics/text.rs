@@ -119,7 +119,7 @@ fn engines(text: &mut Text, accounts: &[Account]) {
     each("engine_tables", "gauge", "", "Tables.", &|all| Some(all.tables as u64));
 }
 
-/// Writes the partitions with most requests.
+/// Writes the partitions with the most requests.
 fn partitions(text: &mut Text, accounts: &[Account]) {
     let help =
         "Requests of the partitions that have most, counted from one in sixteen; what is old counts less.";
@@ -153,7 +153,7 @@ impl Text {
     }
 }
 
-/// Microseconds, written as seconds.
+/// A number of microseconds that is written as seconds.
 struct Seconds(u64);
 
 impl Display for Seconds {

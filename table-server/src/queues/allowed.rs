@@ -1,4 +1,4 @@
-//! Operations on queues that shared access signatures allow (ASAS and SAS rules).
+//! Operations on queues that shared access signatures permit (ASAS and SAS rules).
 
 use table_wire::sas::{AccountPermissions as May, QueuePermissions, ResourceTypes};
 
@@ -35,8 +35,8 @@ pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Re
     check(access, ResourceTypes::OBJECT, &[any], own)
 }
 
-/// Checks a request against its proof: `any` permission of an account's signature is sufficient; `own` is the permission that a
-/// queue's signature needs, if such a signature allows the operation at all.
+/// Checks a request against its credential. For a signature of an account, each permission in `any` is sufficient; `own` is the permission that a
+/// signature of a queue needs, if such a signature permits the operation at all.
 fn check(
     access: &Access,
     types: ResourceTypes,

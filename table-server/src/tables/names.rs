@@ -1,4 +1,4 @@
-//! Operations on tables: create, get, delete, list (OPT rules).
+//! Operations on tables: create, get, delete and list (OPT rules).
 
 use serde_json::{Map, Value, json};
 use table_core::filter::Matcher;
@@ -44,7 +44,7 @@ pub(super) async fn create<S: TableStore>(
     Ok(answer.body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Answers one table.
+/// Returns one table.
 pub(super) async fn get<S: TableStore>(
     store: &S,
     account: &Account,
@@ -60,14 +60,14 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Deletes a table. An invalid name is answered like a missing table (OPT-3).
+/// Deletes a table. The response for an invalid name is that for a missing table (OPT-3).
 pub(super) async fn delete<S: TableStore>(store: &S, name: &str) -> Result<Answer, Refusal> {
     let table = TableName::new(name).map_err(|_| missing())?;
     store.delete_table(&table).await?;
     Ok(Answer::new(204))
 }
 
-/// Answers one page of tables (OPT-5).
+/// Returns one page of tables (OPT-5).
 pub(super) async fn list<S: TableStore>(
     store: &S,
     account: &Account,
@@ -118,7 +118,7 @@ pub(super) async fn list<S: TableStore>(
     Ok(answer)
 }
 
-/// Returns a filter with literals in lower case: names of tables are compared without case (TBL-2).
+/// Returns a filter with literals in lower case, because table names are case-insensitive (TBL-2).
 fn folded(filter: &str) -> String {
     let mut is_literal = true;
     let parts = filter.split('\'').map(|part| {

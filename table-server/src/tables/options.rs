@@ -1,4 +1,4 @@
-//! The system options of a query string: those that a table service knows, once each (QRY-1, QRY-2).
+//! The system options of a query string. Each must be known to the table service and occur only once (QRY-1, QRY-2).
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ const KNOWN: [&str; 4] = ["$filter", "$select", "$top", "$format"];
 const UNSUPPORTED: [&str; 8] =
     ["$orderby", "$skip", "$skiptoken", "$expand", "$count", "$inlinecount", "$search", "$apply"];
 
-/// Checks the system options of a query: an option that is ignored would make a wrong answer look right.
+/// Checks the system options of a query, because an ignored option would make a wrong response look correct.
 ///
 /// # Errors
-/// `NotImplemented` for an option that the service does not have; `InvalidInput` for an unknown or misspelt one, and for one given twice.
+/// `NotImplemented` for an option that the service does not support; `InvalidInput` for an unknown, misspelt or duplicate option.
 pub(super) fn check(query: &str) -> Result<(), Refusal> {
     // Few requests have options: this is all that the others need.
     if !query.contains(['$', '%']) && !query.contains("filter") && !query.contains("select") {

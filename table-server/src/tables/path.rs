@@ -65,7 +65,7 @@ fn named(text: &str) -> Option<(Named<'_>, &str)> {
     Some(((name.trim(), value), rest))
 }
 
-/// Reads a text in single quotes, in which two mean one. Returns it and the rest.
+/// Reads a text in single quotes, in which two quotes stand for one. Returns the text and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut value = String::new();
@@ -85,7 +85,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 /// Reads the key of an entity from a URL (KEY-5).
 ///
 /// # Errors
-/// `InvalidInput` for `/` and `\\`, `OutOfRangeInput` for another character that keys cannot have.
+/// `InvalidInput` for `/` and `\\`, `OutOfRangeInput` for another character that keys cannot contain.
 pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKey, Refusal> {
     for (name, text) in [("PartitionKey", &partition_key), ("RowKey", &row_key)] {
         if text.contains(['/', '\\']) {
@@ -96,10 +96,10 @@ pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKe
     Ok(EntityKey { partition_key: PartitionKey::new(partition_key)?, row_key: RowKey::new(row_key)? })
 }
 
-/// Checks the characters of a key, and refuses it in the words of the service.
+/// Checks the characters of a key, and rejects the key with the message of the service.
 ///
 /// # Errors
-/// `OutOfRangeInput` for a character that keys cannot have (KEY-4).
+/// `OutOfRangeInput` for a character that keys cannot contain (KEY-4).
 pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     let Some(illegal) = text.chars().find(|character| !is_legal(*character)) else { return Ok(()) };
     let help = format!("the {name} contains {}; encode the value", illegal.escape_unicode());

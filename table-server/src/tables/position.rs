@@ -1,7 +1,6 @@
 //! Positions between pages, in the form of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
 //!
-//! A token is a key and nothing else, as the service's is: a client may continue with another `$select`, or with a filter that it computed
-//! again.
+//! A token contains only a key, as in the service. A client may therefore continue with another `$select`, or with a filter that it computed again.
 
 use std::ops::Bound;
 
@@ -17,11 +16,11 @@ use crate::refusal::Refusal;
 /// The start of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum From {
-    /// The beginning of the range of the query.
+    /// The beginning of the query's range.
     Beginning,
-    /// A key inside it.
+    /// A key inside the range.
     At(Continuation),
-    /// A key behind it: the page is empty.
+    /// A key after the range, so the page is empty.
     End,
 }
 
@@ -34,7 +33,7 @@ pub(super) fn write(key: &str) -> String {
 /// Reads a token.
 ///
 /// # Errors
-/// `InvalidInput` for text that [`write`] does not make (PAGE-9).
+/// `InvalidInput` for text that [`write`] does not produce (PAGE-9).
 fn read(token: &str) -> Result<String, Refusal> {
     let key = token.strip_prefix("1!").and_then(|rest| {
         let (length, base64) = rest.split_once('!')?;

@@ -12,7 +12,7 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::tables::position::{self, From};
 
-/// Answers one entity by its key.
+/// Returns one entity by its key.
 pub(super) async fn get<S: TableStore>(
     store: &S,
     account: &Account,
@@ -33,7 +33,7 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).header("ETag", etag_text(&found.etag)).body(json(level), body).cost(Cost::point(1)))
 }
 
-/// Answers one page.
+/// Returns one page.
 pub(super) async fn answer<S: TableStore>(
     store: &S,
     account: &Account,
@@ -76,7 +76,7 @@ pub(super) async fn answer<S: TableStore>(
 /// Returns `$top` (TOP-2).
 ///
 /// # Errors
-/// `InvalidInput` for text that is not a number of entities.
+/// `InvalidInput` if the text is not a valid number of entities.
 pub(super) fn top(exchange: &Exchange) -> Result<Option<usize>, Refusal> {
     let text = exchange.query("$top");
     let number = text.map(|text| text.parse::<usize>()).transpose();

@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use super::Tls;
 use crate::fault::ServerFault;
 
-/// Names of every self-signed certificate. Names with `*` are for accounts in the host name.
+/// The names in every self-signed certificate. Names with `*` are for accounts in the host name.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
 /// Writes a certificate and its key into a folder, unless both exist.

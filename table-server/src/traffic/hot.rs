@@ -1,16 +1,16 @@
-//! The partitions with most requests, counted from a sample in bounded memory.
+//! The partitions with the most requests, estimated from samples in bounded memory.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Sampling interval: one request in this many is counted, with this weight.
+/// The sampling interval. One request in this many is counted, with this weight.
 const SAMPLE: u64 = 16;
-/// Number of counted partitions.
+/// The number of counted partitions.
 const COUNTED: usize = 64;
-/// Number of reported partitions.
+/// The number of reported partitions.
 const SHOWN: usize = 10;
-/// Number of samples after which every count is halved, because a formerly hot partition must not be reported forever.
+/// The number of samples after which every count is halved, so a formerly hot partition is not reported forever.
 const HALVED_AFTER: u64 = 1 << 14;
 
 /// Counts of the busiest partitions. If all places are taken, a new partition replaces the one with the lowest count and inherits
@@ -51,7 +51,7 @@ impl Hot {
         }
     }
 
-    /// Returns table, key and requests, the highest first.
+    /// Returns the table, the key and the number of requests of each partition, the highest number first.
     pub(super) fn read(&self) -> Vec<(String, String, u64)> {
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> =

@@ -1,4 +1,4 @@
-//! The published targets of the service, kept as a limit (SCL rules).
+//! The published targets of the service, enforced as limits (SCL rules).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -8,18 +8,17 @@ use table_core::Clock;
 
 use crate::refusal::Refusal;
 
-/// Entities of one partition in a second, and messages of one queue (SCL-1).
+/// The limit of entities per second in a partition, and of messages per second in a queue (SCL-1).
 const PARTITION: u64 = 2_000;
-/// Requests of an account in a second (SCL-1).
+/// The limit of requests per second in an account (SCL-1).
 const ACCOUNT: u64 = 20_000;
-/// Ticks of a second.
+/// The number of ticks per second.
 const SECOND: u64 = 10_000_000;
-/// Number of partitions that are remembered before idle ones are removed.
+/// The number of partitions that are remembered before idle ones are removed.
 const REMEMBERED: usize = 1 << 14;
 
-/// Targets above which an account returns 503 `ServerBusy`, with which a program can be tested against the throttling of the
-/// service (SCL-3): 2,000 entities a second in a partition, 2,000 messages a second in a queue, 20,000 requests a second in the
-/// account.
+/// Targets above which an account returns 503 `ServerBusy`, to test a program against the throttling of the service (SCL-3): 2,000 entities per
+/// second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
 /// A burst of one second's worth is allowed. A transaction counts each of its entities for the partition and is one request of
 /// the account (SCL-2); a page counts the entities that it returned.
@@ -36,7 +35,7 @@ const REMEMBERED: usize = 1 << 14;
 pub struct Throttle {
     clock: Clock,
     hasher: RandomState,
-    /// For the account and for each partition: the time in ticks at which its previous requests are worked off.
+    /// The time in ticks at which previous requests will have been completed, for the account and for each partition.
     due: Mutex<Due>,
 }
 
@@ -77,13 +76,13 @@ impl Throttle {
         *due = (*due).max(now) + entities as u64 * SECOND / PARTITION;
     }
 
-    /// Returns the number of a partition. The chance that two partitions have the same number, and so share a target, is negligible.
+    /// Returns the number of a partition. The chance that two partitions have the same number and therefore share a target is negligible.
     fn key(&self, table: &str, partition: &str) -> u64 {
         self.hasher.hash_one((table, partition))
     }
 }
 
-/// Admits this many units, unless a second's worth is already pending.
+/// Admits this many units, unless the units of a full second are already pending.
 fn admit(due: &mut u64, now: u64, units: u64, a_second: u64) -> Result<(), Refusal> {
     if *due >= now + SECOND {
         return Err(Refusal::new(

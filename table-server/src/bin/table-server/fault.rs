@@ -1,4 +1,4 @@
-//! Faults of the program's flags and of its configuration file.
+//! Errors in the flags of the program and in its configuration file.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// A fault of flags or file that keeps the program from starting. No text repeats a key.
+/// An error in flags or the configuration file that prevents the program from starting. No message repeats a key.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramFault {
     #[error(

@@ -13,7 +13,7 @@ use crate::oauth::Level;
 use crate::spelled::Spelled;
 use crate::trial::{FaultList, Targets};
 
-/// The content of the file. Its names are those of the flags.
+/// The content of the configuration file. Its names are those of the flags.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct File {
@@ -40,7 +40,7 @@ pub(crate) struct File {
     pub(crate) accounts: Vec<FileAccount>,
 }
 
-/// An `[[account]]` of the file.
+/// An `[[account]]` section of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileAccount {
@@ -51,7 +51,7 @@ pub(crate) struct FileAccount {
     pub(crate) memory: bool,
 }
 
-/// A secret text, which is not printed.
+/// A secret string, which is never printed.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Secret(String);
@@ -69,10 +69,10 @@ impl FileAccount {
 }
 
 impl File {
-    /// Reads the file. Its paths are relative to its folder.
+    /// Reads the file. Paths in it are relative to its folder.
     ///
     /// # Errors
-    /// `Io` if it cannot be read; `InvalidInput`, with the line, for text that is not TOML and for an unknown name.
+    /// `Io` if the file cannot be read. `InvalidInput`, with the line number, if it is not TOML or contains an unknown name.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path)
             .map_err(|source| Error::of(ProgramFault::File { path: path.to_owned(), source }))?;
@@ -112,7 +112,7 @@ mod tests {
         File::parse(Path::new("server.toml"), text)
     }
 
-    /// The file that the documentation shows.
+    /// The sample file in the documentation.
     #[test]
     fn the_sample_is_read_and_its_paths_are_beside_it() {
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample.toml");

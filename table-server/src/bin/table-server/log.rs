@@ -1,4 +1,4 @@
-//! The log of the program: on standard error, as text or JSON.
+//! The log of the program, written to standard error as text or JSON.
 
 use clap::ValueEnum;
 use serde::Deserialize;

@@ -38,7 +38,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Starts the server, and serves until a signal ends it.
+/// Starts the server, and serves requests until a signal stops it.
 async fn serve(arguments: Arguments) -> Result<(), Error> {
     let file = plan::file(arguments.config.as_deref())?;
     arguments.log.or(file.log).unwrap_or_default().begin();
@@ -60,9 +60,9 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// Completes at SIGINT and SIGTERM, which terminals, service managers and containers send. Signals are caught from the call on.
+/// Completes on SIGINT and SIGTERM, which terminals, service managers and containers send. Signals are handled from this call on.
 ///
-/// If a signal cannot be caught, the server runs until it is killed, which loses no acknowledged write.
+/// If a signal handler cannot be installed, the server runs until it is killed, which loses no acknowledged write.
 #[cfg(unix)]
 fn asked_to_end() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -81,7 +81,7 @@ fn asked_to_end() -> impl Future<Output = ()> {
     }
 }
 
-/// Completes at Ctrl-C.
+/// Completes on Ctrl-C.
 #[cfg(not(unix))]
 async fn asked_to_end() {
     if tokio::signal::ctrl_c().await.is_err() {

@@ -1,4 +1,4 @@
-//! The flags of bearer tokens.
+//! The flags for bearer tokens.
 
 use std::path::PathBuf;
 
@@ -36,11 +36,10 @@ pub(crate) struct OAuthFlags {
 }
 
 impl OAuthFlags {
-    /// Returns the tokens that the flags accept, or else those of the file.
+    /// Returns the tokens accepted by the flags, or otherwise those accepted by the file.
     ///
     /// # Errors
-    /// `InvalidInput` for an issuer without keys, a file that is not a key set, and a program without TLS; `Io` for a file that cannot be
-    /// read.
+    /// `InvalidInput` for an issuer without keys, a file that is not a key set, or a program without TLS. `Io` if a file cannot be read.
     pub(crate) fn bearer(&self, file: &File) -> Result<Option<Bearer>> {
         let own = (&self.oauth, &self.oauth_issuer, &self.oauth_keys, &self.oauth_audience);
         let of_file = (&file.oauth, &file.oauth_issuer, &file.oauth_keys, &file.oauth_audience);

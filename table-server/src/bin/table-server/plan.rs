@@ -1,4 +1,4 @@
-//! The accounts and the configuration that flags and file ask for.
+//! The accounts and the configuration requested by the flags and the file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::fault::ProgramFault;
 use crate::file::File;
 use crate::spelled::Spelled;
 
-/// The place of an account's data.
+/// The location of an account's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Memory,
     Folder(PathBuf),
 }
 
-/// An account, before it is opened.
+/// An account before it is opened.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) key: AccountKey,
@@ -32,7 +32,7 @@ impl Planned {
     /// Opens the engine.
     ///
     /// # Errors
-    /// `FolderLocked` if another server has the folder open; `FolderNotOurs`, `FormatTooNew`, `Corrupted`, `Io`.
+    /// `FolderLocked` if another server has opened the folder; `FolderNotOurs`, `FormatTooNew`, `Corrupted` or `Io`.
     pub(crate) fn open(self, arguments: &Arguments, file: &File) -> Result<Account> {
         let options = Engine::builder().faults(arguments.trial.faults(file));
         let in_memory = self.place == Place::Memory;
@@ -55,10 +55,10 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts of the flags and of the file, or else the emulator's. `fallback` is the key of a flag without one.
+/// Returns the accounts of the flags and of the file, or otherwise the emulator's account. `fallback` is the key of a flag without one.
 ///
 /// # Errors
-/// `InvalidInput` for an invalid name or one given twice, and for an account without a key or a place.
+/// `InvalidInput` for an invalid or duplicate name, or for an account without a key or a location.
 pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
     let shared = match (&arguments.path, &file.path) {
         _ if arguments.memory => Some(Place::Memory),
@@ -97,7 +97,7 @@ pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str
     Ok(planned)
 }
 
-/// Returns the configuration of a server of these accounts.
+/// Returns the configuration of a server for these accounts.
 pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>) -> Config {
     let listen = arguments.listen.or(file.listen).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let mut config = Config::at(listen, accounts);
@@ -115,10 +115,10 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     config
 }
 
-/// Reads the file that the flags name, if any.
+/// Reads the file given by the flags, if any.
 ///
 /// # Errors
-/// As [`File::read`]: `Io`, `InvalidInput`.
+/// The errors of [`File::read`]: `Io` and `InvalidInput`.
 pub(crate) fn file(path: Option<&Path>) -> Result<File> {
     path.map_or_else(|| Ok(File::default()), File::read)
 }

@@ -1,4 +1,4 @@
-//! An account as a flag or a file gives it: a name, and optionally a key.
+//! An account as written in a flag or a file: a name, and optionally a key.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,7 +9,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::fault::ProgramFault;
 
-/// A name, and optionally a key. Neither is checked yet, because a refused flag is printed. `Debug` prints only the name.
+/// A name, and optionally a key. Neither is checked yet, because a rejected flag is printed. `Debug` prints only the name.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Spelled {
     pub(crate) name: String,
@@ -17,10 +17,10 @@ pub(crate) struct Spelled {
 }
 
 impl Spelled {
-    /// Returns the account's key: its own, else `fallback`, else the public one for the emulator's account.
+    /// Returns the key of the account: its own, otherwise `fallback`, otherwise the public key for the emulator's account.
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid name, and for a missing key; `AuthenticationFailed` for a key that is not base64.
+    /// `InvalidInput` for an invalid name or a missing key. `AuthenticationFailed` for a key that is not base64.
     pub(crate) fn key(&self, fallback: Option<&str>) -> Result<AccountKey> {
         let name = &self.name;
         let letters = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(spelled("contoso=b3RoZXI=").key(None).unwrap().to_base64(), "b3RoZXI=");
     }
 
-    /// A name is the name of a folder, and part of every URL.
+    /// A name is used as a folder name and as a part of every URL.
     #[test]
     fn a_refusal_does_not_repeat_the_key() {
         for text in [

@@ -1,4 +1,4 @@
-//! The flags of HTTPS.
+//! The flags for HTTPS.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ enum Source {
 }
 
 impl TlsFlags {
-    /// Returns the source that the flags name, or else the file.
+    /// Returns the source given by the flags, or otherwise by the file.
     fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);
         let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);
@@ -63,10 +63,10 @@ impl TlsFlags {
         }
     }
 
-    /// Configures HTTPS if flags or file ask for it. Returns a line with the path of a self-signed certificate.
+    /// Configures HTTPS if the flags or the file request it. Returns a line with the path of a self-signed certificate.
     ///
     /// # Errors
-    /// `InvalidInput` for a certificate without its key, an invalid one, and a program without TLS; `Io` for a file that cannot be read.
+    /// `InvalidInput` for a certificate without its key, an invalid certificate, or a program without TLS. `Io` if a file cannot be read.
     pub(crate) fn apply(&self, file: &File, listen: IpAddr, config: &mut Config) -> Result<String> {
         match self.source(file)? {
             None => Ok(String::new()),

@@ -1,4 +1,4 @@
-//! Flags with which a program can be tested: throttling, latency, injected faults.
+//! Flags for testing a program: throttling, latency and injected faults.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
@@ -45,7 +45,7 @@ impl Trial {
         self.faults.or(file.faults).unwrap_or_default().0
     }
 
-    /// Returns the account, throttled if the flags or the file say so.
+    /// Returns the account, throttled if the flags or the file request it.
     pub(crate) fn throttled(&self, account: Account, file: &File) -> Account {
         match self.throttle.or(file.throttle) {
             Some(Targets::Published) => account.throttled(Throttle::published(Clock::default())),
@@ -54,7 +54,7 @@ impl Trial {
     }
 }
 
-/// Faults as a flag or a file lists them.
+/// Faults as listed in a flag or a file.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct FaultList(Faults);
