@@ -1,4 +1,4 @@
-//! Tests of workloads: distributions, heat, targets, costs. Workload files have their own tests.
+//! Tests of workloads: distributions, heat, targets and costs. Workload files have their own tests.
 
 mod files;
 

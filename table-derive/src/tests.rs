@@ -1,4 +1,4 @@
-//! Expansions as snapshots, mistakes as lists, and the same output twice.
+//! Tests of expansions as snapshots, of mistakes as lists, and of identical output on a second run.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! Containers of workloads: growth, request units, prefixes, bounds, orders.
+//! Tests of workload containers: growth, request units, prefixes, limits and orders.
 
 use table_core::Entity;
 use table_core::selection::Selection;

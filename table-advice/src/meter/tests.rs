@@ -1,4 +1,4 @@
-//! Tests of the meter: classes, sums, fan-outs, recordings.
+//! Tests of the meter: classes, sums, fan-outs and recordings.
 
 use proptest::prelude::*;
 use table_core::query::{KeyRange, Query, QueryClass, TextRange};
@@ -54,7 +54,7 @@ fn cls_1_each_request_is_counted_under_its_class() {
     });
 }
 
-/// SCL-2: a transaction is one request with as many entities as it has.
+/// SCL-2: a transaction is one request, and counts as many entities as it contains.
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {

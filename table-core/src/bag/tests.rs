@@ -1,4 +1,4 @@
-//! The bag: its methods, and its round trips through rows and JSON.
+//! Tests of the bag: its methods, and its round trips through rows and JSON.
 
 use proptest::prelude::*;
 

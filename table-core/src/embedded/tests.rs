@@ -1,4 +1,4 @@
-//! Tests of the whole engine, one file per question, and their shared functions.
+//! Tests of the whole engine, with one file per topic, and their shared functions.
 
 mod answers;
 mod backup;
@@ -52,7 +52,7 @@ fn employees() -> TableName {
     name("Employee")
 }
 
-/// Returns a row with the single property `N`.
+/// Returns a row whose only property is `N`.
 fn row(n: i32) -> Row {
     properties(&[("N", Value::Int32(n))])
 }
@@ -90,7 +90,7 @@ fn submit(engine: &Engine, partition_key: &str, operations: Vec<(&str, Operation
     wait(engine.submit(&employees(), transaction(partition_key, operations)))
 }
 
-/// Applies one operation to (`Sales`, `row_key`).
+/// Applies one operation to the entity (`Sales`, `row_key`).
 fn write(engine: &Engine, row_key: &str, kind: OperationKind) -> Result<Option<ETag>> {
     submit(engine, "Sales", vec![(row_key, kind)]).map(|committed| committed[0].clone())
 }
@@ -100,7 +100,7 @@ fn get(engine: &Engine, partition_key: &str, row_key: &str) -> Option<StoredRow>
     wait(engine.get(&employees(), &key, &Select::All)).unwrap()
 }
 
-/// Returns the property `N` of (`Sales`, `row_key`).
+/// Returns the property `N` of the entity (`Sales`, `row_key`).
 fn number(engine: &Engine, row_key: &str) -> Option<i32> {
     get(engine, "Sales", row_key).map(|found| number_of(&found.row))
 }
@@ -112,7 +112,7 @@ fn number_of(row: &Row) -> i32 {
     }
 }
 
-/// Returns all keys of the table with their `N`.
+/// Returns all keys of the table with their values of `N`.
 fn all(engine: &Engine) -> Vec<(String, String, i32)> {
     let query = Query::new(KeyRange::ALL);
     let (mut found, mut from) = (Vec::new(), None);
@@ -140,7 +140,7 @@ fn in_memory() -> Engine {
     engine
 }
 
-/// Returns options of an engine on the tests' disk.
+/// Returns engine options with the disk for tests.
 fn options() -> EngineOptions {
     EngineOptions::new().disk(Arc::new(GatedDisk::default()))
 }
@@ -157,7 +157,7 @@ fn with_table(engine: Engine) -> Engine {
     }
 }
 
-/// Waits for an expected state. The bound is far above any real duration: beyond it the state will not occur.
+/// Waits for an expected state. The time limit is far above any real duration, so a state that is not reached by then will never occur.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     const BOUND: Duration = Duration::from_mins(10);
     let began = Instant::now();
@@ -167,7 +167,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Copies a folder as a crash of the process would leave it: everything written, without a clean end.
+/// Copies a folder in the state in which a crash of the process would leave it: everything is written, but nothing was closed.
 fn copy_folder(from: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -177,7 +177,7 @@ fn copy_folder(from: &Path) -> tempfile::TempDir {
     copy
 }
 
-/// Runs a test in memory, and on disk with every layer: rows written before `settle` are in the base.
+/// Runs a test in memory, and on disk with all layers, where rows written before `settle` are in the base.
 fn everywhere(test: impl Fn(&Engine, &dyn Fn())) {
     let engine = in_memory();
     test(&engine, &|| ());

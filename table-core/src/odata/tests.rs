@@ -1,4 +1,4 @@
-//! The service's JSON: the worked examples in the service's form, then the laws of reading and writing.
+//! Tests of the service's JSON: the worked examples in the service's form, and the laws of reading and writing.
 
 mod levels;
 mod quick;
@@ -42,7 +42,7 @@ fn written(level: MetadataLevel, context: &Context<'_>) -> String {
     write_entity(EntityRef::new("Sales", "00001", employee().view()), level, context).unwrap()
 }
 
-/// The custom properties of EX-3 as every level except the lowest writes them.
+/// The custom properties of EX-3, as written at every level except the lowest.
 const ANNOTATED: &str = concat!(
     r#""FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"#,
     r#""BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","#,
@@ -196,7 +196,7 @@ fn a_broken_row_is_an_error_and_no_document() {
     assert_eq!(write_body(None, entity.row).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Returns types and values as text, in which NaN equals itself.
+/// Returns types and values as text, so that NaN equals itself.
 fn shown(row: RowView<'_>) -> String {
     format!("{row:?}")
 }

@@ -1,4 +1,4 @@
-//! Reading into an existing value, compared with reading a new one.
+//! Tests that reading into an existing value returns the same as reading a new one.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Laws of the row format, each against a plain model, and its golden bytes.
+//! Tests of the laws of the row format, each against a simple model, and of its golden bytes.
 
 mod limits;
 
@@ -12,7 +12,7 @@ use crate::row::{BODY_HEADER, ENTRY, Row, RowView, RowWriter, SHAPE_HEADER, VERS
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// A row as a plain list.
+/// A row as a simple list.
 pub(crate) type Model = Vec<(String, Value)>;
 
 fn value() -> impl Strategy<Value = Value> {
@@ -28,7 +28,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates rows from few different names, because two rows should share names; each name is unique in its row.
+/// Generates rows from few different names, so that rows share names. Each name is unique in its row.
 pub(crate) fn model() -> impl Strategy<Value = Model> {
     prop::collection::vec(("[A-E_é]{1,2}|[a-z]{8,10}", value()), 0..12).prop_map(|mut list: Model| {
         let mut names = std::collections::HashSet::new();
@@ -45,7 +45,7 @@ pub(crate) fn row(model: &Model) -> Row {
     writer.finish()
 }
 
-/// Bitwise equality: NaN equals itself, 0 differs from -0.
+/// Returns `true` if two values are bitwise equal: NaN equals itself, and 0 differs from -0.
 fn same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a, b) {
         (ValueRef::Double(a), ValueRef::Double(b)) => a.to_bits() == b.to_bits(),
@@ -61,7 +61,7 @@ fn agrees(row: RowView<'_>, model: &Model) -> bool {
         })
 }
 
-/// Calls every reading function on bytes; each may refuse them, and none may panic.
+/// Calls every reading function on bytes. Each function may reject them, but none may panic.
 fn look_everywhere(bytes: &[u8]) {
     let view = RowView::new(bytes);
     assert_eq!(view.to_row().as_bytes(), bytes, "shape and body are the row, whatever it holds");
@@ -242,7 +242,7 @@ fn with_timestamp_leaves_shared_bytes_alone() {
     assert_eq!(stamped.view().parts().1[BODY_HEADER..], row.view().parts().1[BODY_HEADER..]);
 }
 
-/// Returns the example of `docs/format.md`: every type once.
+/// Returns the example of `docs/format.md`, which contains every type once.
 fn golden() -> Row {
     let mut writer = RowWriter::new();
     writer.property("FirstName", ValueRef::String("Ada"));

@@ -30,7 +30,7 @@ impl On {
     }
 }
 
-/// Runs a scenario. It must fail if it is listed as a deviation.
+/// Runs a scenario, which must fail if it is listed as a deviation.
 fn run<F: Future<Output = ()>>(name: &str, on: On, scenario: impl FnOnce(&'static Partitioned) -> F) {
     let deviation = DEVIATIONS.iter().find(|(deviant, ..)| *deviant == name);
     let runtime = crate::runtime();

@@ -20,7 +20,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 const LATEST: Duration = Duration::from_secs(3);
 
-/// The fate of one request.
+/// The treatment of one request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,

@@ -1,4 +1,4 @@
-//! The base against a plain map: flushes, merges, dropped tables, and reopening with other options.
+//! Tests that compare the base with a simple map: flushes, merges, dropped tables, and reopening with other options.
 
 mod rot;
 
@@ -14,7 +14,7 @@ use crate::embedded::tests::gate::GatedDisk;
 use crate::error::ErrorCode;
 use crate::name::TableName;
 
-/// A place for a base.
+/// Returns the location of a base in a folder.
 pub(crate) fn place(folder: &Path) -> Place {
     Place {
         disk: Arc::new(GatedDisk::default()),
@@ -25,7 +25,7 @@ pub(crate) fn place(folder: &Path) -> Place {
     }
 }
 
-/// What a base with tables of these ids records.
+/// Returns the metadata of a base whose tables have these ids.
 pub(crate) fn meta(tables: &[u32]) -> Meta {
     let mut catalog = Catalog::default();
     for id in tables {
@@ -34,12 +34,12 @@ pub(crate) fn meta(tables: &[u32]) -> Meta {
     Meta { journal: 1, sequence: 1, timestamp: 0, catalog, dropped: Vec::new() }
 }
 
-/// A new base with the table of id 1.
+/// Creates a base whose only table has the id 1.
 pub(crate) fn base(folder: &Path) -> Base {
     Base::create(&place(folder), meta(&[1])).unwrap()
 }
 
-/// Flushes one row or deletion.
+/// Flushes one row or one deletion.
 pub(crate) fn put(base: &mut Base, key: &[u8], row: Option<&Row>) {
     base.flush(std::iter::once((key, row.map(Row::view))), meta(&[1])).unwrap();
 }
@@ -49,11 +49,11 @@ enum Act {
     Flush(Vec<(u16, Option<u16>)>),
     Merge(usize),
     MergeAll,
-    /// Another table of the same keys takes the place of table 1.
+    /// Replaces table 1 by another table with the same keys.
     Drop,
-    /// With this number of bytes of a run.
+    /// Reopens the base with this run size in bytes.
     Reopen(u64),
-    /// Merges until none is due.
+    /// Merges until no merge is due.
     Rest,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn key_of(table: u32, n: u16) -> Vec<u8> {
     [&table.to_be_bytes()[..], format!("Sales\0{n:05}").as_bytes()].concat()
 }
 
-/// A row that differs from others by its Timestamp, with a value of so many bytes.
+/// Creates a row that differs from others in its Timestamp, with a value of the given size.
 pub(crate) fn row_of(ticks: u64, bytes: u16) -> Row {
     let mut row = crate::row::RowWriter::new();
     row.property("Bytes", crate::value::ValueRef::Binary(&vec![7; bytes.into()]));
@@ -199,7 +199,7 @@ proptest! {
     }
 }
 
-/// Flushes rows of these numbers, or deletes them.
+/// Flushes rows with these numbers, or their deletions.
 fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<u16>) {
     let row = bytes.map(|bytes| row_of(7, bytes));
     let keys: Vec<_> = numbers.into_iter().map(|n| key_of(1, n)).collect();
@@ -207,12 +207,12 @@ fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<
     base.flush(keys.iter().map(|key| (key.as_slice(), view)), meta(&[1])).unwrap();
 }
 
-/// Returns the numbers of merges until none is due.
+/// Returns the number of merges until none is due.
 fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// A base of large runs is opened with small ones, and a layer has no block in the first part of a merge.
+/// The base is written with large runs and reopened with small ones, so the first part of a merge contains no block of one of the layers.
 #[test]
 fn a_merge_that_is_cut_short_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -309,7 +309,7 @@ fn rows_in_order_are_never_merged_and_a_slice_is_all_that_one_merge_writes() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Of two tables, and of two parts of one, each is loaded in order: what lies between others' rows is beside them all the same.
+/// Two tables, and two parts of one table, are loaded in order. Their rows are recognised as adjacent even if they are between rows of others.
 #[test]
 fn rows_in_order_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Gaps against a plain map: states, snapshots, reports that arrive late, writes that are taken back, and checkpoints.
+//! Tests that compare gaps with a simple map: states, snapshots, late reports, reverted writes, and checkpoints.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -15,17 +15,17 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Writes rows, so many from a number on, or deletes them.
+    /// Writes or deletes a number of rows, starting with a given one.
     Write {
         from: u16,
         count: u16,
         puts: bool,
     },
-    /// Deletes so many rows from the first one on, as readers of a queue do.
+    /// Deletes a number of rows, starting with the first one, as readers of a queue do.
     DeleteHead {
         count: u16,
     },
-    /// Reads from one number up to another, and reports the gap that it finds.
+    /// Reads a range of numbers, and reports the gap that it finds.
     Scan {
         from: u16,
         to: u16,
@@ -33,7 +33,7 @@ enum Act {
     },
     /// Delivers the oldest report.
     Deliver,
-    /// Takes back what was written since the last publication.
+    /// Reverts what was written since the last publication.
     TakeBack,
     Publish,
     TakeSnapshot,
@@ -68,7 +68,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A state and the rows that it must have.
+/// A state and the rows that it must contain.
 #[derive(Clone, Default)]
 struct Known {
     state: State,
@@ -91,7 +91,7 @@ impl Known {
     }
 }
 
-/// Does a checkpoint of all recent rows at once, and a merge.
+/// Performs a checkpoint of all recent rows at once, and a merge.
 fn checkpoint(base: &mut Base, state: &mut State) {
     let recent = std::mem::take(&mut state.recent);
     let rows = recent.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// A state in which rows were written and deleted, and the keys written.
+/// Returns a state in which rows were written and deleted, and the written keys.
 fn emptied() -> (Known, WrittenKeys) {
     let (mut known, mut written) = (Known::default(), WrittenKeys::default());
     for puts in [true, false] {

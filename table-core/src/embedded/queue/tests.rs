@@ -1,5 +1,5 @@
-//! Guarantees of the engine's queues only: they survive a stop, agree with a plain model, and never deliver a message twice at a
-//! time.
+//! Tests of guarantees that only the engine's queues give: they survive a stop, agree with a simple model, and never deliver a message to two
+//! receivers at once.
 
 mod stops;
 
@@ -204,7 +204,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message of the model: text, time of visibility, expiry, dequeue count, number of its receipt.
+/// A message of the model: its text, time of visibility, expiry, dequeue count and receipt number.
 #[derive(Clone, Debug)]
 struct Held {
     text: String,

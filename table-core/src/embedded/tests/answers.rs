@@ -1,4 +1,4 @@
-//! Every request gets an answer, whatever happens to the committer and to the callers.
+//! Tests that every request is answered, regardless of what happens to the committer and to the callers.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::*;
 use crate::embedded::failpoint::{Action, Hook, Step};
 
-/// Returns the outcome of a future that only the engine advances.
+/// Returns the result of a future that makes progress only through the engine.
 fn answered<T>(what: &str, future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let began = Instant::now();
@@ -27,7 +27,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
 
-/// Stops at a step until it is released.
+/// Returns a hook that stops at a step until it is released.
 fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let armed = Arc::new(AtomicBool::new(false));
     let (stopped, has_stopped) = mpsc::channel();
@@ -131,7 +131,7 @@ fn a_waker_that_panics_stops_no_one_else() {
     }
 }
 
-/// A task as in executors: its waker owns it, and it owns the engine.
+/// A task as in an executor. Its waker owns it, and it owns the engine.
 #[derive(Default)]
 struct Task(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 

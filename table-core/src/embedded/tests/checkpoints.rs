@@ -1,4 +1,4 @@
-//! Checkpoints keep every row, shorten the journal, reclaim space, and bound memory.
+//! Tests that checkpoints keep every row, shorten the journal, reclaim space, and bound memory.
 
 use super::*;
 

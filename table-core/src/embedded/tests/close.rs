@@ -1,10 +1,10 @@
-//! Reads while an engine is closed: the correct result, or `EngineClosed`.
+//! Tests of reads while the engine is being closed. They return either the correct result or `EngineClosed`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 
-/// Reads until the engine is closed. Returns the wrong results.
+/// Reads until the engine is closed. Returns all wrong results.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
     let (key, mut wrong) = (EntityKey::new("Sales", "1").unwrap(), Vec::new());
     // The other reader may have started, and the engine been closed, before this one starts.

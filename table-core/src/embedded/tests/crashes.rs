@@ -1,4 +1,4 @@
-//! A stop at any step to the disk loses no acknowledged write and shows no partial one.
+//! Tests that a stop at any disk call loses no acknowledged write and leaves no partial one visible.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use super::gate::{Gate, GatedDisk};
 use super::*;
 use crate::embedded::failpoint::{Action, Hook, Step};
 
-/// Copies of the folder taken at every step, each with the number of transactions acknowledged before.
+/// Copies of the folder at every step, each with the number of transactions that had been acknowledged.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Transaction `n` writes `n` to three keys, one of which the next transaction deletes again: all or none of it is visible.
+/// Transaction `n` writes `n` to three keys, one of which the next transaction deletes again. Either the whole transaction is visible or none of it.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];
@@ -23,7 +23,7 @@ fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     submit(engine, "Sales", operations)
 }
 
-/// Returns the transaction whose state the engine shows; panics if the state belongs to none.
+/// Returns the transaction whose state the engine shows. Panics if the state does not belong to any transaction.
 fn shown(engine: &Engine) -> i32 {
     let found = all(engine);
     let Some((_, _, n)) = found.first().cloned() else { return 0 };

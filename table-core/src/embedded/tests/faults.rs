@@ -1,4 +1,4 @@
-//! The options inject faults as configured (ENG-14).
+//! Tests that the options inject the configured faults (ENG-14).
 
 use std::num::{NonZeroU32, NonZeroUsize};
 

@@ -1,4 +1,4 @@
-//! A disk that fails at any call, permanently or temporarily, loses no acknowledged write.
+//! Tests that a disk that fails at any call, permanently or temporarily, loses no acknowledged write.
 
 use std::io;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
 /// The calls that a disk refuses when its quota of calls is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refuses {
-    /// Writes, as a full disk does.
+    /// Writes, as on a full disk.
     Writes,
     /// Syncs.
     Syncs,
-    /// All calls that change something.
+    /// All calls that modify the disk.
     Everything,
 }
 
@@ -103,7 +103,7 @@ impl DiskFile for FaultyFile {
     }
 }
 
-/// Opens, writes and checkpoints until the disk refuses. Returns the number of acknowledged writes, and `true` if no call failed.
+/// Opens an engine, writes and checkpoints until the disk fails. Returns the number of acknowledged writes, and `true` if no call failed.
 fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
     let Ok(engine) = EngineOptions::new().disk(Arc::new(FaultyDisk(quota.clone()))).open(folder) else {
         return (0, false);

@@ -1,4 +1,4 @@
-//! A folder is opened by one engine at a time, and only if it is an engine's folder.
+//! Tests that a folder is opened by only one engine at a time, and only if it is an engine's folder.
 
 use std::sync::Barrier;
 

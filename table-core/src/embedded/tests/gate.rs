@@ -1,5 +1,5 @@
-//! A disk for tests with a gate: while it is shut no call proceeds, so a copy of the folder has the state after a crash. The disk
-//! does not sync: no test in the process simulates a power loss, and syncs would take most of the time.
+//! A disk for tests with a gate. While the gate is shut, no call proceeds, so a copy of the folder has the state after a crash. The disk does not
+//! sync, because no test in the process simulates a power loss, and syncs would take most of the time.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::{Arc, RwLock};
 
 use crate::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// Shut while the lock is held for writing.
+/// The gate is shut while the lock is held for writing.
 pub(in crate::embedded) type Gate = Arc<RwLock<()>>;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! A simulated disk that keeps an image from before every call that changes something: the state after a stop at that call.
+//! A simulated disk that keeps an image from before every modifying call, which is the state after a stop at that call.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::sim::SimDisk;
 use crate::embedded::disk::{Disk, DiskFile, DiskLock};
 
-/// Images of a disk, in the order of the calls.
+/// Images of a disk in the order of the calls.
 type Images = Arc<Mutex<Vec<Arc<SimDisk>>>>;
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl ImagingDisk {
         Self { disk, images: Images::default() }
     }
 
-    /// Returns the images since the last call.
+    /// Returns the images taken since the previous call of this function.
     pub(super) fn take(&self) -> Vec<Arc<SimDisk>> {
         std::mem::take(&mut *self.images.lock().unwrap())
     }

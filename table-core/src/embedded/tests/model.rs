@@ -1,4 +1,4 @@
-//! The engine behaves like a plain map, whatever the order of writes, checkpoints, compactions and reopens.
+//! Tests that the engine behaves like a simple map, regardless of the order of writes, checkpoints, compactions and reopens.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
-//! Queries return results in order, in pages, and continue exactly where the previous page ended.
+//! Tests of queries: results are returned in order and in pages, and continue exactly where the previous page ended.
 
 use super::*;
 use crate::embedded::page::{PageBounds, read};
 use crate::query::{Continuation, Page, Position, TextRange};
 
-/// Writes entities in three partitions; every second one is in the base if there is one, and some are deleted again.
+/// Writes entities in three partitions. Every second one is in the base if the engine has one, and some are deleted again.
 fn fill(engine: &Engine, settle: &dyn Fn()) -> Vec<(String, String, i32)> {
     let keys: Vec<(String, String)> = ["", "P", "P1"]
         .iter()

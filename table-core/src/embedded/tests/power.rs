@@ -1,4 +1,4 @@
-//! A power loss that drops, tears and reorders unsynced writes loses no acknowledged write.
+//! Tests that a power loss that drops, tears and reorders unsynced writes loses no acknowledged write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Returns a coin with the same flips for the same seed.
+/// Returns a random coin, whose results depend only on the seed.
 fn coin(seed: u64) -> impl FnMut() -> bool {
     let mut state = seed.wrapping_mul(2_654_435_769) | 1;
     move || {
@@ -33,7 +33,7 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// A disk at one moment, the transactions acknowledged before, and the engine's step.
+/// A disk at one moment, with the transactions acknowledged before, and the step of the engine.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
 /// Eight writers insert pairs of rows, each pair in a separate transaction, while images of the disk are taken.
@@ -151,7 +151,7 @@ fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error on a disk on which all of these were acknowledged.
+/// Returns the error found on a disk on which all of these transactions were acknowledged.
 fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
     match options_on(disk, Durability::Durable).open("/sim/a/b") {
         Err(error) => Some(format!("refused: {error}")),
@@ -163,8 +163,8 @@ fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String>
     }
 }
 
-/// After a failed sync the system considers the writes clean. The program opens the folder again, possibly continues to write,
-/// and the power fails.
+/// After a failed sync, the operating system considers the writes clean. The program opens the folder again and may continue to write, and then the
+/// power fails.
 #[test]
 fn con_1_one_failed_sync_of_any_file_or_folder_loses_nothing_acknowledged_in_whatever_comes_after() {
     let mut wrong = BTreeMap::<String, Vec<i64>>::new();

@@ -1,4 +1,4 @@
-//! A reader next to a writer sees a real state with all writes acknowledged before; it writes nothing and delays no writer.
+//! Tests of a reader next to a writer. It sees a real state with all previously acknowledged writes, writes nothing, and delays no writer.
 
 use super::images::ImagingDisk;
 use super::sim::SimDisk;

@@ -1,4 +1,4 @@
-//! Recovery of a folder: acknowledged writes are kept, torn tails are cut, corruption is refused.
+//! Tests of the recovery of a folder: acknowledged writes are kept, torn tails are cut off, and corruption is an error.
 
 use std::path::PathBuf;
 

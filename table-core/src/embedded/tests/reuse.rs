@@ -1,4 +1,4 @@
-//! A reused journal file is read as its new content, whatever it contained before.
+//! Tests that a reused journal file is read with its new content, regardless of what it contained before.
 
 use std::io;
 use std::sync::Mutex;
@@ -24,8 +24,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Returns an engine that continues in its first file: rows 1 to 20 are in the base, and their old frames are after the frame of
-/// row 21.
+/// Returns an engine that reuses its first journal file: rows 1 to 20 are in the base, and their old frames follow the frame of row 21.
 fn used_again(folder: &Path) -> Engine {
     let engine = on_disk(folder);
     for n in 1..=20 {
@@ -107,7 +106,7 @@ fn a_closed_folder_keeps_no_room() {
     assert_eq!(journals(folder.path()), [3]);
 }
 
-/// An action during the read of a file.
+/// An action that is performed while a file is read.
 type Event = Box<dyn FnOnce() + Send>;
 
 /// The real disk, with one action between two reads of the first journal file.

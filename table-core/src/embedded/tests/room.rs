@@ -1,4 +1,4 @@
-//! A full disk: writes that add data are refused until space is free, and everything else works.
+//! Tests of a full disk: writes that add data are rejected until space is free, and everything else works.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn numbers(engine: &Engine) -> BTreeSet<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Writes until the disk is full; returns the last written number and the error of the next write.
+/// Writes until the disk is full. Returns the last written number and the error of the next write.
 fn fill(engine: &Engine, from: i32) -> (i32, Error) {
     let refused = |n| write(engine, &format!("{n:04}"), padded(n)).err().map(|error| (n - 1, error));
     (from..).find_map(refused).unwrap()
@@ -137,7 +137,7 @@ fn a_flush_that_finds_no_room_is_tried_again_and_nothing_is_poisoned() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// A merge that finds a damaged block records its place, which needs space.
+/// A merge that finds a damaged block records its position, which needs space.
 #[test]
 fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
@@ -181,7 +181,7 @@ fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
     }
 }
 
-/// Repeats an action on a disk with increasing space until it succeeds: every earlier error must be `DiskFull`.
+/// Repeats an action on a disk with increasing free space until it succeeds. Every earlier error must be `DiskFull`.
 fn with_ever_more_room(disk: &SimDisk, what: impl Fn(i64) -> Result<()>) {
     let enough = (0..40).chain((40..).step_by(200_000)).find(|&room| {
         disk.set_room(room);

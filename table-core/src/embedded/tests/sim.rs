@@ -1,5 +1,5 @@
-//! A disk in memory, with the state that programs see and the state after a power loss. No byte of a file is durable before its
-//! sync. No new, renamed or removed entry of a folder is durable before the sync of the folder.
+//! A disk in memory, with the state that programs see and the state after a power loss. No byte of a file is durable before its sync. A new, renamed
+//! or removed entry of a folder is not durable before the sync of the folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -12,7 +12,7 @@ use crate::embedded::disk::{Disk, DiskFile, DiskLock};
 
 /// The unit that a disk writes atomically.
 const SECTOR: usize = 512;
-/// The unit that the system marks as dirty.
+/// The unit that the operating system marks as dirty.
 pub(super) const PAGE: usize = 4096;
 
 /// The target of a path.
@@ -22,7 +22,7 @@ enum Entry {
     File(Arc<SimFile>),
 }
 
-/// Entries of folders by path, in groups that change together, as in a rename.
+/// Folder entries by path, in groups that change together, such as in a rename.
 type Changes = Vec<(PathBuf, Option<Entry>)>;
 
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Keeps the first changes until the coin says no; then each other folder decides separately.
+    /// Keeps the first changes until the coin returns `false`. Then each other folder decides separately.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -79,9 +79,9 @@ impl Names {
 /// State shared by the disk and its files.
 #[derive(Clone, Debug)]
 struct State {
-    /// Number of syncs until one fails.
+    /// The number of syncs until one fails.
     syncs: Arc<AtomicI64>,
-    /// Number of bytes by which files can still grow.
+    /// The number of bytes by which files can still grow.
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
@@ -149,7 +149,7 @@ impl Contents {
         self.resized = true;
     }
 
-    /// Writes dirty data to the disk: each sector, and the length, if the coin says so.
+    /// Writes dirty data to the disk: each sector, and the length, if the coin returns `true`.
     fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
         if self.resized && coin() {
             self.durable.resize(self.seen.len(), 0);
@@ -170,7 +170,7 @@ impl Contents {
 }
 
 impl SimDisk {
-    /// Creates a disk on which no engine has a reserve.
+    /// Creates a disk on which engines have no reserve.
     pub(in crate::embedded) fn without_reserve() -> Self {
         let state = State { has_no_reserve: true, ..State::default() };
         Self { state, ..Self::default() }
@@ -195,7 +195,7 @@ impl SimDisk {
         self.mend();
     }
 
-    /// Returns the disk in its current state, independent of later changes. Waits for running calls.
+    /// Returns the disk in its current state, independent of later changes. Waits for calls in progress.
     pub(super) fn image(&self) -> Arc<Self> {
         let _shut = self.state.gate.write().unwrap();
         let mut copies: Vec<(Arc<SimFile>, Arc<SimFile>)> = Vec::new();
@@ -238,7 +238,7 @@ impl SimDisk {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
-    /// Removes the failing sync, and frees space.
+    /// Removes the injected sync failure, and frees space.
     pub(in crate::embedded) fn mend(&self) {
         self.fail_sync(i64::MAX);
         self.set_room(i64::MAX);
@@ -339,7 +339,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// On a full disk, a part of the bytes is written.
+    /// On a full disk, only a part of the bytes is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();
@@ -373,7 +373,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// A failed sync leaves the file as Linux does: visible as written, considered clean, and not on the disk.
+    /// A failed sync leaves the file in the state in which Linux leaves it: the written data is visible and considered clean, but is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Statistics match the writes, in memory and on disk, and count checkpoints and merges.
+//! Tests that statistics match the writes, in memory and on disk, and count checkpoints and merges.
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -42,7 +42,7 @@ fn rows_and_bytes_are_counted_by_table_and_partition_in_whatever_layer_they_are(
     });
 }
 
-/// Stores the events of this thread, as text.
+/// Stores the events of this thread as text.
 #[derive(Clone, Default)]
 struct Events(Arc<Mutex<Vec<String>>>);
 

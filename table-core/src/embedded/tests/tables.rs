@@ -1,4 +1,4 @@
-//! Tables are created, dropped and listed like on the service, and a drop is cheap.
+//! Tests that tables are created, dropped and listed as in the service, and that a drop is cheap.
 
 use super::*;
 use crate::embedded::Clock;

@@ -1,4 +1,4 @@
-//! Single writes and transactions follow the service's rules.
+//! Tests that single writes and transactions follow the service's rules.
 
 use super::*;
 

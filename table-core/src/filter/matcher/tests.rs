@@ -1,4 +1,4 @@
-//! The truth table of the rules, and the matcher against a naive reference.
+//! Tests of the truth table of the rules, and comparison of the matcher with a naive reference.
 
 use std::cmp::Ordering;
 
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// One matcher over many rows of different layouts: its cached positions must never change a result.
+    /// One matcher is used on many rows with different layouts, because its cached positions must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

@@ -1,4 +1,4 @@
-//! The laws of the codecs, on every codec: property tests and golden texts.
+//! Tests of the laws of the codecs, on every codec: property tests and golden texts.
 
 mod every;
 mod others;

@@ -1,8 +1,8 @@
-//! The additions of each metadata level (JSON-1 to JSON-3).
+//! Tests of the additions at each metadata level (JSON-1 to JSON-3).
 
 use super::*;
 
-/// The members that depend on the level, each with its first level.
+/// The members that depend on the level, each with the first level that contains it.
 const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("PartitionKey", MetadataLevel::None),
     ("Age", MetadataLevel::None),
@@ -20,7 +20,7 @@ const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("odata.editLink", MetadataLevel::Full),
 ];
 
-/// Never annotated: their types are types of JSON.
+/// Members that are never annotated, because their types are JSON types.
 const PLAIN: [&str; 4] = ["FirstName", "Age", "Salary", "Active"];
 
 #[test]

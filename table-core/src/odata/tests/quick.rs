@@ -1,4 +1,4 @@
-//! The fast path and the general reader agree on any order of members, any types before any values, escapes and repetitions.
+//! Tests that the fast path and the general reader agree for any order of members, types before or after values, escapes and repetitions.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
-/// Returns the whole content of a page as text, in which NaN equals itself.
+/// Returns the whole content of a page as text, so that NaN equals itself.
 fn told(rows: &Rows) -> Vec<String> {
     let told = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());

@@ -1,4 +1,4 @@
-//! Forms that the reader accepts and refuses, rule by rule.
+//! Tests of the forms that the reader accepts and rejects, rule by rule.
 
 use crate::error::ErrorCode;
 use crate::odata::{Sender, read_entity, read_page};
@@ -123,7 +123,7 @@ fn a_byte_order_mark_is_skipped() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// A value written as text of its type is the value written as JSON.
+    /// A value written as text with its type equals the value written as JSON.
     #[test]
     fn text_and_json_of_a_value_are_read_as_the_same(number: i32, long: i64, real: f64, flag: bool, ticks in crate::ticks::EDM_MIN..crate::ticks::MAX, bytes: Vec<u8>, guid: u128) {
         use proptest::prelude::*;

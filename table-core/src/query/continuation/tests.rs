@@ -1,4 +1,4 @@
-//! Tokens: their fixed form, round trips, and refused texts.
+//! Tests of tokens: their fixed form, round trips, and rejected texts.
 
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn query() -> Query {
     }
 }
 
-/// ENG-13: opaque, with the content of the service's token: the next PartitionKey and RowKey.
+/// ENG-13: a token is opaque, and contains the same as the service's token: the next PartitionKey and RowKey.
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
@@ -102,7 +102,7 @@ fn page_9_texts_that_are_no_tokens() {
     }
 }
 
-/// One token has one text: bytes with a valid checksum are refused if they differ from the output of `Display`.
+/// Each token has exactly one text. Bytes with a valid checksum are rejected if they differ from the output of `Display`.
 #[test]
 fn page_9_a_sound_checksum_is_not_enough() {
     use base64::Engine as _;

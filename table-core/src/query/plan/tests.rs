@@ -1,4 +1,4 @@
-//! Plans of each class, as text.
+//! Tests of the plans of each class, as text.
 
 use crate::name::TableName;
 use crate::query::{KeyRange, Plan, Query, QueryClass, Requests, Select, TextRange};
@@ -105,7 +105,7 @@ fn fan_out() {
     assert_eq!(plan.requests, Requests::AtMost(2));
 }
 
-/// PAT-ANTI-3: reported, with advice.
+/// PAT-ANTI-3: the query is reported, with advice.
 #[test]
 fn dq_7_or_between_row_keys() {
     insta::assert_snapshot!(plan("PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')"), @r"

@@ -1,4 +1,4 @@
-//! Every limit of one entity at its exact boundary (ENT-2, PROP, TYPE, SIZE, ENG-3).
+//! Tests of every limit of an entity at its exact boundary (ENT-2, PROP, TYPE, SIZE, ENG-3).
 
 use super::row;
 use crate::error::ErrorCode;

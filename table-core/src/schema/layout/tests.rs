@@ -1,4 +1,4 @@
-//! Layouts compared with texts: every verdict on two layouts holds for every text that fits one.
+//! Tests that compare layouts with texts: every verdict about two layouts holds for every text that matches one of them.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Does a bit that flips at rest, in any byte of any file of the base, cost at most the rows there, and never give a wrong answer?
+//! Tests that a bit flip in any byte of any file of the base makes at most the rows at that place unreadable, and never returns a wrong result.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::embedded::key::SplitKey;
 use crate::embedded::tests::sim::SimDisk;
 
-/// A folder whose base has several segments, some with several layers, and what it holds.
+/// Returns a folder whose base has several segments, some with several layers, and the expected rows.
 fn folder() -> (tempfile::TempDir, Model) {
     let folder = tempfile::tempdir().unwrap();
     let mut base = base(folder.path());
@@ -30,7 +30,7 @@ fn folder() -> (tempfile::TempDir, Model) {
     (folder, model)
 }
 
-/// The row of every key, where it can be read: as it should be, or the error, which must say where it comes from.
+/// Reads every key. Each result must be the expected row, or an error that names the damaged place.
 fn read(base: &Base, model: &Model) -> Vec<u16> {
     let view = base.view();
     let mut lost = Vec::new();
@@ -94,7 +94,7 @@ fn a_flipped_bit_costs_the_rows_of_its_block_at_most_and_is_never_merged_away() 
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
-/// Whether rows lie beside others is asked of indexes, and one that cannot be read stops no flush.
+/// A flush reads indexes to find out whether rows are adjacent. An unreadable index does not fail the flush.
 #[test]
 fn what_is_flushed_beside_a_run_with_a_broken_index_is_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn a_merge_leaves_what_is_broken_as_it_is_and_merges_the_rest() {
     }
 }
 
-/// Opens the base of [`folder`] after a byte of its first run was changed: in the first block, or in the index.
+/// Opens the base of [`folder`] after a byte of its first run was changed, either in the first block or in the index.
 fn broken(folder: &Path, disk: &Arc<SimDisk>, place_of: impl Fn(usize) -> usize) -> Base {
     let path = folder.join("0000000001.rows");
     let file = disk.open(&path, false).unwrap();
@@ -166,7 +166,7 @@ fn on_disk(folder: &Path, disk: &Arc<SimDisk>) -> Place {
     Place { disk, ..place(folder) }
 }
 
-/// A base of rows on a simulated disk.
+/// Creates a base with rows on a simulated disk.
 fn simulated() -> (&'static Path, Arc<SimDisk>) {
     let (folder, disk) = (Path::new("/sim"), Arc::new(SimDisk::without_reserve()));
     disk.create_dir(folder).unwrap();
@@ -206,7 +206,7 @@ fn layers_above_a_broken_block_are_merged_and_have_a_bound() {
     }
 }
 
-/// The segment of a broken block is recorded, which takes room.
+/// The segment of a damaged block is recorded, which needs space.
 #[test]
 fn a_broken_block_that_is_found_without_room_is_found_again_later() {
     let (folder, disk) = simulated();

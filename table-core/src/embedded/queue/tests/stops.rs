@@ -1,4 +1,4 @@
-//! A queue is consistent after a stop at any step to the disk.
+//! Tests that a queue is consistent after a stop at any disk call.
 
 use super::{
     Arc, AtomicU64, Duration, Engine, Ordering, PutMessage, QueueStore, TimeToLive, block_on, clocked, pass,
@@ -6,8 +6,8 @@ use super::{
 };
 use crate::embedded::failpoint::{Action, Hook, Step};
 
-/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_as_before_or_after_each_verb`] in order; returns the number
-/// of acknowledged ones.
+/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_as_before_or_after_each_verb`] in order, and returns the number of acknowledged
+/// ones.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);
     let put =

@@ -1,4 +1,4 @@
-//! K2 and K3 for compound keys: every verdict against every value of small domains, and random pieces.
+//! Tests of K2 and K3 for compound keys: every verdict is checked with every value of small domains, and random pieces are tested.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::key::order::compare;
 /// The position of a value in the order of its type.
 type Rank = Vec<u32>;
 
-/// A codec with some of its values: (rank, text).
+/// A codec with some of its values, each as its rank and text.
 #[derive(Clone, Debug)]
 struct Sample {
     form: Form,
@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Checks two keys of valid pieces against all verdicts on the pieces.
+/// Checks two keys with valid pieces against all verdicts about the pieces.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -141,7 +141,7 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the text of a key up to a part, including the literals after it: the prefix of the rows with the part's value.
+/// Returns the text of a key up to a part, including the literals after it, which is the prefix of the rows with the part's value.
 fn begin(pieces: &[Piece], key: &Key<'_>, part: usize) -> String {
     let mut texts = key.texts.iter();
     let mut begin = String::new();
@@ -200,7 +200,7 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
     assert!(sound > 1_000 && ordered > 700, "most pieces are sound ({sound}) and many ordered ({ordered})");
 }
 
-/// Returns if two keys of these pieces are equal (K2), and if two are in the wrong order of their first part (K3).
+/// Returns `true` for K2 if two keys with these pieces are equal, and for K3 if two keys are in the wrong order of their first part.
 fn counterexamples(first: &Sample, literal: &'static str, second: &Sample) -> (bool, bool) {
     let pieces = [Piece::Part(first.form), Piece::Literal(literal), Piece::Part(second.form)];
     let pairs = || first.values.iter().flat_map(|a| second.values.iter().map(move |b| [a, b]));

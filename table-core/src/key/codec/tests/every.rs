@@ -1,5 +1,4 @@
-//! Every codec under the laws: alone, in compound keys, and reversed if it can be. A codec that is missing from the list fails
-//! the test.
+//! Tests of every codec: alone, in compound keys, and reversed where possible. A codec that is missing from the list fails the test.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +20,7 @@ type Minute = Pattern<{ pattern("yyyyMMddTHHmm") }>;
 type Iso = Pattern<{ pattern("yyyy-MM-ddTHH:mm:ss.fffffffZ") }>;
 type Clock = Pattern<{ pattern("HH:mm:ss.fff") }>;
 
-/// The seeds of values of all types.
+/// Seeds for values of all types.
 struct Seeds {
     numbers: Vec<u128>,
     texts: Vec<String>,
@@ -55,7 +54,7 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Unchanged, and truncated to the second, the minute, the hour and the month.
+    /// Returns values without truncation, and values truncated to the second, the minute, the hour and the month.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
@@ -134,7 +133,7 @@ enum Place {
     Literal(&'static str),
     /// The part under test.
     Own,
-    /// A text next to it.
+    /// A text next to the part.
     Beside,
 }
 
@@ -227,7 +226,7 @@ fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Err
     values.iter().filter_map(text).collect()
 }
 
-/// Generates a test that checks each line against the laws, and the list as texts.
+/// Generates a test that checks each line against the laws, and a list of the lines as texts.
 macro_rules! every {
     ($($kind:ident { $($codec:ty: $($type:ty),*;)* })*) => {
         const LISTED: &[&str] = &[$($(stringify!($codec)),*),*];
@@ -388,7 +387,7 @@ fn trait_of(head: &str) -> &str {
     rest.trim_start_matches(['>', ' ']).split('<').next().unwrap_or_default()
 }
 
-/// Returns the types in the files of this folder that implement a trait, without tests.
+/// Returns the types that implement a trait in the files of this folder, without tests.
 fn implementors(of: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/key/codec");
     let mut folders = vec![folder];

@@ -1,4 +1,4 @@
-//! Codecs of other programs' layouts: literal keys of public projects, and refused values.
+//! Tests of codecs for the layouts of other programs: literal keys of public projects, and rejected values.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;
@@ -93,7 +93,7 @@ fn what_is_finer_or_outside_is_refused_with_advice() {
     }
 }
 
-/// The key does not contain the hashed text, which may therefore have invalid characters and be longer than a key.
+/// The key does not contain the hashed text, so the text may contain invalid characters and be longer than a key.
 #[test]
 fn a_hash_takes_any_text() {
     let url = format!("https://contoso.com/?q={}#top", "x".repeat(600));
