@@ -1,4 +1,4 @@
-//! Backups with a failure at every request, and restores of damaged backups.
+//! Tests of backups that fail at every request, and of restores of damaged backups.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;

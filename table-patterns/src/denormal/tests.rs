@@ -1,4 +1,4 @@
-//! Copies and their sources: stored layout, concurrency and crashes.
+//! Tests of copies and their sources: stored layout, concurrency and crashes.
 
 mod combined;
 mod concurrent;

@@ -1,4 +1,4 @@
-//! Order, cost and robustness of feeds.
+//! Tests of the order, cost and robustness of feeds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

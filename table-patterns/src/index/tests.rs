@@ -1,4 +1,4 @@
-//! Indexed tables: compared with a model, with concurrent writers and faults, and their layouts.
+//! Tests of indexed tables: comparison with a model, concurrent writers, faults, and layouts.
 
 mod backfill;
 mod backfill_faults;

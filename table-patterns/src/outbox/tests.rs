@@ -1,4 +1,4 @@
-//! The physical layout of outboxes, feeds and messages, as a snapshot.
+//! Tests of the physical layout of outboxes, feeds and messages, as a snapshot.
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};

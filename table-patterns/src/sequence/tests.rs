@@ -1,4 +1,4 @@
-//! Gaps and duplicates: random writers, faults at each request, crashes of processes with allocated blocks.
+//! Tests for gaps and duplicates: random writers, faults at each request, and crashes of processes with allocated blocks.
 
 use std::collections::BTreeSet;
 
@@ -173,7 +173,7 @@ fn threads_with_blocks_and_units_never_take_one_number_twice() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Each submit of each writer may fail before or after it is done. A writer that fails tries again with another title.
+    /// Each submit of each writer may fail before or after it is applied. A writer that fails tries again with another title.
     #[test]
     fn whatever_fails_units_leave_no_gap_and_nobody_takes_a_number_twice(
         faults in prop::collection::vec(0..4u8, 1..40),

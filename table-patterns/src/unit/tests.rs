@@ -1,4 +1,4 @@
-//! A desk whose tickets use every pattern: every verb maintains all of them.
+//! Tests of a desk whose tickets use every pattern, all of which every write maintains.
 
 mod bad_input;
 mod change;

@@ -1,4 +1,4 @@
-//! A view compared with its source: correct after any delivery, crash and rebuild.
+//! Tests that compare a view with its source: the view is correct after any delivery, crash and rebuild.
 
 mod bounds;
 mod concurrent;

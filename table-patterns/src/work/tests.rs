@@ -1,4 +1,4 @@
-//! Invalid rows and messages: they are reported and do not affect other work.
+//! Tests of invalid rows and messages, which are reported and do not affect other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

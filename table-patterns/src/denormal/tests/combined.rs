@@ -1,4 +1,4 @@
-//! Sources and holders with indexes, lists and feeds: every write of a copy maintains them.
+//! Tests of sources and holders with indexes, lists and feeds, which every write of a copy maintains.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -69,7 +69,7 @@ impl Denormal for Assignee {
     }
 }
 
-/// No tickets, in either index.
+/// No tickets in either index.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;

@@ -1,4 +1,4 @@
-//! Concurrent writers and workers.
+//! Tests with concurrent writers and workers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

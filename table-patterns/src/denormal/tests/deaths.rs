@@ -1,4 +1,4 @@
-//! Programs that die before or after any request, and programs that are suspended there while all others continue.
+//! Tests with programs that die before or after any request, and with programs that are suspended there while all others continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ fn company() -> Company {
 /// A scenario whose requests may be lost.
 type Scene = fn(&Company);
 
-/// Every verb, followed by a worker. Errors are ignored: the process is dead at that point.
+/// Every kind of write, followed by a worker. Errors are ignored, because the process is dead at that point.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();

@@ -1,4 +1,4 @@
-//! Entities that declare copies: every handle maintains them.
+//! Tests of entities that declare copies, which every handle maintains.
 
 use pollster::block_on;
 use table_core::Entity;

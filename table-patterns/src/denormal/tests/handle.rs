@@ -1,4 +1,4 @@
-//! The verbs of the handle on sources and holders: each maintains the copies.
+//! Tests of the writes of the handle on sources and holders, each of which maintains the copies.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;

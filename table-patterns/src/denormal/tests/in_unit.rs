@@ -1,4 +1,4 @@
-//! Sources and their holders in one unit: each holder copies the new values of its source.
+//! Tests of sources and their holders in one unit, in which each holder copies the new values of its source.
 
 use std::collections::BTreeMap;
 

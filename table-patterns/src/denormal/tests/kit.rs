@@ -1,5 +1,5 @@
-//! A company: departments hold the names of their managers, in one partition. Projects in another table hold the names of their leads and
-//! deputies.
+//! A company in which departments contain the names of their managers in the same partition, and projects in another table contain the names of their
+//! leads and deputies.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(super) struct Department {
     pub(super) manager_email: Option<String>,
 }
 
-/// An entity in a separate table: its sources are never in its partition.
+/// An entity in a separate table, so its sources are never in its partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead, Deputy))]
 #[partition_key(name)]
@@ -143,7 +143,7 @@ impl Denormal for Deputy {
 
 pub(super) type Store = FaultyStore<Engine>;
 
-/// The company as one process sees it.
+/// The company from the view of one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,
@@ -160,7 +160,7 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Returns another process on the same data, an hour later: the claims of dead workers have expired.
+    /// Returns another process on the same data an hour later, when the claims of dead workers have expired.
     pub(super) fn again(&self) -> Self {
         Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }
@@ -201,7 +201,7 @@ impl Company {
             .with_index_handler(&self.projects)
     }
 
-    /// Does all recorded work, even if messages were lost.
+    /// Performs all recorded work, even if messages were lost.
     pub(super) fn recover(&self) {
         block_on(async {
             self.worker().run_until_idle().await?;
@@ -211,7 +211,7 @@ impl Company {
         .unwrap();
     }
 
-    /// Returns every row of a table, including reserved ones: keys and properties as text.
+    /// Returns every row of a table, including reserved rows, with keys and properties as text.
     pub(super) fn rows(&self, table: &str) -> Vec<(String, String, String)> {
         let (table, query) = (TableName::new(table).unwrap(), Query::new(KeyRange::ALL));
         let (mut rows, mut from) = (Vec::new(), None);

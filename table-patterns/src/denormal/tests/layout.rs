@@ -1,4 +1,4 @@
-//! The physical layout, as a snapshot that matches the catalogue.
+//! Tests of the physical layout, as a snapshot that matches the catalogue.
 
 use pollster::block_on;
 

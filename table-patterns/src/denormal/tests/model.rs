@@ -1,4 +1,4 @@
-//! Random programs compared with a simple model. Workers run late, twice and in any order.
+//! Tests that compare random programs with a simple model. Workers run late, twice and in any order.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ fn number(id: Option<u32>) -> Option<i32> {
     id.map(|id| i32::try_from(id).unwrap())
 }
 
-/// Applies an act to the company and to the model, and asserts that both accept or refuse it.
+/// Applies an act to the company and to the model, and asserts that both accept it or both reject it.
 fn run(company: &Company, model: &mut Model, act: &Act) {
     // The worker clears holders of a deleted source. Before that, a project may refer to a missing employee.
     match *act {

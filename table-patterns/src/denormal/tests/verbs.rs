@@ -1,4 +1,4 @@
-//! Each verb: its writes, its requests and its errors.
+//! Tests of each write: its stored rows, its requests and its errors.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -210,7 +210,7 @@ fn bad_input_is_told_and_nothing_is_half_written() {
 
 fn drop_it(_: &mut Employee) {}
 
-/// The program before departments held the names of their managers.
+/// The program as it was before departments contained the names of their managers.
 mod older {
     use table_core::Entity;
     use table_core::selection::{Point, Selection};
@@ -262,7 +262,7 @@ mod older {
     }
 }
 
-/// Departments with `RowKey`s that leave no room for references.
+/// Departments whose `RowKey`s leave no room for references.
 #[test]
 fn key_8_a_source_whose_references_have_no_room_is_refused() {
     use table_core::selection::{Point, Selection};
@@ -349,7 +349,7 @@ fn pat_den_2_more_copies_than_a_transaction_takes_are_written_in_batches() {
     company.assert_agreement("one between");
 }
 
-/// More holders in the partition of the source than its transaction takes: the outbox updates them.
+/// The partition of the source contains more holders than fit into its transaction, so the outbox updates them.
 #[test]
 fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};

@@ -1,4 +1,4 @@
-//! The writes of a backfill: as many entities per transaction as fit, several transactions concurrently, at a limited rate.
+//! Tests of the writes of a backfill: as many entities per transaction as fit, several concurrent transactions, and a limited rate.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The two transactions in addition to those of entities: they record that the rows and the whole index are done.
+/// The two additional transactions, which record that the rows and the whole index are complete.
 const NOTES: usize = 2;
 
 #[test]
@@ -142,7 +142,7 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
     .unwrap();
 }
 
-/// One entity of a transaction changes before it is written: the whole transaction is refused, and none of the entities is left out.
+/// One entity of a transaction changes before the transaction is written. The whole transaction is refused, and none of the entities is omitted.
 #[test]
 fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_by_one() {
     block_on(async {
@@ -175,7 +175,7 @@ fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_b
     .unwrap();
 }
 
-/// The first entity in key order gets the value, in whichever transactions the entities are.
+/// The first entity in key order gets the value, regardless of which transactions contain the entities.
 #[test]
 fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others_are_named() {
     block_on(async {
@@ -233,7 +233,7 @@ fn pat_ix_4_a_list_that_gets_too_long_is_named_and_keeps_nobody_else_out() {
     .unwrap();
 }
 
-/// At most the entities of one second are written at once, for any page size.
+/// At most the entities of one second are written at once, regardless of the page size.
 #[test]
 fn a_rate_bounds_what_is_written_between_two_waits() {
     block_on(async {

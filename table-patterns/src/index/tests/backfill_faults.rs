@@ -1,4 +1,4 @@
-//! Backfills that die at any submit, and backfills with concurrent writers: they continue, and end in agreement with the model.
+//! Tests of backfills that die at any submit, and of backfills with concurrent writers. They continue, and finally agree with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -171,7 +171,7 @@ enum Live {
 type Model = Arc<Mutex<BTreeMap<EntityKey, Staff>>>;
 
 impl Live {
-    /// Acts on the engine and the model.
+    /// Applies the act to the engine and to the model.
     fn act(self, engine: &Engine, model: &Model) {
         let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
         let (Self::Put(staff) | Self::Change(staff) | Self::Delete(staff)) = &self;

@@ -1,4 +1,4 @@
-//! Rows that stop no backfill, check or repair: values that no key can hold, properties of other types, and rows of no type.
+//! Tests of rows that do not stop a backfill, check or repair: values that no key can contain, properties of other types, and rows of no type.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -54,7 +54,7 @@ struct Member {
 type Members = Entities<Member, Engine, Records>;
 type Verb = fn(&Members, &Member) -> table_core::Result<()>;
 
-/// Members of which two have names that no key can hold, with a garbled member, a row of no type and an entry that is none.
+/// Returns members of which two have names that no key can contain, with a garbled member, a row of no type, and an invalid entry.
 fn members() -> (Engine, Members) {
     let engine = Engine::in_memory();
     let old = block_on(engine.table::<before::Member>().create_if_missing()).unwrap();

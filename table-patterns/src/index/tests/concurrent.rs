@@ -1,4 +1,4 @@
-//! Many concurrent writers: nothing is lost or duplicated.
+//! Tests with many concurrent writers, in which nothing is lost or duplicated.
 
 use std::sync::{Arc, Barrier};
 use std::thread;

@@ -1,4 +1,4 @@
-//! A store that dies at a submit, lets another writer act in between, and counts requests.
+//! A store that dies at a submit, lets another writer act before it, and counts requests.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -56,7 +56,7 @@ impl Disturbed {
         }
     }
 
-    /// Fails at the submit with this number and at all later ones.
+    /// Makes the submit with this number and all later ones fail.
     pub(super) fn die_at(&self, submit: usize, fault: Fault) {
         *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
     }

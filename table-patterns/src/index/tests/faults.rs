@@ -1,4 +1,4 @@
-//! Programs that die before or after any submit: the stored rows are either the old or the new ones (PAT-INTRA-4).
+//! Tests of programs that die before or after any submit. The stored rows are either the old or the new ones (PAT-INTRA-4).
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -55,7 +55,7 @@ fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// A writer between the read and the write of another, directly on the engine, as a remote store would see it.
+/// Another writer acts directly on the engine between the read and the write of a writer, as a remote store would experience it.
 #[test]
 fn con_3_what_happens_in_between_is_seen() {
     block_on(async {

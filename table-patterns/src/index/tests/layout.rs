@@ -1,4 +1,4 @@
-//! The layouts of the catalogue, character by character.
+//! Tests of the layouts of the catalogue, character by character.
 
 use futures_util::TryStreamExt;
 use pollster::block_on;
@@ -17,7 +17,7 @@ fn shown(rows: super::kit::Rows) -> String {
     rows.into_iter().map(line).collect()
 }
 
-/// The tables of the catalogue for employees with an index in their partition.
+/// The catalogue's tables for employees with an index in their partition.
 #[test]
 fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
@@ -63,8 +63,7 @@ fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
     .unwrap();
 }
 
-/// The tables of the catalogue for employees with indexes in other partitions, and its queries, by point (PAT-INTER-1) and by range
-/// (PAT-INTER-2).
+/// The catalogue's tables for employees with indexes in other partitions, with its queries by point (PAT-INTER-1) and by range (PAT-INTER-2).
 #[test]
 fn pat_inter_what_a_settled_insert_stores() {
     #[expect(

@@ -1,4 +1,4 @@
-//! The life of an index: building over old rows, online, resumable, at a limited rate; disabled and enabled again.
+//! Tests of the states of an index: built over old rows, online, resumable and at a limited rate; disabled and enabled again.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::old::{ALL_READY, build, old_rows, staff};
 use crate::EntityStore;
 use crate::index::{IndexState, Phase};
 
-/// A later change of the schema needs only a tool (DQ-1): a backfill, and no result before the index is complete.
+/// After a later change of the schema (DQ-1), only a backfill is needed, and no query returns a result before the index is complete.
 #[test]
 fn a_new_index_answers_only_when_it_is_built() {
     block_on(async {

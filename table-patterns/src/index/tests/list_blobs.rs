@@ -1,4 +1,4 @@
-//! Lists in blobs: when they move, what readers and writers see, and the rest after a collection.
+//! Tests of lists in blobs: when they move, what readers and writers see, and what remains after a collection.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

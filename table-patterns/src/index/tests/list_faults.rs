@@ -1,4 +1,5 @@
-//! Faults at each request to table and blobs, and races at each step: a list in a blob is never lost, missing or incomplete.
+//! Tests with faults at each request to the table and the blobs, and with conflicts at each step. A list in a blob is never lost, missing or
+//! incomplete.
 
 use pollster::block_on;
 use table_core::error::Result;
@@ -27,7 +28,7 @@ async fn program(people: &People) {
     let _ = settle_all(people).await;
 }
 
-/// The entities are the source of truth; the remaining records bring the lists in line with them.
+/// The entities are the source of truth, and the remaining records make the lists agree with them.
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();

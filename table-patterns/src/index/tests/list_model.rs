@@ -1,4 +1,4 @@
-//! Lists compared with a simple map from value to keys: random verbs, changes delivered twice and in any order, for every location of a
+//! Tests that compare lists with a simple map from value to keys: random writes, changes delivered twice and in any order, and every location of a
 //! list.
 
 use pollster::block_on;
@@ -16,7 +16,7 @@ enum Verb {
     Delete(Employee),
     /// Delivers any earlier change.
     Settle(prop::sample::Index),
-    /// Advances the time, and collects blobs that no entity names.
+    /// Advances the time, and collects blobs to which no entity refers.
     Collect,
 }
 

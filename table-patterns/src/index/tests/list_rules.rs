@@ -1,4 +1,4 @@
-//! The rules of index entities, PAT-IX-1 to PAT-IX-7, for the three locations of a list.
+//! Tests of the rules of index entities, PAT-IX-1 to PAT-IX-7, for the three locations of a list.
 
 use std::sync::Arc;
 use std::thread;

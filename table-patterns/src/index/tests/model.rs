@@ -1,4 +1,4 @@
-//! Random verbs compared with a simple map: the same results, and the rows that the index definitions imply.
+//! Tests that compare random writes with a simple map: the results must be equal, and the rows must be those that the index definitions imply.
 
 use std::collections::BTreeMap;
 

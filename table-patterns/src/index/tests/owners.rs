@@ -1,4 +1,4 @@
-//! Two entity types that want the same keys for their entries elsewhere.
+//! Tests of two entity types that require the same keys for their entries in another partition.
 
 use pollster::block_on;
 use table_core::Entity;

@@ -99,7 +99,7 @@ impl Scene {
         self.now.fetch_add(ticks_of(GRACE), Ordering::SeqCst);
     }
 
-    /// Collects blobs that no entity names, until none is left.
+    /// Collects blobs to which no entity refers, until none remains.
     pub(super) async fn collect_all(&self) -> Result<()> {
         for _ in 0..3 {
             self.wait();
@@ -108,7 +108,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Returns the names of the blobs that rows of these tables name.
+    /// Returns the names of the blobs to which rows of these tables refer.
     pub(super) async fn named(&self) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for table in ["Company", "LastNames"] {

@@ -1,4 +1,4 @@
-//! Indexes in other partitions and tables: they converge for any order of their changes (PAT-INTER-3).
+//! Tests of indexes in other partitions and tables. They converge for any order of their changes (PAT-INTER-3).
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ async fn settle_all<S: TableStore + Clone + 'static>(table: &Entities<Employee, 
     Ok(())
 }
 
-/// Makes the values of unique indexes distinct per key: across partitions nothing could refuse duplicates immediately.
+/// Makes the values of unique indexes distinct per key, because duplicates in different partitions could not be refused immediately.
 fn apart(employee: Employee) -> Employee {
     let wing = u32::from(employee.department == "Sales") * 100;
     Employee {

@@ -1,4 +1,4 @@
-//! The checker finds every kind of damage and nothing else. The repair corrects it, also while others write.
+//! Tests that the checker finds every kind of damage and nothing else, and that the repair corrects it, even with concurrent writers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -241,7 +241,7 @@ fn beside_writers_a_check_finds_nothing_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// The owner of a stray member takes the value between the repair's read and its write: it is in the list, and stays.
+/// The owner of a stray member gets the value between the repair's read and its write, so it belongs in the list and remains there.
 #[test]
 fn a_repair_takes_nobody_out_who_has_joined() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Failures at any request leave neither dangling addresses nor unreferenced blobs.
+//! Tests that failures at any request leave neither dangling references nor unreferenced blobs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Entities with several blobs.
+//! Tests of entities with several blobs.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Convergence of guarded steps for any order and number of deliveries, with several sources that claim one target.
+//! Tests of the convergence of guarded steps for any order and number of deliveries, with several sources that claim one target.
 
 use pollster::block_on;
 use proptest::prelude::*;

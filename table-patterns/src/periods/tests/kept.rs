@@ -1,4 +1,4 @@
-//! Entities of periods with an index, a list, a feed, slots and a participant: each table maintains all of them.
+//! Tests of entities of periods with an index, a list, a feed, slots and a participant, each of which every table maintains.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

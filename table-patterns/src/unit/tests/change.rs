@@ -1,4 +1,4 @@
-//! Changes of entities whose rows contain undeclared properties: slots of a series, properties of a newer program, copies.
+//! Tests of changes of entities whose rows contain undeclared properties: slots of a series, properties of a newer program, and copies.
 
 use pollster::block_on;
 use table_core::Entity;

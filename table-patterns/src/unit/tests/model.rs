@@ -1,4 +1,4 @@
-//! Units of random verbs compared with a simple model.
+//! Tests that compare units of random writes with a simple model.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// One verb on one ticket.
+/// One write on one ticket.
 #[derive(Clone, Debug)]
 struct Act {
     verb: u8,
     number: u32,
     status: u8,
     agent: u32,
-    /// The failing request, and whether it is done before it fails.
+    /// The failing request, and whether it is applied before it fails.
     fault: Option<(usize, bool)>,
 }
 
@@ -58,7 +58,7 @@ impl Act {
 }
 
 proptest! {
-    /// For any verb and any failure, indexes, feed, audit rows and intents match the committed changes.
+    /// For any write and any failure, indexes, feed, audit rows and intents match the committed changes.
     #[test]
     fn pat_intra_4_every_verb_keeps_all_that_takes_part(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();

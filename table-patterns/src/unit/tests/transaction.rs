@@ -1,4 +1,4 @@
-//! Transactions: reads that are current at the commit, fair turns, groups, and errors that pass through.
+//! Tests of transactions: reads that are current at the commit, fair turns, groups, and errors that are passed on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};

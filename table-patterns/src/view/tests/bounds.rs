@@ -1,4 +1,4 @@
-//! Costs that do not grow: of an entity that moves endlessly, and of a rebuild while others write.
+//! Tests of costs that do not grow: those of an entity that moves endlessly, and of a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;

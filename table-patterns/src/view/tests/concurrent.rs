@@ -1,4 +1,4 @@
-//! Concurrent writers, followers and a rebuild.
+//! Tests with concurrent writers, followers and a rebuild.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

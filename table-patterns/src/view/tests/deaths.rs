@@ -1,4 +1,4 @@
-//! Processes that die before or after any request, and processes that are suspended there while others complete all pending work.
+//! Tests with processes that die before or after any request, and with processes that are suspended there while others complete all pending work.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;
@@ -6,8 +6,8 @@ use table_core::error::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates three employees, of which the view contains two, one in an old state; and then further employees that it does not contain, one
-/// after another.
+/// Creates three employees, of which the view contains two, one of them in an old state. Then creates further employees, one after another, that the
+/// view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);

@@ -43,7 +43,7 @@ pub(super) struct Department {
     pub(super) floor: i32,
 }
 
-/// A row by city or department; `all` is the sum, `name_…` the row of one employee.
+/// A row by city or department. `all` is the sum, and `name_…` is the row of one employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Headcounts")]
 #[partition_key(of)]
@@ -82,7 +82,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// The company as one process sees it.
+/// The company from the view of one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,

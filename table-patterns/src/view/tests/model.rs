@@ -1,4 +1,4 @@
-//! Random programs compared with a simple model: changes applied late, twice and in any order.
+//! Tests that compare random programs with a simple model, with changes applied late, twice and in any order.
 
 use std::collections::BTreeMap;
 

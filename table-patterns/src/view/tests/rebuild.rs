@@ -1,4 +1,4 @@
-//! Rebuilds: corrected damage, changes left to the feeds, and resumption by another process.
+//! Tests of rebuilds: corrected damage, changes left to the feeds, and resumption by another process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

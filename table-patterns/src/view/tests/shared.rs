@@ -1,4 +1,4 @@
-//! Entities that cannot be applied, views with the same rows, versions, and followers that share the work.
+//! Tests of entities that cannot be applied, views with the same rows, versions, and followers that share the work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

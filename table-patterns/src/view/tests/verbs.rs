@@ -1,4 +1,4 @@
-//! Each verb: layout, requests, limits and errors.
+//! Tests of each operation: layout, requests, limits and errors.
 
 use pollster::block_on;
 use table_core::embedded::{Clock, EngineOptions};

@@ -1,4 +1,4 @@
-//! Declarations, and rows that were written under another declaration.
+//! Tests of declarations, and of rows that were written with another declaration.
 
 use super::*;
 
