@@ -36,7 +36,7 @@ pub struct Options {
 /// Any error of the store or the output; an error for a name in [`Options::only`] that no recipe has.
 ///
 /// # Panics
-/// If a result differs from the one computed from the input.
+/// Panics if a result differs from the one computed from the input.
 pub async fn run(options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     check_names(options)?;
     let Some(connection_string) = &options.azure else {
@@ -71,7 +71,7 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
 /// Any error of the store or the output.
 ///
 /// # Panics
-/// If a result differs from the one computed from the input.
+/// Panics if a result differs from the one computed from the input.
 pub async fn run_and_delete(
     store: &Store,
     options: &Options,
@@ -115,7 +115,7 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
 /// Any error of the store or the output.
 ///
 /// # Panics
-/// If a result differs from the one computed from the index.
+/// Panics if a result differs from the one computed from the index.
 pub async fn run_large(
     index: &PackageIndex,
     store: &Store,

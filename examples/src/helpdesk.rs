@@ -61,7 +61,7 @@ pub enum Place {
 /// An error if the folder is not empty, and any error of the store.
 ///
 /// # Panics
-/// If a result differs from the loaded data.
+/// Panics if a result differs from the loaded data.
 pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
     match place {
         Place::Account(connection_string) => in_account(connection_string, tickets).await,

@@ -170,7 +170,7 @@ impl Judged {
 /// [`lock`](crate::lock).
 ///
 /// # Panics
-/// If [`lock::check`](crate::lock::check) returns an error, which the message contains.
+/// Panics if [`lock::check`](crate::lock::check) returns an error, which the message contains.
 #[macro_export]
 macro_rules! assert_layout {
     (@samples) => { &[] };
@@ -186,7 +186,7 @@ macro_rules! assert_layout {
 /// The function behind [`assert_layout!`](crate::assert_layout).
 ///
 /// # Panics
-/// If [`check`] returns an error, which the message contains.
+/// Panics if [`check`] returns an error, which the message contains.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert<const N: usize>(path: &str, layouts: [Result<Layout>; N]) {

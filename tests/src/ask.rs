@@ -124,7 +124,7 @@ impl Ask {
     /// Sends the request to the server of a connection string and returns the response.
     ///
     /// # Panics
-    /// If no response arrives.
+    /// Panics if no response arrives.
     #[must_use]
     pub fn of(&self, connection: &str) -> Answer {
         self.sent(connection).unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target))

@@ -64,7 +64,7 @@ struct Run<'a, B> {
 /// Runs a program.
 ///
 /// # Panics
-/// If a result of the store differs from that of the model.
+/// Panics if a result of the store differs from that of the model.
 pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     let tables = TABLES.iter().map(|name| TableName::new(name)).collect::<Result<_>>();
     let tables = tables.unwrap_or_else(|error| panic!("{error}"));

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 /// Returns `count` times the number in the environment variable `TABLES_EFFORT`. `cargo test` tries few cases; a manual run can try more.
 ///
 /// # Panics
-/// If `TABLES_EFFORT` is set and not a number.
+/// Panics if `TABLES_EFFORT` is set and not a number.
 #[must_use]
 pub fn effort(count: u64) -> u64 {
     static TIMES: LazyLock<u64> = LazyLock::new(|| {

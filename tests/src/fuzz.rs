@@ -49,7 +49,7 @@ pub const TARGETS: &[Target] = &[
 /// Calls the target with a name; the body of a `cargo fuzz` target.
 ///
 /// # Panics
-/// If a guarantee is violated, or no such target exists.
+/// Panics if a guarantee is violated, or no such target exists.
 pub fn run(name: &str, bytes: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name);
     let accepted = target.map(|target| (target.read)(bytes));

@@ -29,7 +29,7 @@ pub fn account() -> Account {
 /// Starts a server of [`account`] on separate threads, which runs until the process ends. Returns its connection string.
 ///
 /// # Panics
-/// If the server cannot be started.
+/// Panics if the server cannot be started.
 #[must_use]
 pub fn for_the_process() -> String {
     let (sent, started) = channel();
@@ -52,7 +52,7 @@ pub fn for_the_process() -> String {
 /// Runs a program next to a server, on one thread. The program receives the connection string and the address for observation.
 ///
 /// # Panics
-/// If the server cannot be started.
+/// Panics if the server cannot be started.
 pub fn beside<F: Future<Output = ()>>(config: Config, program: impl FnOnce(String, SocketAddr) -> F) {
     let run = async {
         let mut config = config.ephemeral();
@@ -76,7 +76,7 @@ pub fn beside<F: Future<Output = ()>>(config: Config, program: impl FnOnce(Strin
 /// Returns the response to a plain GET, with head and body.
 ///
 /// # Panics
-/// If no response arrives.
+/// Panics if no response arrives.
 pub async fn asked(address: SocketAddr, path: &str) -> String {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;

@@ -197,7 +197,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
             }
         }
     }
-    // A transaction whose parts have signatures, too.
+    // A transaction whose parts also have signatures.
     let part = format!(
         "--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
          GET http://x/contoso/Employee()?{sas} HTTP/1.1\r\nAuthorization: SharedKey contoso:{KEY}\r\n\r\n--b--\r\n"

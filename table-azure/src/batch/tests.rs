@@ -95,7 +95,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
     }
 }
 
-/// Cosmos DB mixes both line ends in one body (COS-11). Its messages start with the index, too.
+/// Cosmos DB mixes both line ends in one body (COS-11). Its messages also start with the index.
 #[test]
 fn egt_39_and_cos_11_ends_of_lines_may_be_mixed() {
     let mut crlf = false;

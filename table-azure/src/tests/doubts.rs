@@ -95,7 +95,7 @@ async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureT
 async fn con_11_the_identifier_that_was_sent_is_the_evidence() {
     for kind in all().into_iter().take(5) {
         let (server, client, error) = refused_after_loss(&kind, "UpdateConditionNotSatisfied").await;
-        // The lookup is rejected, too.
+        // The lookup is also rejected.
         assert_eq!(server.received().len(), 3);
         is_ambiguous_after(&error, ErrorCode::UpdateConditionNotSatisfied);
         let id = server.sent_id();

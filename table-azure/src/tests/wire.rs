@@ -141,7 +141,7 @@ async fn req_4_no_header_of_an_answer_is_required() {
     assert!(write(OperationKind::Insert(row(1))).await.unwrap_err().is_table_not_found());
     let mismatch = write(OperationKind::Merge(row(1), etag())).await.unwrap_err();
     assert!(mismatch.is_precondition_failed(), "{mismatch}");
-    // AZ-17: the body is empty, too.
+    // AZ-17: the body is also empty.
     let invalid = write(OperationKind::Delete(IfMatch::Any)).await.unwrap_err();
     assert_eq!(invalid.code(), table_core::ErrorCode::InvalidInput);
 }

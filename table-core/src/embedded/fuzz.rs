@@ -49,7 +49,7 @@ impl DiskFile for Bytes {
 /// Reads a journal file, cuts it at its end, and reads it again.
 ///
 /// # Panics
-/// If the two reads differ.
+/// Panics if the two reads differ.
 #[must_use]
 pub fn journal(bytes: &[u8]) -> bool {
     let (salt, sequence) = FileHeader::read(bytes).map_or((SALT, 1), |header| (header.salt, header.sequence));
@@ -71,7 +71,7 @@ pub fn journal(bytes: &[u8]) -> bool {
 /// Reads the record of a frame, and reads it again from a separate frame.
 ///
 /// # Panics
-/// If the two records differ.
+/// Panics if the two records differ.
 #[must_use]
 pub fn record(bytes: &[u8]) -> bool {
     let Some(record) = Record::read(bytes) else { return false };

@@ -172,7 +172,7 @@ impl<S: TableStore> Feed<S> {
             let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
             if !deletions.is_empty() {
                 match converge::submit(&self.store, table, partition_key, deletions).await {
-                    // Another process trims, too. The next call deletes the remaining rows.
+                    // Another process also trims. The next call deletes the remaining rows.
                     Err(error) if error.code() == ErrorCode::ResourceNotFound => break,
                     outcome => drop(outcome?),
                 }

@@ -1,4 +1,4 @@
-//! Operations on rows of a view: puts, and sums with their columns.
+//! Operations on rows of a view: writing rows, and adding to sums and their columns.
 
 use table_core::entity::Entity;
 use table_core::error::Result;

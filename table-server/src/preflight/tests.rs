@@ -130,7 +130,7 @@ async fn an_answer_says_which_pages_may_see_it() {
     }
 }
 
-/// A new server on the engine has the rules, too.
+/// A new server on the same engine also applies the rules.
 #[tokio::test]
 async fn rules_are_those_that_the_engine_holds() {
     let accounts = accounts(Service::Tables, rules()).await;

@@ -133,7 +133,7 @@ mod tests {
             (Scheme::Table, Scheme::Table),
             (Scheme::TableLite, Scheme::Table),
             (Scheme::Storage, Scheme::Storage),
-            // AUTH-24: the blob and queue services have a short form, too.
+            // AUTH-24: the blob and queue services also have a short form.
             (Scheme::StorageLite, Scheme::Storage),
         ] {
             for own in &keys {

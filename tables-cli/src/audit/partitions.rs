@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 
 /// The minimum number of rows of a table whose partitions are compared.
 const ROWS: u64 = 1_000;
-/// The number of rows from which a partition is huge. Reading it takes a thousand requests.
+/// The minimum number of rows of a partition that is reported as huge. Reading such a partition takes a thousand requests.
 const HUGE_ROWS: u64 = 1_000_000;
 /// The number of bytes from which a partition is huge.
 const HUGE_BYTES: u64 = 1 << 30;

@@ -13,7 +13,7 @@ pub trait OrderedEntities: Send {
     /// Returns the next entity; `None` at the end.
     ///
     /// # Errors
-    /// The errors of the source.
+    /// Any error of the source.
     fn next(&mut self) -> impl Future<Output = Result<Option<TableEntity>>> + Send;
 }
 

@@ -83,7 +83,7 @@ impl Writer {
     /// Adds a change. It may be written only with a later one, or by [`flush`](Self::flush).
     ///
     /// # Errors
-    /// The errors of the store, for this change or an earlier one.
+    /// Any error of the store while this change or an earlier one was written.
     pub async fn push(&mut self, line: u64, change: Change) -> Result<()> {
         if self.keys.contains(change.key()) || self.group.iter().any(|(_, other)| other.key() == change.key())
         {
@@ -126,10 +126,10 @@ impl Writer {
         self.skip(Rejected { line, column: 0, reason: error.to_string() }).await
     }
 
-    /// Counts a record that is none.
+    /// Counts a record that is not an entity.
     ///
     /// # Errors
-    /// The errors of the store, for an earlier change.
+    /// Any error of the store while an earlier change was written.
     pub async fn skip(&mut self, rejected: Rejected) -> Result<()> {
         self.submit().await?;
         let written = Written { records: 1, rejected: vec![rejected], keys: Vec::new() };
@@ -180,7 +180,7 @@ impl Writer {
     /// Writes everything that was added, and waits until it is acknowledged.
     ///
     /// # Errors
-    /// The errors of the store.
+    /// Any error of the store.
     pub async fn flush(&mut self) -> Result<()> {
         self.submit().await?;
         while self.settle().await? {}

@@ -71,7 +71,7 @@ impl AzuriteServer {
     /// Returns the server that all tests of this binary share; `None` if Azurite is not available, which is reported on the console.
     ///
     /// # Panics
-    /// If `CI` is `true` and Azurite is not available.
+    /// Panics if `CI` is `true` and Azurite is not available.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<AzuriteServer>> = OnceLock::new();
         let server = SHARED.get_or_init(|| match Self::start() {

@@ -162,7 +162,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// Returns the program of a number, which is always the same.
 ///
 /// # Panics
-/// If the strategy gives up, which is not expected.
+/// Panics if the strategy gives up, which is not expected.
 #[must_use]
 pub fn program(number: u64, steps: usize) -> Vec<Step> {
     let mut seed = [0_u8; 32];

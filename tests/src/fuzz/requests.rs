@@ -22,7 +22,7 @@ fn key() -> AccountKey {
 /// Returns an account with a table, an entity, a queue and a message.
 ///
 /// # Panics
-/// If the engine refuses them.
+/// Panics if the engine refuses them.
 #[must_use]
 pub fn account() -> Account {
     let account = Account::new(key(), Engine::in_memory());
@@ -84,7 +84,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
 /// Checks the guarantees of every response. Returns `true` if the response is a success.
 ///
 /// # Panics
-/// If a guarantee is violated.
+/// Panics if a guarantee is violated.
 pub fn judge(response: &Response<Bytes>) -> bool {
     let status = response.status().as_u16();
     let named = response.headers().contains_key("x-ms-error-code");
@@ -105,7 +105,7 @@ pub(super) fn request(bytes: &[u8]) -> bool {
 /// Returns requests of every kind, all of which succeed.
 ///
 /// # Panics
-/// If a signature cannot be created.
+/// Panics if a signature cannot be created.
 #[must_use]
 pub fn samples() -> Vec<Vec<u8>> {
     let table = TableName::new("Employee").unwrap_or_else(|error| panic!("{error}"));

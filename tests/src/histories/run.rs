@@ -89,7 +89,7 @@ impl fmt::Display for Failure {
 /// The history, if its results cannot be true.
 ///
 /// # Panics
-/// If no runtime can be built.
+/// Panics if no runtime can be built.
 pub fn run(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     #[expect(

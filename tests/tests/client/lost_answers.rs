@@ -51,7 +51,7 @@ fn client(
     account_client(wire, options.retry(retry), 7, None).unwrap()
 }
 
-/// Returns a script in which the first write has this fate and all other requests are served.
+/// Returns a script in which the first write is treated in this way and all other requests are served.
 fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
     let mut first = true;
     move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }

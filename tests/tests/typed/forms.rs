@@ -210,7 +210,7 @@ fn kinds_of_one_partition_and_the_rest_of_a_row() {
         both_ways(&version, ("shop", "VersionRow"));
         assert!(matches!(&members[1], Membership::Version(found) if *found == version));
 
-        // Replace and update write what is not named, too.
+        // Replace and update also write what is not named.
         let key = || Silo::key("shop", "10.0.0.4", "11111", "386923572");
         let read = silos.get(key()).await.unwrap().unwrap();
         let mut dead = read.value().clone();

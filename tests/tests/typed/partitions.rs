@@ -1,4 +1,4 @@
-//! Ranges of partitions whose key has no levels: layouts of public projects, by time, by hash, by the beginning of a name.
+//! Tests of ranges of partitions whose key has no levels, with layouts of public projects: by time, by hash, and by the beginning of a name.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 

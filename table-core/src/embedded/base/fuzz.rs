@@ -14,7 +14,7 @@ use crate::row::{Row, RowView};
 /// Reads a block whose checksum is correct: row by row, by an iteration, and by lookups, which must return the same rows.
 ///
 /// # Panics
-/// If the results differ.
+/// Panics if the results differ.
 #[must_use]
 pub fn block(bytes: &[u8]) -> bool {
     let Ok(layout) = Layout::read(bytes) else { return false };
@@ -43,7 +43,7 @@ pub fn block(bytes: &[u8]) -> bool {
 /// Parses the index of a run and writes it again.
 ///
 /// # Panics
-/// If the written index differs from the parsed one.
+/// Panics if the written index differs from the parsed one.
 #[must_use]
 pub fn index(bytes: &[u8]) -> bool {
     let read = |form| Some((form, Directory::read(bytes, form, 24, Vec::new(), 0)?));
@@ -61,7 +61,7 @@ pub fn index(bytes: &[u8]) -> bool {
 /// Parses the content of `BASE` and writes it again.
 ///
 /// # Panics
-/// If the written content differs from the parsed one.
+/// Panics if the written content differs from the parsed one.
 #[must_use]
 pub fn version(bytes: &[u8]) -> bool {
     let pool = Arc::new(Pool::new(Arc::new(RealDisk), PathBuf::new(), 0));

@@ -1,4 +1,4 @@
-//! `Without`: an unchanged string that cannot contain the separator after it.
+//! The codec `Without`, which writes a string unchanged and rejects the separator that follows it.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};

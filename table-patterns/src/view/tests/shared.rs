@@ -171,7 +171,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_taken_up_again_w
     assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
     assert_eq!(block_on(view.catch_up(1_000)).unwrap(), CaughtUp::default());
 
-    // A rebuild completes, too.
+    // A rebuild also completes.
     let progress = block_on(view.rebuild().run()).unwrap();
     assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
     assert_eq!(members(&view, "C"), (20, 600));

@@ -1,4 +1,4 @@
-//! The flags of the program. Each may be given as a variable of the environment, too.
+//! The flags of the program. Each may also be given as an environment variable.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

@@ -122,7 +122,7 @@ impl World {
         Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
     }
 
-    /// The newer program as it starts: it is opened, and fills the index that is new.
+    /// Starts the newer program, which opens the store and fills the new index.
     fn upgrade(&self) -> Running {
         let control = Control::default().stepped();
         let (handle, is_open) = (self.handle::<newer::Employee>(&control), Arc::clone(&self.is_open));
