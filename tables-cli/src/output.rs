@@ -46,7 +46,7 @@ impl<'a> Entities<'a> {
         Self { format, out, schemas, grid: Grid::default(), held: Vec::new(), raw }
     }
 
-    /// Writes one entity, or keeps it until the columns are known.
+    /// Writes one entity, or buffers it until the columns are known.
     ///
     /// # Errors
     /// `File` if the output cannot be written.
@@ -74,7 +74,7 @@ impl<'a> Entities<'a> {
         }
     }
 
-    /// Writes all that is kept.
+    /// Writes all buffered entities.
     ///
     /// # Errors
     /// `File` if the output cannot be written.
@@ -94,7 +94,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Writes rows of names and values: a table for people, JSON lines or CSV for programs.
+/// Writes rows of names and values: a table for human readers, JSON lines or CSV for programs.
 ///
 /// # Errors
 /// `File` if the output cannot be written.

@@ -1,11 +1,11 @@
-//! Values as text: shown in tables and CSV, and read from CSV and command lines.
+//! Values as strings, which are shown in tables and CSV, and read from CSV and command lines.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 use table_core::{EdmType, Value};
 
-/// Returns the text of a value: the form that [`read`] reads back to the same value.
+/// Returns a value as a string that [`read`] parses back to the same value.
 ///
 /// ```
 /// use table_core::{EdmType, Value};
@@ -33,10 +33,10 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-/// Reads a value of a type from its text.
+/// Parses a value of a type.
 ///
 /// # Errors
-/// The form that was expected, for a message.
+/// The expected format, for a message.
 pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     Ok(match edm {
         EdmType::String => Value::String(text.to_owned()),
@@ -58,7 +58,7 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Returns the type that a text has where none is given: a whole number, a number, a Boolean, an instant or a GUID; else a string.
+/// Returns the type of a text without a declared type: an integer, a number, a Boolean, an instant, a GUID, or otherwise a string.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
@@ -71,12 +71,12 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` for a finite number: `NaN` and `Infinity` are taken for words.
+/// Returns `true` for a finite number, because `NaN` and `Infinity` are read as words.
 fn is_plain(value: &Value) -> bool {
     matches!(value, Value::Double(number) if number.is_finite())
 }
 
-/// Returns the type of a name, with or without `Edm.`; case does not count.
+/// Returns the type with a name, with or without `Edm.`, ignoring case.
 #[must_use]
 pub fn type_of(name: &str) -> Option<EdmType> {
     let short = |edm: &EdmType| edm.name().trim_start_matches("Edm.").to_owned();
@@ -84,7 +84,7 @@ pub fn type_of(name: &str) -> Option<EdmType> {
     EdmType::ALL.into_iter().find(|edm| short(edm).eq_ignore_ascii_case(wanted))
 }
 
-/// Reads an instant with an offset, or without one as UTC, or a date at midnight UTC.
+/// Parses an instant with an offset, an instant without an offset as UTC, or a date as midnight UTC.
 fn instant(text: &str) -> Option<DateTime<Utc>> {
     let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc());
     let without = || text.parse::<NaiveDateTime>().ok().map(|instant| instant.and_utc());

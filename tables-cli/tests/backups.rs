@@ -1,4 +1,4 @@
-//! `backup` and `restore` on the command line, on folders and on a `table-server`.
+//! Tests of `backup` and `restore` on the command line, with folders and with a `table-server`.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 

@@ -1,4 +1,4 @@
-//! The chapter on the tool, run in order in one folder: the output of every command is the one that the chapter shows.
+//! Test of the chapter on the tool: its commands are run in order in one folder, and their output must be the output that the chapter shows.
 //!
 //! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` writes the output into the chapter.
 
@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a line of the chapter, and returns what a terminal shows.
+/// Runs a line of the chapter, and returns the output as a terminal shows it.
 fn run(folder: &Path, line: &str) -> String {
     if let Some(file) = line.strip_prefix("cat ") {
         return std::fs::read_to_string(folder.join(file)).unwrap();

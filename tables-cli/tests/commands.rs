@@ -1,4 +1,4 @@
-//! Every command on folders and in memory, run as the program runs it.
+//! Tests of every command on folders and in memory, run as the program runs it.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 
@@ -201,7 +201,7 @@ fn a_folder_is_verified_and_compacted() {
     shown(folder.path(), "compact --store DB");
 }
 
-/// Entities with an index in another partition would be left without their index rows.
+/// Without this check, entities with an index in another partition would have no index rows.
 #[test]
 fn plain_writes_under_an_index_are_refused() {
     #[derive(Clone, Entity)]

@@ -1,4 +1,5 @@
-//! `check`, `repair` and `poison`: what the stored schema describes is repaired as a program would, and the rest is refused with the reason.
+//! Tests of `check`, `repair` and `poison`: everything that the stored schema describes is repaired as a program would repair it, and the rest is
+//! refused with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 
@@ -41,7 +42,7 @@ fn write(at: &Path) {
     });
 }
 
-/// Runs the check of the program, and returns the number of its findings.
+/// Runs the check from the program, and returns the number of findings.
 fn found_by_the_program(at: &Path) -> u64 {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -95,7 +96,7 @@ fn a_value_that_another_entity_has_is_left_to_a_person() {
 }
 
 mod unknown {
-    //! Patterns that only a program can maintain.
+    //! Tests of patterns that only a program can maintain.
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! The examples in the help of every command, run by a shell in a folder that has what they name.
+//! Test of the examples in the help of every command, which a shell runs in a folder with the required files.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
@@ -26,7 +26,7 @@ struct Employee {
     photo: Option<String>,
 }
 
-/// Returns the examples of a command and of its subcommands.
+/// Returns the examples in the help of a command and of its subcommands.
 fn examples(command: &clap::Command) -> Vec<String> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut lines: Vec<String> = help
@@ -38,7 +38,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
     lines
 }
 
-/// Fills a folder with everything that the examples name.
+/// Fills a folder with everything that the examples use.
 fn prepare(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("data/company")).unwrap();

@@ -1,4 +1,4 @@
-//! Transfers that are killed at any moment and started again: they end with the rows of one that was never interrupted.
+//! Tests of transfers that are killed at any moment and started again. The final rows are those of an uninterrupted transfer.
 //!
 //! `TABLES_KILLS` sets the number of kills for each command; the default is small.
 
@@ -34,7 +34,7 @@ fn run(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Starts a command and kills it some time later, several times; then runs it to its end.
+/// Starts a command and kills it after some time, several times. Then runs it to its end.
 fn run_with_kills(folder: &Path, line: &str) {
     let mut random: StdRng = rand::make_rng();
     for _ in 0..kills() {
@@ -46,7 +46,7 @@ fn run_with_kills(folder: &Path, line: &str) {
     run(folder, line);
 }
 
-/// Writes a file of entities in many partitions, with duplicates of a few keys, of which the last one counts.
+/// Writes a file of entities in many partitions, with duplicates of a few keys. The last duplicate counts.
 fn write_rows(path: &Path, count: u32) {
     let row = |number: u32| {
         let (partition, row) = (format!("p{:02}", number % 40), format!("{:06}", number - number % 97));

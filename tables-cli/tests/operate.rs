@@ -1,4 +1,4 @@
-//! Commands for operators: `audit`, `doctor`, `heat`, `tail`, `patch`, `query --newest`.
+//! Tests of commands for operators: `audit`, `doctor`, `heat`, `tail`, `patch` and `query --newest`.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 

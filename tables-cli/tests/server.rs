@@ -1,4 +1,4 @@
-//! The same commands on a `table-server`, over the protocol of the service.
+//! Tests of the same commands with a `table-server`, over the protocol of the service.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
 

@@ -22,7 +22,7 @@ fn rule(origins: &str, methods: &str, headers: &str, exposed: &str) -> CorsRule 
     }
 }
 
-/// Two origins may write with headers of the service; every origin may read.
+/// Rules by which two origins may write with headers of the service, and every origin may read.
 fn rules() -> Vec<CorsRule> {
     vec![
         rule(
@@ -43,7 +43,7 @@ async fn accounts(service: Service, rules: Vec<CorsRule>) -> Vec<Account> {
     vec![account]
 }
 
-/// Returns the status of the answer to an unsigned request, and its CORS headers.
+/// Returns the status of the response to an unsigned request, and its CORS headers.
 async fn asked(
     accounts: &[Account],
     service: Service,
@@ -102,7 +102,7 @@ async fn a_preflight_is_answered_by_the_first_rule_of_its_origin_and_method() {
     }
 }
 
-/// Each service has its own rules; without any, a preflight request fails.
+/// Each service has its own rules. A preflight request to a service without rules fails.
 #[tokio::test]
 async fn a_service_without_rules_shares_nothing() {
     let accounts = accounts(Service::Queues, rules()).await;
@@ -112,7 +112,7 @@ async fn a_service_without_rules_shares_nothing() {
     assert_eq!(asked(&accounts, Service::Blobs, "OPTIONS", &headers).await.0, 501);
 }
 
-/// Refused requests, too: a page can read the reason.
+/// The headers are also sent with rejections, so a page can read the reason.
 #[tokio::test]
 async fn an_answer_says_which_pages_may_see_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);

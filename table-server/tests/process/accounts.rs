@@ -1,4 +1,4 @@
-//! Several accounts of one server, each in a folder of its own, in path style and in host style.
+//! Tests of several accounts on one server, each in a separate folder, in path style and in host style.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn key(name: &str, key: &str) -> AccountKey {
     AccountKey::new(name, key).unwrap()
 }
 
-/// The names of the tables of an account, in the answer to a query.
+/// Returns the names of an account's tables from the response to a query.
 fn tables(server: &Running, account: &AccountKey) -> String {
     let target = format!("/{}/Tables", account.account());
     Asked::tables("GET", &target).of(server.tables, account)
@@ -86,7 +86,7 @@ fn accounts_of_a_file_and_the_host_style() {
     assert_eq!(status(&stranger.of(server.tables, &contoso)), "404");
 }
 
-/// `UseDevelopmentStorage=true` has an endpoint of blobs, at a port of its own.
+/// `UseDevelopmentStorage=true` includes an endpoint for blobs at a separate port.
 #[test]
 fn blobs_are_refused_with_a_text_that_says_so() {
     let mut command = program();

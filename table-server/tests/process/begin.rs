@@ -7,7 +7,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::wire::{Asked, status};
 
-/// An address where nothing listens, for a client that does not wait for the server's first line and has to know its port.
+/// Returns an address at which nothing listens, for a client that does not wait for the first line of the server and must know its port.
 ///
 /// The port is below those that systems hand out: another test's server that asked for any port would be given this one, and so might the
 /// client's own end of a connection. It is looked for by connecting, not by listening: a process that another test starts has the

@@ -1,11 +1,11 @@
-//! A server in a process of its own.
+//! A server in a separate process.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
-/// The program, at ports that the system chooses.
+/// Returns a command for the program with ports chosen by the system.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_table-server"));
     command.env_remove("TABLE_SERVER_KEY").args([
@@ -20,14 +20,14 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// The program on a folder.
+/// Returns a command for the program with a folder.
 pub(crate) fn on(folder: &Path) -> Command {
     let mut command = program();
     command.arg("--path").arg(folder);
     command
 }
 
-/// A server that has said where it listens. Dropping it kills it.
+/// A server that has printed its addresses. It is killed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Running {
     process: Option<Child>,
@@ -56,14 +56,14 @@ impl Running {
         Self { process: Some(process), out, tables, queues, blobs }
     }
 
-    /// The next line of what it says.
+    /// Returns the next line of the output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.out.read_line(&mut line).unwrap();
         line
     }
 
-    /// Sends it a signal, and waits for its end.
+    /// Sends a signal to the server, and waits until it exits.
     pub(crate) fn end(mut self, signal: &str) -> Output {
         let process = self.process.take().unwrap();
         let pid = process.id().to_string();

@@ -1,4 +1,4 @@
-//! A server ends when it is asked to, and two do not share a folder.
+//! Tests that a server exits on request, and that two servers cannot share a folder.
 
 use crate::child::{Running, on};
 

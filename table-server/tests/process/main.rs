@@ -1,4 +1,4 @@
-//! The server as a process.
+//! Tests of the server as a process.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 

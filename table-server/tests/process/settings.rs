@@ -1,4 +1,4 @@
-//! What belongs to an account besides entities and messages, after a restart of its folder.
+//! Tests of the data of an account other than entities and messages, after a restart with the same folder.
 
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY, Scheme};
 

@@ -1,4 +1,4 @@
-//! HTTPS by flags.
+//! Tests of HTTPS configured by flags.
 
 use crate::child::program;
 

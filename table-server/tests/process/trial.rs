@@ -1,11 +1,11 @@
-//! A server that misbehaves on request.
+//! Tests of a server with injected faults.
 
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::child::{Running, on};
 use crate::wire::{Asked, status};
 
-/// What clients are to see is not what the server itself meets: it starts on a folder that has settings, reads and writes them.
+/// The faults are for clients only. The server itself starts with a folder that contains settings, and reads and writes them.
 #[test]
 fn a_server_whose_every_call_is_refused_starts_and_keeps_its_settings() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Signed requests without a client.
+//! Signed requests without a client library.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -8,31 +8,31 @@ use chrono::Utc;
 use http::HeaderMap;
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// A request of an account's owner.
+/// A request by the owner of an account.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) scheme: Scheme,
     pub(crate) method: &'a str,
-    /// Path and query, as on the request's first line.
+    /// Path and query, as on the request line.
     pub(crate) target: &'a str,
     pub(crate) host: &'a str,
-    /// Headers beside those of every request, with names in lower case.
+    /// Additional headers, with names in lower case.
     pub(crate) more: &'a [(&'static str, &'a str)],
     pub(crate) body: &'a str,
 }
 
 impl<'a> Asked<'a> {
-    /// Of the tables.
+    /// Creates a request to the table service.
     pub(crate) fn tables(method: &'a str, target: &'a str) -> Self {
         Self { scheme: Scheme::TableLite, method, target, host: "127.0.0.1", more: &[], body: "" }
     }
 
-    /// Of the queues.
+    /// Creates a request to the queue service.
     pub(crate) fn queues(method: &'a str, target: &'a str) -> Self {
         Self { scheme: Scheme::Storage, ..Self::tables(method, target) }
     }
 
-    /// Sends it, and gives the answer, head and body.
+    /// Sends the request, and returns the head and body of the response.
     pub(crate) fn of(self, address: SocketAddr, key: &AccountKey) -> String {
         let Self { scheme, method, target, host, more, body } = self;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -55,7 +55,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Sends a text, and gives what comes back until the connection ends.
+/// Sends a text, and returns everything that is received until the connection ends.
 pub(crate) fn plain(address: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(text.as_bytes()).unwrap();
@@ -64,7 +64,7 @@ pub(crate) fn plain(address: SocketAddr, text: &str) -> String {
     answer
 }
 
-/// The status of an answer.
+/// Returns the status of a response.
 pub(crate) fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The table for people: decoded key parts first, then properties, cut to the width of the terminal.
+//! The table for human readers: decoded key parts first, then properties, truncated to the width of the terminal.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use table_core::schema::StoredSchema;
 use crate::keys;
 use crate::value;
 
-/// The most characters of a value that a cell shows.
+/// The maximum number of characters of a value that a cell shows.
 const CELL: usize = 60;
 
 /// Entities as the rows of a table: columns in the order in which they first appear.
@@ -32,7 +32,7 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Adds an entity. A key that a schema explains is shown by its parts, any other one as it is stored.
+    /// Adds an entity. A key that matches a schema is shown by its parts, and any other key as it is stored.
     pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
         let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));
         let mut cells: Vec<(String, String)> = match parts {

@@ -13,7 +13,7 @@ const LINE: u64 = 16 << 20;
 /// Writes one entity as a line.
 ///
 /// # Errors
-/// `File` if the output fails.
+/// `File` if the output cannot be written.
 pub fn write(out: &mut dyn Write, entity: &TableEntity) -> Result<()> {
     serde_json::to_writer(&mut *out, entity).map_err(|error| Failure::file("JSON")(error.into()))?;
     out.write_all(b"\n").map_err(Failure::file("JSON"))

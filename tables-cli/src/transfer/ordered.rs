@@ -38,7 +38,7 @@ impl<'a> Paged<'a> {
         Self { pages, page: Vec::new().into_iter() }
     }
 
-    /// Returns the continuation token behind the entities that were returned; `None` within a page and after the last one.
+    /// Returns the continuation token after the returned entities; `None` within a page and after the last one.
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         if self.page.len() == 0 { self.pages.continuation() } else { None }

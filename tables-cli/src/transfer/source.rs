@@ -1,20 +1,20 @@
-//! Records of an input: entities, and lines that are none.
+//! Records of an input: entities, and lines that are not entities.
 
 use std::fmt;
 
 use table_core::TableEntity;
 
-/// One record of a file: an entity, or the reason why it is none.
+/// One record of a file: an entity, or the reason why it is not an entity.
 pub type Record = Result<TableEntity, Rejected>;
 
 /// A record that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// The line of the file, from 1; 0 where the source has no lines.
+    /// The line of the file, starting with 1; 0 if the source has no lines.
     pub line: u64,
-    /// The column, from 1; 0 if the whole record is meant.
+    /// The column, starting with 1; 0 for the whole record.
     pub column: usize,
-    /// The fact and the help.
+    /// The cause and the remedy.
     pub reason: String,
 }
 

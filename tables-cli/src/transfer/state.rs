@@ -1,4 +1,4 @@
-//! State files: how far a transfer has come, so that a killed command resumes where its last acknowledged write was.
+//! State files, which record the progress of a transfer, so that a killed command resumes after its last acknowledged write.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 
-/// The shortest time between two writes of a state file.
+/// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The contents of a state file.
@@ -15,15 +15,15 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct State {
     /// The transfer that the file belongs to: command, source, target, table and options that change what is written.
     pub transfer: String,
-    /// Records that are read and acknowledged, or rejected.
+    /// The number of records that were read and then acknowledged or rejected.
     pub records: u64,
-    /// The continuation token behind them, where the source is a table.
+    /// The continuation token after these records, if the source is a table.
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
     pub is_done: bool,
 }
 
-/// The state file of a running transfer; without a path it keeps nothing.
+/// The state file of a running transfer. Without a path, nothing is stored.
 #[derive(Debug)]
 pub struct StateFile {
     path: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Opens the state of a transfer: the one in the file, or a new one.
+    /// Opens the state of a transfer, either from the file or as a new one.
     ///
     /// # Errors
     /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.
@@ -65,7 +65,7 @@ impl StateFile {
         &self.state
     }
 
-    /// Records how far the transfer has come. The file is written at most twice a second.
+    /// Records the progress of the transfer. The file is written at most twice a second.
     ///
     /// # Errors
     /// `File` if it cannot be written.
@@ -84,7 +84,7 @@ impl StateFile {
         self.save()
     }
 
-    /// Writes the file: whole, or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
     /// `File` if it cannot be written.

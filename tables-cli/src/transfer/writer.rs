@@ -1,4 +1,4 @@
-//! Writing many entities: transactions of neighbours in one partition, several under way at once, acknowledged in order.
+//! Writing many entities: transactions of neighbouring entities in one partition, several of them in progress at once, and acknowledged in order.
 
 mod change;
 mod group;
@@ -21,12 +21,12 @@ use change::Numbered;
 pub use change::{Change, Mode};
 use group::Written;
 
-/// The transactions under way at once.
+/// The maximum number of transactions in progress at once.
 const CONCURRENCY: usize = 16;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// Writes changes in groups. Changes of one key are applied in the order in which they were given.
+/// Writes changes in groups. Changes of the same key are applied in the order in which they were added.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,
@@ -36,11 +36,11 @@ pub struct Writer {
     under_way: FuturesOrdered<Pending>,
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
-    /// `true` if rejected records are settled as well, `false` if the first one is where the transfer ends.
+    /// `true` if rejected records also count as settled, `false` if the transfer ends at the first one.
     is_tolerant: bool,
-    /// `true` behind the first rejected record of a transfer that ends there.
+    /// `true` after the first rejected record of a transfer that ends there.
     has_ended: bool,
-    /// Records that are settled: written, or rejected.
+    /// The number of settled records, which were either written or rejected.
     settled: u64,
     rejected: Vec<Rejected>,
 }
@@ -55,7 +55,7 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    /// Creates a writer of a table; `rate` is the most rows in a second.
+    /// Creates a writer of a table. `rate` is the maximum number of rows per second.
     #[must_use]
     pub fn new(store: DynTableStore, table: TableName, mode: Mode, rate: Option<u32>) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Writer {
         Self { is_tolerant: true, ..self }
     }
 
-    /// Adds a change. It may be written only with a later one, or by [`flush`](Self::flush).
+    /// Adds a change. It may not be written before a later change is added or [`flush`](Self::flush) is called.
     ///
     /// # Errors
     /// Any error of the store while this change or an earlier one was written.
@@ -121,7 +121,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Counts a record that cannot be written, in its turn.
+    /// Counts a record that cannot be written, in the order of the records.
     async fn reject(&mut self, line: u64, error: &table_core::Error) -> Result<()> {
         self.skip(Rejected { line, column: 0, reason: error.to_string() }).await
     }
@@ -137,7 +137,7 @@ impl Writer {
         self.bound().await
     }
 
-    /// Sends the group, and waits while too many transactions are under way.
+    /// Sends the group, and waits while too many transactions are in progress.
     async fn submit(&mut self) -> Result<()> {
         let group = std::mem::take(&mut self.group);
         let Some(transaction) = self.transaction.take().filter(|_| !group.is_empty()) else { return Ok(()) };
@@ -161,7 +161,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits for the oldest transaction under way; `false` if there is none.
+    /// Waits for the oldest transaction in progress; `false` if there is none.
     async fn settle(&mut self) -> Result<bool> {
         let Some(written) = self.under_way.next().await else { return Ok(false) };
         let written = written?;
@@ -187,7 +187,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns how many records, from the first on, are settled without a gap.
+    /// Returns the number of records that are settled without a gap, starting with the first one.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settled

@@ -1,4 +1,4 @@
-//! Running command lines as the program does, on folders and on accounts of a `table-server`.
+//! Helpers that run command lines as the program does, on folders and on accounts of a `table-server`.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -40,7 +40,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Runs a command line that must succeed and find something.
+/// Runs a command line that must succeed with a result.
 pub(crate) fn shown(folder: &Path, line: &str) -> String {
     let (exit, text) = tables(folder, line);
     assert!(matches!(exit, Ok(Exit::Done)), "{line}: {exit:?}");

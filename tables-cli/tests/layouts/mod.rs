@@ -1,4 +1,4 @@
-//! Rows as published programs lay them out, for inference.
+//! Rows in the layouts of published programs, for inference.
 
 use table_core::{TableEntity, Value, ticks};
 use uuid::Uuid;
@@ -22,7 +22,7 @@ pub(crate) fn streams() -> Vec<TableEntity> {
     rows
 }
 
-/// Trace logs of cloud services: ticks of the minute behind a zero, and four parts with three underscores between.
+/// Trace logs of cloud services, whose keys contain the ticks of the minute after a zero, and four parts separated by three underscores.
 pub(crate) fn diagnostics() -> Vec<TableEntity> {
     let line = |n: u64| {
         let minute = 635_442_654_000_000_000 + n / 4 * 600_000_000;
@@ -33,7 +33,7 @@ pub(crate) fn diagnostics() -> Vec<TableEntity> {
     rows
 }
 
-/// Events of log4net: ticks that count down, and a GUID.
+/// Events of log4net, with descending ticks and a GUID.
 pub(crate) fn logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (638_000_000_000_000_000 + n * 10_000_000);
@@ -48,7 +48,7 @@ pub(crate) fn logs() -> Vec<TableEntity> {
     rows
 }
 
-/// Metrics by resource and hour, of which some lack a value.
+/// Metrics by resource and hour. Some of them have no value.
 pub(crate) fn metrics() -> Vec<TableEntity> {
     let line = |n: i64| {
         let mut entity =
@@ -62,7 +62,7 @@ pub(crate) fn metrics() -> Vec<TableEntity> {
     rows
 }
 
-/// Users with an index row for the address; the key repeats a property.
+/// Users with an index row for the address, whose key repeats a property.
 pub(crate) fn identity() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..10 {
@@ -86,7 +86,7 @@ pub(crate) fn chunks() -> Vec<TableEntity> {
     rows
 }
 
-/// Sagas: `EntityType` tells the kinds apart.
+/// Sagas, whose kinds are distinguished by `EntityType`.
 pub(crate) fn sagas() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..8_u128 {
@@ -104,7 +104,7 @@ pub(crate) fn sagas() -> Vec<TableEntity> {
     rows
 }
 
-/// Leases: one row for each partition of a task hub.
+/// Leases, with one row for each partition of a task hub.
 pub(crate) fn leases() -> Vec<TableEntity> {
     let line = |n: i32| {
         let at = ticks::to_datetime(638_000_000_000_000_000 + u64::from(n.unsigned_abs())).unwrap();

@@ -1,8 +1,8 @@
-//! Changes of entities, and the verbs by which they are written.
+//! Changes of entities, and the operations by which they are written.
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 
-/// The verb by which a transfer writes entities.
+/// The operation by which a transfer writes entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
     /// Writes the entity, whatever the table has under its key. Repeated, it changes nothing.

@@ -16,7 +16,7 @@ pub(super) struct Written {
     pub(super) keys: Vec<EntityKey>,
 }
 
-/// Writes a group. A change that the store refuses is rejected, and the others are written without it.
+/// Writes a group. A change that the store rejects is omitted, and the others are written without it.
 pub(super) async fn write(
     store: &DynTableStore,
     table: &TableName,
@@ -45,7 +45,7 @@ pub(super) async fn write(
     }
 }
 
-/// Returns `true` if an error speaks of one entity, and not of the table or the store.
+/// Returns `true` if an error concerns one entity, and not the table or the store.
 fn is_of_row(error: &table_core::Error) -> bool {
     let is_of_store = error.is_table_not_found() || error.is_ambiguous() || error.is_throttled();
     !is_of_store

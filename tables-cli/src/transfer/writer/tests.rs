@@ -1,4 +1,4 @@
-//! Order, rejection and settlement of changes.
+//! Tests of the order, rejection and settlement of changes.
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 
