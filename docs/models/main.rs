@@ -12,7 +12,7 @@ mod places;
 
 use std::process::ExitCode;
 
-/// A protocol: the names of its conditions, and a run of a seed with one of them removed.
+/// A protocol: the names of its conditions, and a function that runs a seed with one of them removed.
 struct Model {
     name: &'static str,
     conditions: &'static [&'static str],

@@ -20,9 +20,9 @@ static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Rounds before the memory is looked at: buffers that are kept for the next connection, and what is made at the first use.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
-/// Connections of each kind in a round.
+/// The number of connections of each kind in a round.
 const BESIDE: usize = 12;
-/// Connections at once: fewer than a system lets wait to be accepted.
+/// The number of concurrent connections, which is lower than the number that a system lets wait to be accepted.
 const AT_ONCE: usize = 24;
 
 /// What a client does after its last byte.

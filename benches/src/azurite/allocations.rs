@@ -14,7 +14,7 @@ use crate::report::{Report, Target};
 /// 15.1, and an entity of a page 5.2, of which 5 are the strings of the struct.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
-/// Number of counted operations, after as many uncounted ones.
+/// The number of counted operations, which follow the same number of uncounted ones.
 const OPERATIONS: u64 = 20;
 
 /// Measures the rows.

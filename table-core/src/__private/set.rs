@@ -186,7 +186,7 @@ pub fn read_member<T: FromEntity>(entity: EntityRef<'_>) -> Result<Versioned<T>>
     Versioned::read(entity)
 }
 
-/// Writes the kind (`to_row`).
+/// Writes the kind of an entity into its row, for the generated `to_row`.
 pub fn write_kind(kind: &str, row: &mut RowWriter) -> Result<()> {
     row.property(ENTITY_TYPE, ValueRef::String(kind));
     Ok(())

@@ -13,7 +13,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Starts at the first property.
+    /// Creates a search that starts at the first property.
     #[inline]
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {

@@ -1,7 +1,8 @@
-//! Wrong declarations, each with one mistake: reported once, with its number, at its place, and the type is expanded all the same.
+//! Tests of wrong declarations, each with one mistake. The mistake is reported once, with its number and position, and the type is expanded
+//! nevertheless.
 //!
-//! The files of `wrong/` hold sections: the derive, a declaration with the place `@`, and after `--` a line for each case: the number
-//! of the rule and what stands at `@`. `«` and `»` stand around what the message points at.
+//! The files in `wrong/` consist of sections: the derive, a declaration with the placeholder `@`, and after `--` one line for each case, which
+//! contains the number of the rule and the replacement of `@`. `«` and `»` enclose the code to which the message points.
 
 use std::fmt::Write;
 
@@ -10,7 +11,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
-/// The files, by the name of the snapshot that shows their messages.
+/// The files, by the name of the snapshot that contains their messages.
 const FILES: [(&str, &str); 7] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
@@ -24,17 +25,17 @@ const FILES: [(&str, &str); 7] = [
 /// One wrong declaration.
 struct Case<'t> {
     derive: &'t str,
-    /// The rule it breaks.
+    /// The number of the violated rule.
     number: &'t str,
-    /// What stands at `@`, as it is written in the file.
+    /// The replacement of `@`, as written in the file.
     text: &'t str,
     /// The declaration.
     declaration: String,
-    /// What the message points at.
+    /// The position to which the message points.
     place: (LineColumn, LineColumn),
 }
 
-/// One message and where it points.
+/// A message and its position.
 pub(super) struct Told {
     pub(super) text: String,
     place: (LineColumn, LineColumn),
@@ -56,7 +57,7 @@ fn cases(file: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// Where a mark stands in the text without marks.
+/// Returns the position of a mark in the text without marks.
 fn position(marked: &str, mark: char) -> LineColumn {
     let (before, _) = marked.split_once(mark).unwrap_or_else(|| panic!("no {mark} in {marked}"));
     let line = before.matches('\n').count() + 1;
@@ -64,7 +65,7 @@ fn position(marked: &str, mark: char) -> LineColumn {
     LineColumn { line, column }
 }
 
-/// What a derive of this name makes of a declaration.
+/// Returns the expansion of a declaration by the derive with this name.
 pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
     let core = || parse_quote!(::table_core);
     let patterns = || parse_quote!(::table_patterns);
@@ -80,7 +81,7 @@ pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
     }
 }
 
-/// The messages of an expansion, in order.
+/// Returns the messages of an expansion, in order.
 pub(super) fn told(expansion: TokenStream) -> Vec<Told> {
     let (mut told, mut start) = (Vec::new(), None);
     for token in expansion {

@@ -86,7 +86,7 @@ impl fmt::Display for Failure {
 /// Runs the history of a seed, optionally with a reintroduced fault.
 ///
 /// # Errors
-/// The history, if its results cannot be true.
+/// The history if its results are impossible.
 ///
 /// # Panics
 /// Panics if no runtime can be built.

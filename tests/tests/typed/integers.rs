@@ -1,4 +1,4 @@
-//! Types of properties: 64-bit integers, days, times and addresses, and a field that is deprecated.
+//! Tests of property types: 64-bit integers, days, times, addresses, and a deprecated field.
 
 #![deny(deprecated, reason = "generated code must not warn about a deprecated field")]
 #![expect(clippy::unwrap_used, reason = "a test panics on an unexpected result")]

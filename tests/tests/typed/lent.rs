@@ -55,7 +55,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// The entity as it is written, without some of its properties, with others in their place, in another order.
+    /// Returns the stored entity with some properties removed, others replaced, and the order changed.
     fn of(sample: &Sample, lacks: &[usize], others: &[(usize, Value)], turned: usize) -> Self {
         let key = sample.key_of().unwrap();
         let row = sample.to_row().unwrap();

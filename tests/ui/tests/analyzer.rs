@@ -1,5 +1,5 @@
-//! Completion and hover of rust-analyzer inside the attributes of a declaration. Skipped where it is not installed:
-//! `rustup component add rust-analyzer`.
+//! Tests of completion and hover of rust-analyzer inside the attributes of a declaration. They are skipped if it is not installed (`rustup component
+//! add rust-analyzer`).
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-/// As much of the standard library as names of a declaration need: its sources may not be installed.
+/// The part of the standard library that the names of a declaration require, because its sources may not be installed.
 const STD: &str = "
 pub mod macros { #[rustc_builtin_macro] pub macro derive($item:item) {} }
 pub mod option { pub enum Option<T> { None, Some(T) } }
@@ -44,7 +44,7 @@ struct Employee {
 }
 "#;
 
-/// A piece of the declaration, and what is written in its place with the cursor at `|`.
+/// A piece of the declaration, and its replacement with the cursor at `|`.
 const COMPLETED: [(&str, &str); 9] = [
     ("#[partition_key(department)]", "#[partition_key(|)]"),
     ("#[partition_key(department)]", "#[partition_key(dep|)]"),
@@ -57,7 +57,7 @@ const COMPLETED: [(&str, &str); 9] = [
     ("\"name_\", first_name", "\"name_\", fir|"),
 ];
 
-/// A name with the cursor at `|`, and what is shown of it.
+/// A name with the cursor at `|`, and the text that is shown for it.
 const SHOWN: [(&str, &str); 5] = [
     ("#[partition_key(depart|ment)]", "department: String"),
     ("#[partition_key(depart|ment)]", "Where they work."),
@@ -69,7 +69,7 @@ const SHOWN: [(&str, &str); 5] = [
 struct Installed {
     /// The program that runs macros.
     server: PathBuf,
-    /// The derive, as this test is linked with it.
+    /// The library of the derive with which this test is linked.
     derive: PathBuf,
 }
 
@@ -91,12 +91,12 @@ fn installed() -> Option<Installed> {
     (answers && server.exists()).then_some(Installed { server, derive })
 }
 
-/// A text as JSON: as Rust writes it, since these are of ASCII.
+/// Returns a text as a JSON string. The texts are ASCII, so Rust's debug format is valid.
 fn json(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// The project, described without cargo, so that nothing is built for it.
+/// Writes the project, described without cargo so that nothing is built for it.
 fn project(folder: &Path, derive: &Path) -> String {
     let source = |package: &str| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(package).join("src/lib.rs");
@@ -127,7 +127,7 @@ struct Editor {
     output: BufReader<ChildStdout>,
     file: String,
     count: usize,
-    /// Ends the watch over the process.
+    /// Stops the watch over the process when it is dropped.
     _done: Sender<()>,
 }
 
@@ -204,7 +204,7 @@ impl Editor {
         }
     }
 
-    /// What is said of the place of `|` in the declaration with one piece of it changed.
+    /// Returns the response for the position of `|` in the declaration after one piece of it was replaced.
     fn ask_at(&mut self, method: &str, piece: &str, changed: &str) -> String {
         assert!(DECLARATION.contains(piece), "{piece}");
         let text = DECLARATION.replacen(piece, changed, 1);
@@ -227,7 +227,7 @@ impl Editor {
     }
 }
 
-/// Kills the process when the test is over, or hangs: then what waits for it fails.
+/// Kills the process when the test has ended or hangs, so that everything that waits for the process fails.
 fn watch(mut child: Child) -> Sender<()> {
     let (done, over) = mpsc::channel();
     thread::spawn(move || {

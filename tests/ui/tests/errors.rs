@@ -1,4 +1,4 @@
-//! The numbers of the checks: `docs/errors.md` and the messages below `fail`, here and in `ui_patterns`, name the same ones.
+//! Tests of the numbers of the checks: `docs/errors.md` and the messages below `fail`, here and in `ui_patterns`, must contain the same numbers.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
-/// The cases that rustc tells in its own words: arity, names and plain types, which no trait of ours is asked about.
+/// The cases for which rustc has its own messages: arity, names and plain types, for which no trait of this library is checked.
 const RUSTC: [&str; 17] = [
     "blob/of_another_entity",
     "blob/without_derive",
@@ -29,12 +29,12 @@ const RUSTC: [&str; 17] = [
     "write/by_hand",
 ];
 
-/// The sections of the page, in order.
+/// Returns the sections of the page, in order.
 fn sections() -> Vec<&'static str> {
     PAGE.lines().filter_map(|line| line.strip_prefix("### ")).collect()
 }
 
-/// The numbers that a text shows as a message does: `[T045]`.
+/// Returns the numbers in a text that are written as in a message: `[T045]`.
 fn shown(text: &str) -> BTreeSet<String> {
     let is_number = |word: &&str| {
         word.strip_prefix('T')
@@ -44,7 +44,7 @@ fn shown(text: &str) -> BTreeSet<String> {
     words.filter(is_number).map(str::to_owned).collect()
 }
 
-/// Every file of a folder and its folders with this ending.
+/// Returns all files with this extension in a folder and its subfolders.
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -56,7 +56,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The messages of the UI cases, by class and rule: `key/float`.
+/// Returns the messages of the UI cases, by class and rule such as `key/float`.
 fn cases() -> BTreeMap<String, String> {
     let mut cases = BTreeMap::new();
     for folder in ["fail", "../ui_patterns/fail"] {

@@ -1,7 +1,7 @@
-//! How many messages each mistake makes: one, so that nothing is told because of something that is told already. What rustc says
-//! more than once is counted here, so that it does not become more.
+//! Tests of the number of messages for each mistake, which should be one, without messages that merely follow from another. Messages that rustc
+//! repeats are counted here, so that their number does not increase.
 //!
-//! A case with several mistakes marks the line of each with its number, `//~ T005`: so many messages it has, each at its line.
+//! A case with several mistakes marks the line of each with its number, such as `//~ T005`. It must have exactly these messages at these lines.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The cases with more than one message, and how many.
+/// The cases with more than one message, and the number of messages.
 const SEVERAL: &[(&str, usize)] = &[
-    // So many mistakes are in these.
+    // These cases contain this number of mistakes.
     ("attribute/all_at_once", 6),
     ("attribute/keys_on_fields", 2),
     ("key/missing", 2),
@@ -20,16 +20,16 @@ const SEVERAL: &[(&str, usize)] = &[
     ("property/kind", 2),
     ("property/rest_misused", 4),
     ("set/type_twice", 2),
-    // Types that have no place where they stand, which rustc finds in more than one use of them.
+    // Types that are not allowed in their position, which rustc reports for more than one use.
     ("group/field_type", 2),
     ("index/float_of_alias", 6),
     ("level/point_of_prefix", 3),
-    // An awaited call, which rustc checks as a call, as its future and where it is awaited.
+    // An awaited call, which rustc checks as a call, as its future, and at the await.
     ("set/write_of_indexed", 3),
     ("write/feed", 3),
 ];
 
-/// The files of the cases of `fail`, here and in `ui_patterns`, that end so.
+/// Returns the files with this extension of the cases in `fail`, here and in `ui_patterns`.
 fn cases(ending: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let classes = ["fail", "../ui_patterns/fail"].map(|fail| fs::read_dir(folder.join(fail)).unwrap());
@@ -38,14 +38,14 @@ fn cases(ending: &str) -> Vec<PathBuf> {
     files.filter(|file| file.extension().is_some_and(|extension| extension == ending)).collect()
 }
 
-/// The name of a case: `class/rule`.
+/// Returns the name of a case, such as `class/rule`.
 fn name(case: &Path) -> String {
     let [class, rule] =
         [case.parent().unwrap(), case].map(|part| part.file_stem().unwrap().to_str().unwrap());
     format!("{class}/{rule}")
 }
 
-/// What rustc says of every case.
+/// Returns the messages of rustc for every case.
 fn messages() -> BTreeMap<String, String> {
     cases("stderr").into_iter().map(|case| (name(&case), fs::read_to_string(case).unwrap())).collect()
 }
@@ -61,7 +61,7 @@ fn each_mistake_is_told_once() {
     assert_eq!(told.filter(|(_, errors)| *errors != 1).collect::<BTreeMap<_, _>>(), several);
 }
 
-/// The cases that mark the lines of their mistakes, and these: line and number.
+/// Returns the cases that mark the lines of their mistakes, with the line and number of each.
 fn marked() -> BTreeMap<String, Vec<(usize, String)>> {
     let mut marked = BTreeMap::new();
     for case in cases("rs") {

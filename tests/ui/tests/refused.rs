@@ -1,13 +1,13 @@
-//! The page of what is refused, line by line: each names cases of `fail` that show it, and none is left out.
+//! Tests of the page of refused declarations, line by line: each line names cases of `fail` that show it, and no case is omitted.
 //!
-//! What the page gives instead is in `pass/refused.rs`.
+//! The forms that the page recommends instead are in `pass/refused.rs`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::Path;
 
-/// How a line of the page begins, the numbers it is refused with, and the cases that show it.
+/// The beginning of a line of the page, the numbers of its errors, and the cases that show it.
 const LINES: &[(&str, &[&str], &[&str])] = &[
     ("text before another part", &["T027"], &["key/constants"]),
     ("`\"id\"`, `\"empid_{id}\"`", &["T038"], &["key/declarations"]),
@@ -32,7 +32,7 @@ const LINES: &[(&str, &[&str], &[&str])] = &[
     ("**Lifetimes and borrowed fields**", &["T011"], &["type/declarations"]),
 ];
 
-/// The beginnings of the page's lines: rows of the table, and points of the list.
+/// Returns the beginnings of the page's lines, which are table rows and list items.
 fn lines(page: &str) -> Vec<&str> {
     let (refused, rest) = page.split_once("## Not possible").unwrap();
     let points = rest.split("\n## ").next().unwrap();
@@ -58,7 +58,7 @@ fn each_line_of_the_page_is_shown_by_cases() {
         for number in *numbers {
             assert!(told.contains(&format!("[{number}]")), "no case of '{begin}' is told as {number}");
         }
-        // A number that the page gives is one that was tried.
+        // A number on the page must be one that was tested.
         for number in line.split("(T").skip(1).filter_map(|rest| rest.get(..3)) {
             if number.bytes().all(|byte| byte.is_ascii_digit()) {
                 assert!(numbers.contains(&format!("T{number}").as_str()), "T{number} of '{begin}'");

@@ -1,6 +1,6 @@
-//! What must not compile, with messages that name the fix.
+//! Tests of code that must not compile, with messages that name the remedy.
 //!
-//! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the messages anew: read each of them.
+//! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the messages again. Read each of them.
 
 #[test]
 fn mistakes_are_told_with_their_fix() {

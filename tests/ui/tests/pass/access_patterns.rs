@@ -1,14 +1,14 @@
-//! Every ceiling with what it admits, in a crate that denies lints and has no prelude.
+//! Access patterns with every ceiling and the queries that it permits, in a crate that denies lints and has no prelude.
 #![no_implicit_prelude]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, warnings)]
 
-/// The designs.
+/// The designs of the test.
 pub mod design {
     use ::std::string::String;
     use ::table_core::selection::Copies;
     use ::table_core::{Entity, access_patterns};
 
-    /// Somebody.
+    /// An employee.
     #[derive(Debug, Entity)]
     #[partition_key(department)]
     #[row_key("empid_", digits(6, id))]
@@ -20,24 +20,24 @@ pub mod design {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         pub Office for Employee {
-            /// One.
+            /// One employee.
             by_id(department: &str, id: u32) <= point = Employee::key(department, id);
-            /// One, and it may become several.
+            /// One employee, possibly several later.
             some(department: &str, id: u32) <= range = Employee::key(department, id);
-            /// The first.
+            /// The first employees.
             first(department: &str, r#type: u32) <= range = Employee::rows(department).id(..r#type);
             /// All employees of a department.
             rows(department: &str) <= range = Employee::rows(department);
-            /// All of a department.
+            /// All employees of a department.
             all(department: &str,) <= partition = Employee::partition(department);
-            /// By address.
+            /// Employees by address.
             by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
                 Employee::by_email(department, email);
-            /// Everybody.
+            /// All employees.
             audit() <= scan = Employee::scan("audit");
-            /// A department, one day perhaps more.
+            /// A department, possibly more later.
             part(department: &str) <= scan = Employee::partition(department);
         }
     }
@@ -51,9 +51,9 @@ pub mod design {
     }
 
     access_patterns! {
-        /// What the guards ask.
+        /// The queries of the guards.
         pub(crate) Guards for Login {
-            /// All.
+            /// All logins.
             all() <= fanout(16) = Login::all_partitions();
             one(user: u64) <= fanout(16) = Login::partition_of(user);
         }
@@ -77,7 +77,7 @@ pub mod design {
     }
 
     access_patterns! {
-        /// Nothing is asked.
+        /// A type without queries.
         pub Nobody for Event {}
     }
 }

@@ -1,4 +1,4 @@
-//! What a declaration answers for, and what only looks hot.
+//! Declarations that opt out of a check, and declarations that only seem to have a hot partition.
 #![deny(warnings)]
 
 use chrono::{DateTime, Utc};
@@ -40,7 +40,7 @@ pub struct Reading {
     pub id: u32,
 }
 
-// A sequence and an identity are one type (PAT-SER): it is not judged.
+// A sequence and an identity have the same type (PAT-SER), so the declaration is not checked.
 #[derive(Entity)]
 #[partition_key(employee)]
 #[row_key(day)]

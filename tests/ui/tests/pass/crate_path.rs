@@ -1,4 +1,4 @@
-//! The runtime under another path, and an entity inside a function.
+//! Declarations with the runtime under another path, and with an entity inside a function.
 #![deny(warnings)]
 
 mod tables {

@@ -1,4 +1,4 @@
-//! Generic entities: bounds in either place, defaults, constants, levels, rows of several parts, private types.
+//! Generic entities: bounds in either place, defaults, constants, levels, rows of several parts, and private types.
 #![deny(warnings, missing_debug_implementations)]
 #![no_implicit_prelude]
 
@@ -11,7 +11,7 @@ use ::table_core::{Entity, PlainEntity, Property, Selection};
 pub struct Event<T: Property = ::std::string::String> {
     department: ::std::string::String,
     id: u32,
-    /// What happened.
+    /// The event data.
     pub payload: T,
 }
 

@@ -1,4 +1,4 @@
-//! Levels of every kind, a rule of thumb that is waived, and prefixes that are named.
+//! Levels of every kind, a rule of thumb that is waived, and named prefixes.
 #![deny(warnings)]
 
 use table_core::selection::{Partition, PartitionRange};

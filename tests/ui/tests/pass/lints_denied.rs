@@ -1,27 +1,27 @@
-//! The strictest lints, on a crate whose public items are all documented.
+//! Declarations under the strictest lints, in a crate whose public items are all documented.
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
 
-/// Staff.
+/// Employees of a company.
 pub mod staff {
     use table_core::Entity;
 
-    /// Somebody.
+    /// An employee.
     #[derive(Clone, Debug, Entity)]
     #[partition_key(department)]
     #[row_key("empid_", id, "_", name)]
     pub struct Employee {
-        /// Where.
+        /// The department.
         pub department: String,
-        /// Who.
+        /// The number of the employee.
         pub id: u32,
         /// The name.
         pub name: String,
-        /// In years.
+        /// The age in years.
         pub age: Option<i32>,
         email: String,
     }
 
-    /// Uses the private field, and nothing of what is generated.
+    /// Uses the private field, and none of the generated items.
     pub fn email(employee: &Employee) -> &str {
         &employee.email
     }

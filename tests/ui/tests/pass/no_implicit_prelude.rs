@@ -1,6 +1,6 @@
 #![no_implicit_prelude]
 
-/// Names that a short path would meet.
+/// A module whose name a short path would refer to.
 mod core {}
 #[expect(dead_code, reason = "a name in the way of ours, and nothing else")]
 trait KeyText {

@@ -1,4 +1,4 @@
-//! What `docs/book/refused.md` gives in place of what is refused: each form compiles, and makes the key that it says.
+//! The forms that `docs/book/refused.md` recommends instead of refused ones. Each form compiles, and produces the key that the page states.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ enum Account {
     Other(TableEntity),
 }
 
-/// Names of fields that are names of methods and modules elsewhere.
+/// Fields whose names are also names of methods and modules.
 #[derive(Entity)]
 #[partition_key(table)]
 #[row_key(key, "_", rows)]
