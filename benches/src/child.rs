@@ -1,4 +1,4 @@
-//! Work in separate processes: measuring their memory from the first byte, and killing them.
+//! Work in separate processes, to measure their memory from the first byte and to kill them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub const RECENT: u64 = 192 << 20;
 pub struct Filled {
     /// The path of the folder.
     pub folder: PathBuf,
-    /// Peak memory of the child, in bytes.
+    /// The peak memory of the child, in bytes.
     pub peak: u64,
 }
 

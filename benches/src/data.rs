@@ -10,9 +10,9 @@ pub use random::Random;
 
 /// The number of entities per partition, which is also the size of a page.
 pub const PARTITION: u32 = 1_000;
-/// Difference between two adjacent numbers of a partition: new numbers are between the old ones, not after them.
+/// The difference between two adjacent numbers of a partition, so that new numbers lie between the old ones and not after them.
 pub const GAP: u32 = 4_000_000;
-/// Upper bound of `level`, which is uniformly distributed: so each value selects one per cent of the entities.
+/// The upper bound of `level`, which is uniformly distributed, so each value selects one per cent of the entities.
 pub const LEVELS: u32 = 100;
 
 /// A measurement of a station: two key fields, ten properties, about 240 bytes.

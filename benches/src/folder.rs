@@ -1,4 +1,4 @@
-//! Folders on the measured disk: all below `target/benches`, removed at the end of the run.
+//! Folders on the measured disk. All of them are below `target/benches`, and are removed at the end of the run.
 
 use std::path::{Path, PathBuf};
 

@@ -12,9 +12,9 @@ pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
 /// Operations and the time they took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Number of operations.
+    /// The number of operations.
     pub operations: u64,
-    /// Time they took.
+    /// The elapsed time of the operations.
     pub elapsed: Duration,
 }
 
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Contender<'_> {
 pub struct Figure {
     /// The contender.
     pub name: &'static str,
-    /// Operations per second of each round.
+    /// The number of operations per second in each round.
     rates: Vec<f64>,
 }
 

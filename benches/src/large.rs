@@ -12,7 +12,7 @@ use crate::peer::bytes::pair;
 use crate::peer::store::{Kind, Store};
 use crate::report::short;
 
-/// Number of readings whose bytes are counted to estimate the bytes of all.
+/// The number of readings whose bytes are counted to estimate the size of all readings.
 const SAMPLE: u32 = 10_000;
 
 /// The folders of a full run.
@@ -20,9 +20,9 @@ const SAMPLE: u32 = 10_000;
 pub struct Large {
     /// The measurements to make.
     pub options: Options,
-    /// Entities of each contender.
+    /// The number of entities of each contender.
     pub entities: u32,
-    /// Average bytes of a key and its row.
+    /// The average number of bytes of a key and its row.
     pub row_bytes: u64,
     folder: Folder,
 }
@@ -92,7 +92,7 @@ impl Large {
         Ok(folder)
     }
 
-    /// Opens a contender with the entities as loaded.
+    /// Opens a contender whose store contains the loaded entities.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

@@ -21,13 +21,13 @@ pub enum Subject {
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Entities in the table for reads; a multiple of 1,000.
+    /// The number of entities in the table for reads, a multiple of 1,000.
     pub entities: u32,
-    /// Number of rounds of each contender.
+    /// The number of rounds of each contender.
     pub rounds: usize,
-    /// Duration of one round.
+    /// The duration of one round.
     pub time: Duration,
-    /// Duration of the continuous updates in a full run.
+    /// The duration of the continuous updates in a full run.
     pub sustained: Duration,
     /// The subject of the measurement.
     pub subject: Subject,

@@ -13,7 +13,7 @@ pub mod tables;
 use crate::Outcome;
 use crate::data::Reading;
 
-/// Bytes of memory that each contender may use as a cache.
+/// The number of bytes of memory that each contender may use as a cache.
 pub const CACHE: usize = 1 << 30;
 
 /// A store of readings. Writes are durable when they return; reads see all earlier writes.

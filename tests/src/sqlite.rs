@@ -356,7 +356,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares every table, and the list of them.
+    /// Compares every table, and the list of tables.
     fn compare_all(&mut self, engine: &Engine) -> Outcome<()> {
         let names: Vec<String> = engine
             .list_tables("", None, 1_000)

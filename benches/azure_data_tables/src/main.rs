@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// Instants remain text here, which is less work than the other clients do.
+/// Instants are kept as text, which is less work than the other clients do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {
@@ -42,7 +42,7 @@ struct Reading {
     at: String,
 }
 
-/// 64-bit integers, which JSON represents as text.
+/// 64-bit integers, which JSON represents as strings.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// Maximum number of concurrent requests in pipelined work.
+/// The maximum number of concurrent requests in pipelined work.
 pub const AT_ONCE: usize = 32;
 /// The table that every client reads: one partition with [`ENTITIES`] entities, written in advance.
 pub const READ: &str = "ReadingsToRead";

@@ -33,7 +33,7 @@ impl External {
         self.name
     }
 
-    /// Lets it work for about this time.
+    /// Runs the work for about this time.
     pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
         writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
         self.input.flush()?;

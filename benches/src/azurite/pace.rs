@@ -11,9 +11,9 @@ use crate::harness::{Contender, Figure, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// Additional latency of a request to a server in the next region.
+/// The additional latency of a request to a server in the next region.
 const FAR: Duration = Duration::from_millis(10);
-/// Minimum ratio of pipelined to sequential inserts.
+/// The minimum ratio of pipelined to sequential inserts.
 const TIMES: f64 = 4.0;
 /// The fraction of the time for which a server must be busy to be considered the bottleneck.
 const LIMIT: f64 = 0.9;

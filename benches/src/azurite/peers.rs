@@ -93,7 +93,7 @@ fn run(mut command: Command) -> Outcome<()> {
 struct Reached {
     name: &'static str,
     rates: Vec<f64>,
-    /// Operations per second of the client's processor time.
+    /// The number of operations per second of processor time of the client.
     efficiencies: Vec<f64>,
 }
 

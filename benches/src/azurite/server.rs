@@ -14,9 +14,9 @@ pub struct Server(AzuriteServer);
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,
-    /// Time in which it was running.
+    /// The time in which the process was running.
     ran: Duration,
-    /// Time in which it waited for a core.
+    /// The time in which the process waited for a core.
     waited: Duration,
 }
 

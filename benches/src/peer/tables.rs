@@ -12,9 +12,9 @@ use crate::data::{PARTITION, Reading};
 use crate::peer::{Peer, Reader, See};
 use crate::report::OURS;
 
-/// Number of threads that fill a table.
+/// The number of threads that fill a table.
 const LOADERS: usize = 16;
-/// Entities per transaction while a table is filled.
+/// The number of entities per transaction while a table is filled.
 const BATCH: usize = 100;
 
 /// An engine with one table of readings.

@@ -44,7 +44,7 @@ struct Indexed {
     at: DateTime<Utc>,
 }
 
-/// Entities of the backfill that is synced.
+/// The number of entities of the backfill that is synced.
 const SYNCED: u32 = 20_000;
 
 /// Measures the row.

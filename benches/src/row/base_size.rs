@@ -12,11 +12,11 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Checkpoints, each after a tenth of the entities was replaced.
+/// The number of checkpoints, each of which follows the replacement of a tenth of the entities.
 const CHECKPOINTS: u32 = 30;
-/// Suffix of the names of the base's runs.
+/// The suffix of the names of the base's runs.
 const BASE: &str = ".rows";
-/// Threads that replace.
+/// The number of threads that replace entities.
 const WRITERS: u32 = 8;
 
 /// Measures the rows.

@@ -18,11 +18,11 @@ use crate::Outcome;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Operations of one transaction.
+/// The number of operations of one transaction.
 const BATCH: u32 = 100;
 /// Reads per figure.
 const READS: u32 = 200;
-/// Rounds in which two queues take turns.
+/// The number of rounds in which two queues take turns.
 const ROUNDS: usize = 15;
 /// The maximum time after which deleted rows have left the base.
 const SECONDS: Duration = Duration::from_secs(3);

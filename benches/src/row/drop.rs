@@ -16,7 +16,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Tables of each size.
+/// The number of tables of each size.
 const TABLES: u32 = 5;
 
 /// Measures the row.

@@ -14,7 +14,7 @@ use crate::stage::Stage;
 
 /// A cache size that is sufficient for ten million entities.
 const WARM: usize = 6 << 30;
-/// Entities between two lookups that warm the cache: fewer than a block contains.
+/// The number of entities between two lookups that warm the cache, which is smaller than the number in a block.
 const STEP: usize = 20;
 
 /// Measures the rows.

@@ -18,7 +18,7 @@ use crate::peer::tables::Tables;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// Number of entities for lookups.
+/// The number of entities for lookups.
 const ENTITIES: u32 = 100_000;
 const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";

@@ -11,7 +11,7 @@ use crate::report::{OURS, Report, Target, short};
 const BATCH: u32 = 64;
 /// The name of the engine's contender whose reads hit the cache.
 const WARM: &str = "tables, in the cache";
-/// Entities between two lookups that warm the cache: fewer than a block contains.
+/// The number of entities between two lookups that warm the cache, which is smaller than the number in a block.
 const STEP: usize = 8;
 
 /// Measures the rows.

@@ -14,11 +14,11 @@ use crate::folder::bytes_of;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Characters of a PartitionKey.
+/// The number of characters of a `PartitionKey`.
 const KEY: usize = 500;
-/// Entities of a partition, and of one transaction.
+/// The number of entities of a partition, which is also that of one transaction.
 const PARTITION: u32 = 100;
-/// Bytes of the value of an entity.
+/// The value of an entity.
 const VALUE: [u8; 20] = [7; 20];
 
 /// Measures the row.

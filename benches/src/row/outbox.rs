@@ -26,11 +26,11 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Changes per second.
+/// The number of changes per second.
 const PACE: u32 = 1_000;
 /// The number of threads that make changes, each of which waits for the disk.
 const WRITERS: usize = 64;
-/// Number of worker threads, which also wait for the disk.
+/// The number of worker threads, which also wait for the disk.
 const WORKERS: usize = 64;
 /// The pause of a worker that finds no work.
 const IDLE: Duration = Duration::from_millis(10);

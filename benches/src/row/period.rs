@@ -20,9 +20,9 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Periods of each size.
+/// The number of periods of each size.
 const PERIODS: u16 = 5;
-/// Entities of a small period.
+/// The number of entities of a small period.
 const FEW: u32 = 1_000;
 
 impl Periodic for Reading {

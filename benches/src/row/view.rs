@@ -68,13 +68,13 @@ impl View for Following {
     }
 }
 
-/// Number of rebuilds, each followed by a backfill.
+/// The number of rebuilds, each followed by a backfill.
 const ROUNDS: usize = 3;
-/// Number of followed changes.
+/// The number of followed changes.
 const CHANGES: u32 = 20_000;
 /// The number of partitions of the changes.
 const SITES: u32 = 20;
-/// Changes per second that a view must follow.
+/// The number of changes per second that a view must follow.
 const WANTED: u64 = 5_000;
 
 /// Measures the rows.

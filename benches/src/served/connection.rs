@@ -17,7 +17,7 @@ pub enum Wait {
     Awake,
 }
 
-/// Bytes per read.
+/// The number of bytes per read.
 const CHUNK: usize = 64 << 10;
 
 /// An open connection.

@@ -15,9 +15,9 @@ use crate::served::work::{Place, check};
 pub struct Shape {
     /// The table.
     pub table: &'static str,
-    /// Its name in the report.
+    /// The name of the shape in the report.
     pub title: &'static str,
-    /// Number of entities.
+    /// The number of entities.
     pub entities: u32,
     /// The number of partitions, all of which have the same number of entities.
     pub partitions: u32,

@@ -12,9 +12,9 @@ use crate::served::worker;
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
     Shape { table: "Great", title: "1M in one partition", entities: 1_000_000, partitions: 1 };
-/// Maximum ratio of the times of an operation.
+/// The maximum ratio of the times of an operation.
 const GROWTH: f64 = 1.3;
-/// Connections of these rows.
+/// The number of connections of these rows.
 const CONNECTIONS: usize = 8;
 
 /// Measures the rows.

@@ -10,9 +10,9 @@ use crate::harness::Rate;
 /// The result of a load.
 #[derive(Debug)]
 pub struct Done {
-    /// Number of operations, and the time they took.
+    /// The number of operations, and the elapsed time.
     pub rate: Rate,
-    /// Microseconds of each operation, sorted.
+    /// The time of each operation in microseconds, sorted.
     pub micros: Vec<u32>,
 }
 

@@ -11,11 +11,11 @@ use crate::served::load::Done;
 use crate::served::work::{self, Place, Work};
 use crate::served::worker;
 
-/// Connections of the rows.
+/// The numbers of connections of the rows.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// Minimum ratio to Azurite's rate.
+/// The minimum ratio to the rate of Azurite.
 const TIMES: f64 = 10.0;
-/// Maximum ratio of the 99th percentile of the latency to the median, at 32 connections.
+/// The maximum ratio of the 99th percentile of the latency to the median, at 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";

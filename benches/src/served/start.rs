@@ -15,7 +15,7 @@ use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 use crate::served::work::check;
 
-/// Maximum time.
+/// The maximum time.
 const BOUND: Duration = Duration::from_secs(1);
 
 /// The program as a user starts it, which ends when the value is dropped.

@@ -13,6 +13,6 @@ pub struct Badge {
     /// The employee.
     #[digits(6)]
     pub employee: u32,
-    /// The floors whose doors it opens.
+    /// The floors whose doors the badge opens.
     pub floors: String,
 }

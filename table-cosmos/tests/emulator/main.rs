@@ -45,7 +45,7 @@ async fn store(partitions: u32, options: Options) -> Partitioned {
     Partitioned { emulator, store, partitions, unrest: None }
 }
 
-/// The attempts would last for minutes, so a slow machine does not exhaust them.
+/// Returns options with so many attempts that they would last for minutes, so a slow machine does not exhaust them.
 fn patient() -> Options {
     Options::new()
         .splits(100_000, Backoff { first: Duration::from_millis(1), most: Duration::from_millis(5) })

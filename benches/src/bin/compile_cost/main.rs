@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use cargo::Crates;
 
-/// Entities of each crate.
+/// The number of entities of each crate.
 const ENTITIES: usize = 100;
-/// Default number of checks of each crate.
+/// The default number of checks of each crate.
 const ROUNDS: usize = 7;
 /// The crate with this project's derive.
 const OURS: &str = "tables";
 /// The crate with serde's derives.
 const THEIRS: &str = "serde_twin";
-/// Maximum cost of this project's derives, as a multiple of serde's.
+/// The maximum cost of this project's derives, as a multiple of the cost of serde's.
 const LIMIT: f64 = 2.0;
 
 fn main() -> ExitCode {

@@ -23,7 +23,7 @@ struct Customer {
     email: String,
 }
 
-/// The same keys as those of customers.
+/// A supplier, whose keys are the same as those of customers.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Suppliers")]
 #[partition_key(tenant)]
@@ -36,7 +36,7 @@ struct Supplier {
     email: String,
 }
 
-/// Another literal in the same table.
+/// A partner, whose keys begin with another literal in the same table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Partners")]
 #[partition_key(tenant)]
