@@ -89,7 +89,7 @@ impl fmt::Debug for Credential {
 /// A bearer token and its expiry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
-    /// The token, as it follows `Bearer `.
+    /// The token, without the prefix `Bearer `.
     pub secret: String,
     /// The expiry. The client requests a new token five minutes earlier.
     pub expires_on: DateTime<Utc>,

@@ -27,7 +27,7 @@ impl Writing {
         Self { child, lines }
     }
 
-    /// Reads so many acknowledgements, or those that came before its end; how many they were.
+    /// Reads at most this many acknowledgements, fewer if the process ends before. Returns the number read.
     fn acknowledge(&mut self, most: usize, evidence: &mut Evidence) -> usize {
         let mut read = 0;
         // Other lines say how long writes took.

@@ -8,7 +8,7 @@ use super::message::Message;
 /// Rejects a `fanout(n)` whose `n` is smaller than the number of buckets of the partition key.
 ///
 /// # Panics
-/// At compile time, if `n` is smaller.
+/// Panics at compile time if `n` is smaller.
 pub const fn require_fan_out(
     pattern: &str,
     entity: &EntitySchema,

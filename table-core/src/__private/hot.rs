@@ -5,7 +5,7 @@ use super::message::Message;
 /// Rejects a partition key that consists of time alone (PAT-ANTI-1). `follows_time` has one item per field of the key.
 ///
 /// # Panics
-/// At compile time, if the key consists of time alone.
+/// Panics at compile time if the key consists of time alone.
 pub const fn require_spread(follows_time: &[bool], entity: &str) {
     let mut at = 0;
     while at < follows_time.len() {

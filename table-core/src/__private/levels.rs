@@ -84,7 +84,7 @@ impl Default for LevelsOf {
 /// Rejects levels that could contain their terminator, and keys that [`require_key`] rejects.
 ///
 /// # Panics
-/// At compile time, if the parts do not form a key with levels.
+/// Panics at compile time if the parts do not form a key with levels.
 pub const fn require_levels<const N: usize>(of: &KeyOf<N>, entity: &str) {
     let KeyOf { pieces, forms } = of;
     let mut at = 0;
@@ -106,7 +106,7 @@ pub const fn require_levels<const N: usize>(of: &KeyOf<N>, entity: &str) {
 /// Rejects a partition key that starts with a field of few values (HPK-9, HPK-19).
 ///
 /// # Panics
-/// At compile time, if the field has few values.
+/// Panics at compile time if the field has few values.
 pub const fn require_cardinality(values: Option<usize>, field: &str, entity: &str) {
     if let Some(values) = values
         && values <= FEW

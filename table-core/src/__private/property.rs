@@ -28,7 +28,7 @@ pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
 /// Returns the schema of a property (`SCHEMA`).
 ///
 /// # Panics
-/// At compile time, if the field is a nested `Option`.
+/// Panics at compile time if the field is a nested `Option`.
 #[must_use]
 pub const fn property_schema(
     name: &'static str,

@@ -23,7 +23,7 @@ pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form
 /// Rejects pieces that do not form a key. The message names the entity and the piece (K2, KEY-3, KEY-7).
 ///
 /// # Panics
-/// At compile time, if the pieces do not form a key.
+/// Panics at compile time if the pieces do not form a key.
 pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     let KeyOf { pieces, forms } = of;
     let Some(fault) = compound::fault(forms) else { return };
@@ -48,7 +48,7 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
 /// Checks a key that is not decoded because two values may share the same text. Rejects a key that could be decoded.
 ///
 /// # Panics
-/// At compile time, if the pieces do not form a key, or form one that is not ambiguous.
+/// Panics at compile time if the pieces do not form a key, or form one that is not ambiguous.
 pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     match compound::fault(&of.forms) {
         Some(Fault::Ambiguous { .. }) => {}
@@ -72,7 +72,7 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
 /// Rejects an index whose lookup of a value would also read copies of other values: parts that are looked up must be self-delimiting.
 ///
 /// # Panics
-/// At compile time, if one of the first `pinned` pieces is not self-delimiting.
+/// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.
 pub const fn require_told<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &str, entity: &str) {
     let mut at = 0;
     while at < pinned && at < N {

@@ -14,7 +14,7 @@ use super::message::Message;
 /// Rejects a set or group whose members are in different tables or cannot be distinguished (PAT-HET-1).
 ///
 /// # Panics
-/// At compile time, if the members do not form a set or group.
+/// Panics at compile time if the members do not form a set or group.
 pub const fn require_members(members: &[&EntitySchema], of: &str) {
     let mut right = 1;
     while right < members.len() {
@@ -58,7 +58,7 @@ const fn both(start: &str, left: &EntitySchema, right: &EntitySchema) -> Message
 /// Rejects a group with a member whose partitions differ from those of the first member (PAT-CK-3).
 ///
 /// # Panics
-/// At compile time, if there is such a member.
+/// Panics at compile time if there is such a member.
 pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     let mut at = 1;
     while at < members.len() {
@@ -80,7 +80,7 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
 /// Rejects a group with a member whose keys do not start with the owner's (PAT-CK-1).
 ///
 /// # Panics
-/// At compile time, if there is such a member.
+/// Panics at compile time if there is such a member.
 pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: &str) {
     if owner.row_key.is_empty() {
         return;
@@ -116,7 +116,7 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
 /// Returns the schemas of an entity's set, after proving that no index row of its members can be a member (`BESIDE`).
 ///
 /// # Panics
-/// At compile time, if an index row could be a member.
+/// Panics at compile time if an index row could be a member.
 #[must_use]
 pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
     let members = S::MEMBERS;

@@ -17,7 +17,7 @@ impl<E: Entity> Declared<E> {
     /// Creates the list of relations.
     ///
     /// # Panics
-    /// At compile time, if two relations on the same side have the same name (T184).
+    /// Panics at compile time if two relations on the same side have the same name (T184).
     #[must_use]
     pub const fn new(gives: &'static [Outgoing<E>], holds: &'static [Incoming<E>]) -> Self {
         let (mut at, mut other) = (0, 0);

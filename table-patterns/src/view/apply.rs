@@ -80,7 +80,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies the current state of one entity to the view, even if the entity does not exist. Idempotent.
     ///
-    /// [`catch_up`](Self::catch_up) does the same for each changed entity. Call this function after another tool has written an entity.
+    /// [`catch_up`](Self::catch_up) applies each changed entity in the same way. Call this function after another tool has written an entity.
     ///
     /// # Errors
     /// - `OutOfRangeInput` if a sum overflows.

@@ -5,7 +5,7 @@ use table_core::{IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row, stale};
 
-/// IMP-1: replace.
+/// IMP-1: an update replaces the stored entity.
 pub async fn upd_1_and_4_replace_removes_what_is_not_given<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

@@ -13,7 +13,7 @@ const REQUESTS: u64 = 10_000;
 /// The number of requests that one account answers before it is replaced and its memory is freed.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Runs in the process, to allow many requests. A response that violates a guarantee panics, such as one without a code, an internal error, or one
+/// Runs the server in the process of the test, to allow many requests. A response that violates a guarantee panics, such as one without a code, an internal error, or one
 /// that contains the key.
 #[test]
 fn malformed_requests_are_answered() {

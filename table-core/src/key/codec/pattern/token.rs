@@ -19,7 +19,7 @@ const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 /// Packs a pattern for [`Pattern`](crate::key::codec::Pattern): at most 25 tokens, with each `f` counted separately.
 ///
 /// # Panics
-/// At compile time, if the pattern contains an invalid letter.
+/// Panics at compile time if the pattern contains an invalid letter.
 #[must_use]
 pub const fn pattern(text: &str) -> u128 {
     let text = text.as_bytes();
