@@ -16,9 +16,9 @@ mod types;
 use table_core::TableEntity;
 use table_core::schema::StoredSchema;
 
-use crate::infer;
 pub use finding::Finding;
 pub use limits::size;
+use table_inspect::infer;
 
 /// Checks the rows of one table, which are pushed in key order.
 ///

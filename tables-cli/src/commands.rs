@@ -10,6 +10,7 @@ mod delete;
 mod describe;
 mod doctor;
 mod explain;
+mod explore;
 mod export;
 mod folder;
 mod get;
@@ -111,6 +112,8 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Serve a folder to programs in any language, over the protocol of Azure Table Storage
     Serve(serve::Serve),
+    /// Look at tables in a browser: designs, keys by their parts, queries with their plans, pending work
+    Explore(explore::Explore),
     /// Write completions for a shell
     Completions(complete::Completions),
     /// Write the manual page
@@ -153,6 +156,7 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
         Command::Compact => folder::compact(&context, out).await,
         Command::Stats => folder::stats(&context, out),
         Command::Serve(command) => command.run(&context, out).await,
+        Command::Explore(command) => command.run(&context, out).await,
         Command::Completions(command) => command.run(out),
         Command::Man => complete::man(out),
     }

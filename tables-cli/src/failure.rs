@@ -45,6 +45,16 @@ pub enum Failure {
     },
 }
 
+impl From<table_inspect::Error> for Failure {
+    fn from(error: table_inspect::Error) -> Self {
+        match error {
+            table_inspect::Error::Condition(text) => Self::Usage(text),
+            table_inspect::Error::Derived(text) => Self::Refused(text),
+            table_inspect::Error::Store(error) => Self::Store(error),
+        }
+    }
+}
+
 impl Failure {
     /// Returns the failure of a file operation.
     pub fn file(path: impl fmt::Display) -> impl FnOnce(std::io::Error) -> Self {

@@ -22,18 +22,14 @@ pub mod audit;
 pub mod backup;
 pub mod check;
 pub mod commands;
-pub mod derived;
 pub mod doctor;
 pub mod failure;
 pub mod heat;
-pub mod infer;
-pub mod keys;
 pub mod output;
 pub mod rows;
 pub mod store;
 pub mod tail;
 pub mod transfer;
-pub mod value;
 
 pub use commands::{Tables, run};
 pub use failure::{Exit, Failure};

@@ -7,7 +7,7 @@ use table_core::schema::StoredSchema;
 use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
-use crate::keys::{self, PartRequest};
+use table_inspect::keys::{self, PartRequest};
 
 /// Options that select rows by their keys.
 #[derive(clap::Args, Clone, Debug, Default)]

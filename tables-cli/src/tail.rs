@@ -8,8 +8,8 @@ use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, FromEntity, Query, TableEntity, TableName};
 
 use crate::failure::Result;
-use crate::keys;
 use crate::rows::Pages;
+use table_inspect::keys;
 
 /// The prefix of the row keys of a feed's entries. It is followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";

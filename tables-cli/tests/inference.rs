@@ -8,7 +8,7 @@ mod layouts;
 use std::path::Path;
 
 use table_core::TableEntity;
-use tables_cli::infer::infer;
+use table_inspect::infer::infer;
 
 /// The rows of a layout.
 type Rows = fn() -> Vec<TableEntity>;

@@ -28,7 +28,7 @@ fn log() -> tempfile::TempDir {
 fn lines(json: &str) -> Vec<String> {
     let number =
         |line: &str| serde_json::from_str::<TableEntity>(line).unwrap().get("Line").cloned().unwrap();
-    json.lines().map(|line| tables_cli::value::show(&number(line))).collect()
+    json.lines().map(|line| table_inspect::value::show(&number(line))).collect()
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod chapters {
         combining "combining.md"
         compare "../compare.md"
         evolution "evolution.md"
+        explorer "explorer.md"
         first_steps "first-steps.md"
         from_azure_data_tables "from-azure-data-tables.md"
         from_electrodb "from-electrodb.md"

@@ -4,7 +4,7 @@ use table_core::schema::StoredSchema;
 use table_core::{EntityKey, TableEntity, Value};
 
 use crate::audit::finding::Finding;
-use crate::keys;
+use table_inspect::keys;
 
 /// Checks rows against the stored schemas of their table.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use table_core::TableEntity;
 
 use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
-use crate::infer::Group;
+use table_inspect::infer::Group;
 
 /// Separators that join the parts of keys.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];

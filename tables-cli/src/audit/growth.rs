@@ -4,7 +4,7 @@ use table_core::TableEntity;
 
 use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
-use crate::infer::{Codec, Group, Piece};
+use table_inspect::infer::{Codec, Group, Piece};
 
 /// The minimum number of partitions that show a tendency.
 const PARTITIONS: usize = 8;
@@ -40,7 +40,7 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
 
 /// Returns `true` if the first part of the keys is an instant.
 fn begins_with_time(texts: &[&str]) -> bool {
-    let pieces = crate::infer::pieces(texts);
+    let pieces = table_inspect::infer::pieces(texts);
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));
     // A leading zero in front of ticks is a literal.
     let is_at_front = match pieces.first() {

@@ -7,9 +7,9 @@ use table_core::{
 };
 
 use crate::failure::Result;
-use crate::keys;
 use crate::rows::Pages;
 use crate::transfer::ordered::{OrderedEntities, Paged};
+use table_inspect::keys;
 
 /// The fault of an index row.
 #[derive(Clone, Debug, PartialEq)]
@@ -254,7 +254,9 @@ fn value(property: &StoredProperty, parts: &[Part], entity: &TableEntity) -> Res
     let Some((_, codec, text)) = parts.iter().find(|(source, ..)| is_of(source)) else { return Ok(None) };
     let value = match property.edm {
         EdmType::String => Some(Value::String(text.clone())),
-        edm if keys::can_encode(codec) => crate::value::read(edm, &keys::decode_text(codec, text)).ok(),
+        edm if keys::can_encode(codec) => {
+            table_inspect::value::read(edm, &keys::decode_text(codec, text)).ok()
+        }
         _ => None,
     };
     value

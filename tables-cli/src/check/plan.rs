@@ -2,7 +2,7 @@
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
-use crate::keys;
+use table_inspect::keys;
 
 /// The check of one pattern of an entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use table_core::{FromEntity, TableEntity, TableName};
 use crate::audit::{Audit, Finding};
 use crate::commands::{Context, count_of, say, tables};
 use crate::failure::{Exit, Failure, Result};
-use crate::keys;
 use crate::output::{self, Format};
 use crate::rows::{Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::transfer::progress;
+use table_inspect::keys;
 
 /// Options of `audit`.
 #[derive(clap::Args, Debug)]

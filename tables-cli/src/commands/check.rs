@@ -10,9 +10,9 @@ use crate::check::plan::plans;
 use crate::check::{CopyFinding, Fault, check_copies, intents, repair_copy};
 use crate::commands::{Context, count_of, table, tables};
 use crate::failure::{Exit, Failure, Result};
-use crate::keys;
 use crate::output;
 use crate::store::{Purpose, Store};
+use table_inspect::keys;
 
 /// The maximum number of findings shown for one index.
 const SHOWN: usize = 5;

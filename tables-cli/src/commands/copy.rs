@@ -8,7 +8,6 @@ use table_core::query::KeyRange;
 use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName, TableStoreExt};
 
 use crate::commands::{Context, count_of, say, table};
-use crate::derived;
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection, all_tables};
 use crate::store::{Purpose, Store};
@@ -18,6 +17,7 @@ use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
+use table_inspect::derived;
 
 /// Options of `copy`.
 #[derive(clap::Args, Debug)]
@@ -246,7 +246,7 @@ fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
                         "('{partition}', '{row}') has no property `{name}` for the pattern `{pattern}`"
                     ))
                 })?;
-                text.push_str(&crate::value::show(found));
+                text.push_str(&table_inspect::value::show(found));
             }
         }
         rest = behind;

@@ -6,12 +6,12 @@ use table_core::query::Select;
 use table_core::{FromEntity, IfMatch, TableEntity, TableStore};
 
 use crate::commands::{Context, count_of, say, table};
-use crate::derived;
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
+use table_inspect::derived;
 
 /// Options of `delete`.
 #[derive(clap::Args, Debug)]

@@ -8,10 +8,10 @@ use table_core::{FromEntity, Query, TableEntity};
 
 use crate::commands::{Context, say, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::keys;
 use crate::output::{Entities, Format};
 use crate::rows::Pages;
 use crate::store::Purpose;
+use table_inspect::keys;
 
 /// Options of `describe`.
 #[derive(clap::Args, Debug)]

@@ -6,9 +6,9 @@ use table_core::EntityKey;
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Result};
-use crate::keys;
 use crate::output::Entities;
 use crate::store::Purpose;
+use table_inspect::keys;
 
 /// Options of `get`.
 #[derive(clap::Args, Debug)]

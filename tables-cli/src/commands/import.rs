@@ -8,7 +8,6 @@ use table_core::TableStoreExt;
 
 use crate::commands::export::FileForm;
 use crate::commands::{Context, count_of, say, table};
-use crate::derived;
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use crate::transfer::csv::{CsvReader, Types};
@@ -17,7 +16,8 @@ use crate::transfer::progress;
 use crate::transfer::source::{Record, Rejected};
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
-use crate::value;
+use table_inspect::derived;
+use table_inspect::value;
 
 /// Options of `import`.
 #[derive(clap::Args, Debug)]

@@ -6,9 +6,9 @@ use table_core::{FromEntity, Query, TableEntity};
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::infer;
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
+use table_inspect::infer;
 
 /// Options of `infer`.
 #[derive(clap::Args, Debug)]

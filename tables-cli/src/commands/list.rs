@@ -6,9 +6,9 @@ use table_core::TableStore;
 
 use crate::commands::Context;
 use crate::failure::{Exit, Result};
-use crate::keys;
 use crate::output;
 use crate::store::Purpose;
+use table_inspect::keys;
 
 /// Options of `ls`.
 #[derive(clap::Args, Debug)]

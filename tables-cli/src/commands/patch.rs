@@ -7,10 +7,10 @@ use table_core::{
 };
 
 use crate::commands::{Context, properties, say, table};
-use crate::derived;
 use crate::failure::{Exit, Failure, Result};
-use crate::keys;
 use crate::store::Purpose;
+use table_inspect::derived;
+use table_inspect::keys;
 
 /// Options of `patch`.
 #[derive(clap::Args, Debug)]

@@ -3,7 +3,7 @@
 use table_core::{EdmType, Value};
 
 use crate::failure::{Failure, Result};
-use crate::value;
+use table_inspect::value;
 
 /// Reads one property.
 ///

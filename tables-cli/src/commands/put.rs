@@ -7,9 +7,9 @@ use table_core::{
 };
 
 use crate::commands::{Context, properties, say, table};
-use crate::derived;
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
+use table_inspect::derived;
 
 /// Options of `put`.
 #[derive(clap::Args, Debug)]

@@ -8,10 +8,10 @@ use table_core::{DynTableStore, FromEntity, TableEntity, TableName, TableStore};
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::keys;
 use crate::output::Entities;
 use crate::rows::{self, Pages, Selection};
 use crate::store::Purpose;
+use table_inspect::keys;
 
 /// Options of `query`.
 #[derive(clap::Args, Debug)]

@@ -11,10 +11,10 @@ use crate::backup::opened::Opened;
 use crate::backup::restore::{Existing, Restoring};
 use crate::backup::{Generation, Repository};
 use crate::commands::{Context, count_of, say, table};
-use crate::derived;
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::KeySelection;
 use crate::store::{Location, Purpose, Store};
+use table_inspect::derived;
 
 /// Options of `restore`.
 #[derive(clap::Args, Debug)]

@@ -8,11 +8,11 @@ use table_core::schema::StoredSchema;
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::keys;
 use crate::output::{Entities, Format};
 use crate::rows::Selection;
 use crate::store::Purpose;
 use crate::tail::{Tail, feed_range};
+use table_inspect::keys;
 
 /// Options of `tail`.
 #[derive(clap::Args, Debug)]

@@ -6,8 +6,8 @@ use comfy_table::{ContentArrangement, Table, presets};
 use table_core::TableEntity;
 use table_core::schema::StoredSchema;
 
-use crate::keys;
-use crate::value;
+use table_inspect::keys;
+use table_inspect::value;
 
 /// The maximum number of characters of a value that a cell shows.
 const CELL: usize = 60;

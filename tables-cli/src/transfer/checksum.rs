@@ -5,7 +5,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use table_core::{TableEntity, Value};
 
-use crate::value;
+use table_inspect::value;
 
 /// The checksum of a set of entities: their count, and the sum of their hashes. Keys, names, types and values are included; Timestamps and `ETag`s,
 /// which a copy cannot keep, are not.

@@ -13,7 +13,7 @@ use syn::{Attribute, Item, UseTree, Visibility};
 /// The path of a module within its package, such as `["key", "codec"]`.
 type Module = Vec<String>;
 
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 14] = [
     "benches",
     "examples",
     "table-advice",
@@ -21,10 +21,13 @@ const PACKAGES: [&str; 11] = [
     "table-core",
     "table-cosmos",
     "table-derive",
+    "table-explorer",
     "table-hierarchy",
+    "table-inspect",
     "table-patterns",
     "table-server",
     "table-wire",
+    "tables-cli",
 ];
 
 #[test]

@@ -7,7 +7,7 @@ use table_core::{EdmType, TableEntity};
 use crate::failure::{Failure, Result};
 use crate::transfer::csv::TYPE;
 use crate::transfer::source::{Record, Rejected};
-use crate::value;
+use table_inspect::value;
 
 /// The types of columns without an `@type` column.
 #[derive(Clone, Debug, Default)]

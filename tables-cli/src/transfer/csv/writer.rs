@@ -6,7 +6,7 @@ use table_core::TableEntity;
 
 use crate::failure::{Failure, Result};
 use crate::transfer::csv::TYPE;
-use crate::value;
+use table_inspect::value;
 
 /// Writes entities as CSV with a fixed set of columns.
 #[expect(missing_debug_implementations, reason = "holds an input or output that has none")]

@@ -2,6 +2,8 @@
 
 use table_core::schema::{Source, StoredPiece};
 
+use crate::keys::{codec, name_of};
+
 /// A part of a key: its source, its codec and its encoded value.
 pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
@@ -29,6 +31,37 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
     }
 }
 
+/// A segment of the text of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// A constant text.
+    Literal(String),
+    /// A part.
+    Part {
+        /// The name of the field or property.
+        name: String,
+        /// The text as it is stored.
+        text: String,
+        /// The value as people write it.
+        value: String,
+    },
+}
+
+/// Returns the segments of the text of a key, in order; `None` if the text is not one that these pieces write.
+#[must_use]
+pub fn segments(pieces: &[StoredPiece], text: &str) -> Option<Vec<Segment>> {
+    let mut parts = split(pieces, text)?.into_iter();
+    let segment = |piece: &StoredPiece| match piece {
+        StoredPiece::Literal(literal) => Some(Segment::Literal(literal.clone())),
+        StoredPiece::Part { .. } => parts.next().map(|(source, codec, text)| Segment::Part {
+            name: name_of(source).to_owned(),
+            text: text.to_owned(),
+            value: codec::decode(codec, text),
+        }),
+    };
+    pieces.iter().map(segment).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use table_core::schema::StoredSchema;
@@ -52,5 +85,16 @@ mod tests {
         let named =
             "RowKey name text 0..512 ordered legal\nRowKey \"_\"\nRowKey id digits(3) 3 ordered [0-9]\n";
         assert_eq!(cut(named, "a_b_007"), Some(vec!["a_b".into(), "007".into()]));
+    }
+
+    #[test]
+    fn segments_keep_literals_and_show_values_beside_texts() {
+        let schema: StoredSchema =
+            "schema 1\nentity E\ntable T\nPartitionKey p text 0..512 ordered legal\nRowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\n"
+                .parse()
+                .unwrap();
+        let part = Segment::Part { name: "id".into(), text: "000223".into(), value: "223".into() };
+        let found = segments(&schema.row_key, "empid_000223").unwrap();
+        assert_eq!(found, [Segment::Literal("empid_".into()), part]);
     }
 }

@@ -7,7 +7,7 @@ use table_core::key::order;
 use table_core::query::{KeyRange, TextRange};
 use table_core::schema::{StoredPiece, StoredSchema};
 
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result};
 use crate::keys::{codec, name_of, pattern};
 
 /// A condition on one part of a key.
@@ -28,6 +28,19 @@ enum Values {
     Prefix(String),
 }
 
+impl PartRequest {
+    /// Creates a condition on a part from the text of its values: `Sales`, `100..199`, `ada*`.
+    #[must_use]
+    pub fn new(name: &str, values: &str) -> Self {
+        let values = match (values.split_once(".."), values.strip_suffix('*')) {
+            (Some((lower, upper)), _) => Values::Between(lower.to_owned(), upper.to_owned()),
+            (None, Some(prefix)) => Values::Prefix(prefix.to_owned()),
+            (None, None) => Values::Exactly(values.to_owned()),
+        };
+        Self { name: name.to_owned(), values }
+    }
+}
+
 impl FromStr for PartRequest {
     type Err = String;
 
@@ -35,19 +48,14 @@ impl FromStr for PartRequest {
         let (name, value) = text
             .split_once('=')
             .ok_or_else(|| "a condition has the form PART=VALUE, such as id=100..199".to_owned())?;
-        let values = match (value.split_once(".."), value.strip_suffix('*')) {
-            (Some((lower, upper)), _) => Values::Between(lower.to_owned(), upper.to_owned()),
-            (None, Some(prefix)) => Values::Prefix(prefix.to_owned()),
-            (None, None) => Values::Exactly(value.to_owned()),
-        };
-        Ok(Self { name: name.to_owned(), values })
+        Ok(Self::new(name, value))
     }
 }
 
 /// Returns the range of keys that satisfies conditions on parts.
 ///
 /// # Errors
-/// `Usage` for a part that the schema does not have, for a value that the part cannot have, and for conditions that do not form a range, such as a
+/// `Condition` for a part that the schema does not have, for a value that the part cannot have, and for conditions that do not form a range, such as a
 /// condition after a part that has none or that has a range itself.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     let all = || schema.partition_key.iter().chain(&schema.row_key);
@@ -56,7 +64,7 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
         if !sources.any(|source| codec::is_named(source, &request.name)) {
             let known: Vec<_> = all().filter_map(source_of).map(name_of).collect();
             let (entity, known) = (&schema.entity, known.join(", "));
-            return Err(Failure::Usage(format!(
+            return Err(Error::Condition(format!(
                 "the key of {entity} has no part `{}`; its parts are {known}",
                 request.name
             )));
@@ -65,6 +73,27 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
     let partition_key = text_range(&schema.partition_key, requests)?;
     let row_key = text_range(&schema.row_key, requests)?;
     Ok(KeyRange { partition_key, row_key })
+}
+
+/// Returns the range of the texts of a key of which values of some parts are known: one text if all are, else a prefix.
+///
+/// A value that its part cannot have ends the prefix, as a missing one does.
+#[must_use]
+pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a str>) -> TextRange {
+    let mut prefix = String::new();
+    for piece in pieces {
+        let text = match piece {
+            StoredPiece::Literal(literal) => Some(literal.clone()),
+            StoredPiece::Part { source, .. } => {
+                value(name_of(source)).and_then(|value| codec::encode(piece, value).ok())
+            }
+        };
+        match text {
+            Some(text) => prefix.push_str(&text),
+            None => return TextRange::prefix(&prefix),
+        }
+    }
+    TextRange::exactly(prefix)
 }
 
 /// Returns the source of a part; `None` for a literal.
@@ -99,7 +128,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
             }
             Some(Values::Prefix(_)) => {
                 let (name, help) = (name_of(source), "give one value or a range");
-                return Err(Failure::Usage(format!(
+                return Err(Error::Condition(format!(
                     "`{name}` is written by codec `{codec}`, which has no prefixes; {help}"
                 )));
             }
@@ -115,7 +144,7 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {
         let name = name_of(source);
-        return Err(Failure::Usage(format!(
+        return Err(Error::Condition(format!(
             "`{name}` is written by codec `{codec}`, which keeps no order; give one value"
         )));
     }
@@ -140,7 +169,7 @@ fn refuse_conditions(
     let asked = |source| requests.iter().any(|request| codec::is_named(source, &request.name));
     match behind.iter().filter_map(source_of).find(|&source| asked(source)) {
         None => Ok(()),
-        Some(later) => Err(Failure::Usage(format!(
+        Some(later) => Err(Error::Condition(format!(
             "`{}` lies behind `{}` in the key `{}`, which needs one value first; use `--filter` to select among rows",
             name_of(later),
             name_of(source),

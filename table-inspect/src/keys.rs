@@ -9,11 +9,11 @@ use table_core::query::Select;
 use table_core::schema::{Source, StoredPiece, StoredSchema};
 use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 
-use crate::failure::Result;
-use crate::rows;
+use crate::error::Result;
 pub use codec::{can_encode, decode as decode_text, encode_value};
 pub use newest::is_newest_first;
-pub use request::{PartRequest, key_range, source_of};
+pub use request::{PartRequest, key_range, row_range, source_of};
+pub use split::{Segment, segments};
 
 /// The table that holds the stored schemas of all tables of a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
@@ -23,21 +23,37 @@ pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 /// # Errors
 /// Any error of the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
+    let keys = table_core::query::KeyRange::partition(table.folded());
+    Ok(read_schemas(store, keys).await?.into_iter().map(|(_, schema)| schema).collect())
+}
+
+/// Reads the stored schemas of all tables, each with the name of its table in lower case.
+///
+/// # Errors
+/// The errors of [`schemas`].
+pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSchema)>> {
+    read_schemas(store, table_core::query::KeyRange::ALL).await
+}
+
+async fn read_schemas(
+    store: &DynTableStore,
+    keys: table_core::query::KeyRange,
+) -> Result<Vec<(String, StoredSchema)>> {
     let schemas = TableName::new(SCHEMAS)?;
-    let query = table_core::Query::new(table_core::query::KeyRange::partition(table.folded()));
-    let mut found = Vec::new();
-    let mut pages = rows::Pages::new(store, &schemas, query);
+    let query = table_core::Query::new(keys);
+    let (mut found, mut from) = (Vec::new(), None);
     loop {
-        match pages.next().await {
-            Ok(Some(page)) => {
-                let schemas = page.rows.iter().filter(|entity| !entity.row_key.starts_with('\u{FFFC}'));
-                for entity in schemas {
-                    found.push(schema_of(&table_core::FromEntity::from_entity(entity)?)?);
-                }
-            }
-            Ok(None) => return Ok(found),
-            Err(crate::failure::Failure::Store(error)) if error.is_table_not_found() => return Ok(Vec::new()),
-            Err(error) => return Err(error),
+        let page = match store.query(&schemas, &query, from.as_ref()).await {
+            Err(error) if error.is_table_not_found() => return Ok(Vec::new()),
+            page => page?,
+        };
+        for entity in page.rows.iter().filter(|entity| !entity.row_key.starts_with('\u{FFFC}')) {
+            let schema = schema_of(&table_core::FromEntity::from_entity(entity)?)?;
+            found.push((entity.partition_key.to_owned(), schema));
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(found);
         }
     }
 }

@@ -1,16 +1,22 @@
 //! Key parts as users read and write them: `223` for `000223`, or an instant for inverted ticks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use table_core::key::KeyCodec;
+use table_core::key::codec::Escaped;
 use table_core::schema::{Source, StoredPiece};
 use table_core::{Value, ticks};
 
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result};
 use crate::keys::name_of;
 
 /// The codecs whose encodings differ from the values that users write. Values of all other codecs are shown and entered in encoded form.
 enum Known {
     /// Decimal digits, padded with zeros to the width of the form.
     Digits,
+    /// Decimal digits, each replaced by its distance from 9, so that the greatest number is first.
+    InvertedDigits,
+    /// A text whose separators are escaped.
+    Escaped,
     /// The ticks of an instant.
     Ticks,
     /// A number minus the ticks, which sorts the newest instant first.
@@ -20,11 +26,12 @@ enum Known {
 impl Known {
     /// Returns the codec with a name as stored in schemas, such as `digits(6)`.
     fn of(name: &str) -> Option<Self> {
-        if name == "ticks" {
-            return Some(Self::Ticks);
-        }
-        if name == "desc(ticks)" {
-            return Some(Self::InvertedTicks(ticks::MAX));
+        match name {
+            "ticks" => return Some(Self::Ticks),
+            "desc(ticks)" => return Some(Self::InvertedTicks(ticks::MAX)),
+            "escaped" => return Some(Self::Escaped),
+            _ if name.starts_with("desc(digits(") => return Some(Self::InvertedDigits),
+            _ => {}
         }
         if let Some(inner) = name.strip_prefix("inverted(").and_then(|inner| inner.strip_suffix(",ticks)")) {
             return inner.parse().ok().map(Self::InvertedTicks);
@@ -39,10 +46,9 @@ pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
     let number = text.parse::<u64>().ok();
     let decoded = match (Known::of(codec), number) {
-        (Some(Known::Digits), Some(_)) => Some(text.trim_start_matches('0')).map(|digits| match digits {
-            "" => "0".to_owned(),
-            digits => digits.to_owned(),
-        }),
+        (Some(Known::Escaped), _) => <Escaped as KeyCodec<String>>::decode(text).ok(),
+        (Some(Known::Digits), Some(_)) => Some(unpadded(text)),
+        (Some(Known::InvertedDigits), Some(_)) => Some(unpadded(&complement(text))),
         (Some(Known::Ticks), Some(number)) => instant(number),
         (Some(Known::InvertedTicks(from)), Some(number)) => from.checked_sub(number).and_then(instant),
         _ => None,
@@ -53,15 +59,23 @@ pub fn decode(codec: &str, text: &str) -> String {
 /// Returns the encoding of a value that was written by a user.
 ///
 /// # Errors
-/// `Usage` for a value that the part cannot have.
+/// `Condition` for a value that the part cannot have.
 pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
     let refuse = |reason: String| {
-        Failure::Usage(format!("`{value}` is no value of the part `{}`: {reason}", name_of(source)))
+        Error::Condition(format!("`{value}` is no value of the part `{}`: {reason}", name_of(source)))
     };
     let text = match Known::of(codec) {
         Some(Known::Digits) if value.parse::<u64>().is_ok() && form.is_fixed() => {
             format!("{value:0>0$}", form.min)
+        }
+        Some(Known::InvertedDigits) if value.parse::<u64>().is_ok() && form.is_fixed() => {
+            complement(&format!("{value:0>0$}", form.min))
+        }
+        Some(Known::Escaped) => {
+            let mut text = String::new();
+            <Escaped as KeyCodec<String>>::encode(&value.to_owned(), &mut text)?;
+            text
         }
         Some(Known::Ticks) => match ticks_of(value) {
             Some(ticks) => format!("{ticks:019}"),
@@ -123,6 +137,20 @@ pub fn encode_value(
     let units = text.encode_utf16().count();
     let is_text = (form.min..=form.max).contains(&units) && text.chars().all(|c| form.alphabet.contains(c));
     if is_text { Ok(text) } else { Err(unknown()) }
+}
+
+/// Returns digits without the zeros in front.
+fn unpadded(digits: &str) -> String {
+    match digits.trim_start_matches('0') {
+        "" => "0".to_owned(),
+        digits => digits.to_owned(),
+    }
+}
+
+/// Returns each digit's distance from 9. A text with another character is returned with it, and the form refuses it.
+fn complement(digits: &str) -> String {
+    let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
+    digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
 }
 
 /// Returns `true` if greater values have smaller encodings, so the ends of a range must be swapped.
@@ -187,6 +215,8 @@ mod tests {
                 "0000000000009999999",
             ),
             ("name text 0..512 ordered legal", "text", "Jones", "Jones"),
+            ("id desc(digits(6)) 6 ordered [0-9]", "desc(digits(6))", "31204", "968795"),
+            ("email escaped 0..512 ordered legal", "escaped", "ada lovelace", "ada\"wlovelace"),
         ] {
             assert_eq!(encode(&piece(part), value).unwrap(), text);
             assert_eq!(decode(codec, text), value);

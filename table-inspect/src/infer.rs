@@ -54,7 +54,7 @@ pub struct Inference {
 ///
 /// ```
 /// use table_core::TableEntity;
-/// use tables_cli::infer::infer;
+/// use table_inspect::infer::infer;
 ///
 /// let row = |id: i32| {
 ///     let entity = TableEntity::new("Sales", format!("empid_{id:06}"))?;

@@ -9,7 +9,7 @@ use table_core::{EdmType, Value};
 ///
 /// ```
 /// use table_core::{EdmType, Value};
-/// use tables_cli::value;
+/// use table_inspect::value;
 ///
 /// let text = value::show(&Value::Double(0.1));
 /// assert_eq!(value::read(EdmType::Double, &text), Ok(Value::Double(0.1)));

@@ -1,23 +1,30 @@
 //! Derived rows: tables whose entities declare indexes, copies or feeds, which a write of plain rows would make inconsistent.
 
+use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableName};
 
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result};
 use crate::keys;
+
+/// Returns what a schema declares that follows from its entities: indexes, then copies and feeds.
+#[must_use]
+pub fn declared(schema: &StoredSchema) -> Vec<String> {
+    let indexes = schema.indexes.iter().map(|index| format!("index {}", index.name));
+    indexes.chain(schema.keeps.iter().cloned()).collect()
+}
 
 /// Refuses a write of plain rows if a stored schema declares derived rows.
 ///
 /// # Errors
-/// `Refused` with the declarations of the schema; any error of the store.
+/// `Derived` with the declarations of the schema; any error of the store.
 pub async fn refuse_plain_writes(store: &DynTableStore, table: &TableName, raw_rows: bool) -> Result<()> {
     if raw_rows {
         return Ok(());
     }
     for schema in keys::schemas(store, table).await? {
-        let indexes = schema.indexes.iter().map(|index| format!("index {}", index.name));
-        let declared: Vec<_> = indexes.chain(schema.keeps.iter().cloned()).collect();
+        let declared = declared(&schema);
         if !declared.is_empty() {
-            return Err(Failure::Refused(format!(
+            return Err(Error::Derived(format!(
                 "{} of table {table} declares {}; plain rows would leave these wrong. Write through a program with the declaration, or \
                  give `--raw-rows` and rebuild them afterwards",
                 schema.entity,

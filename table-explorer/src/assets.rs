@@ -1,0 +1,26 @@
+//! The style sheet and the script, embedded in the executable.
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, HeaderValue};
+use http::{Response, StatusCode};
+
+use crate::response::{self, Body};
+
+/// The style sheet.
+pub(crate) const STYLE: &str = include_str!("../assets/style.css");
+/// The script.
+pub(crate) const SCRIPT: &str = include_str!("../assets/script.js");
+/// Changes with the version of the package, so that a browser reads the assets of a newer one.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns an asset.
+pub(crate) fn asset(name: &str) -> Option<Response<Body>> {
+    let (media_type, text) = match name {
+        "style.css" => ("text/css; charset=utf-8", STYLE),
+        "script.js" => ("text/javascript; charset=utf-8", SCRIPT),
+        _ => return None,
+    };
+    let mut response = response::whole(StatusCode::OK, media_type, Bytes::from_static(text.as_bytes()));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Some(response)
+}

@@ -1,0 +1,89 @@
+//! The catalog: names of tables, stored schemas, and the partitions that the tree has shown.
+//!
+//! It is read when the list of tables is opened, and kept for the other pages, which then send only the requests that they report.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use table_core::schema::StoredSchema;
+use table_core::{DynTableStore, TableName, TableStore};
+use table_inspect::keys;
+
+use crate::failure::Result;
+use crate::tree::Branch;
+
+/// The most tables of which the tree is kept.
+const TREES: usize = 64;
+
+/// What is known of a store.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The names of the tables, without those that the library keeps for itself.
+    pub(crate) tables: Vec<TableName>,
+    /// The schemas of all tables, each with the name of its table in lower case.
+    pub(crate) schemas: Vec<(String, StoredSchema)>,
+}
+
+impl Known {
+    /// Returns the schemas of one table.
+    pub(crate) fn of<'a>(&'a self, table: &TableName) -> impl Iterator<Item = &'a StoredSchema> + use<'a> {
+        let folded = table.folded().to_owned();
+        self.schemas.iter().filter(move |(of, _)| *of == folded).map(|(_, schema)| schema)
+    }
+}
+
+/// The cached [`Known`] and trees.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    known: Mutex<Option<Arc<Known>>>,
+    trees: Mutex<HashMap<String, Arc<Vec<Branch>>>>,
+}
+
+impl Catalog {
+    /// Returns what is known, and reads it if nothing is.
+    pub(crate) async fn known(&self, store: &DynTableStore) -> Result<Arc<Known>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match known {
+            Some(known) => Ok(known),
+            None => self.read(store).await,
+        }
+    }
+
+    /// Reads the names of the tables and the schemas again.
+    pub(crate) async fn read(&self, store: &DynTableStore) -> Result<Arc<Known>> {
+        let (mut tables, mut from) = (Vec::new(), None);
+        loop {
+            let page = store.list_tables("", from.as_deref(), 1_000).await?;
+            tables.extend(page.names.into_iter().filter(|name| !is_own(name.as_str())));
+            from = page.next;
+            if from.is_none() {
+                break;
+            }
+        }
+        let known = Arc::new(Known { tables, schemas: keys::all_schemas(store).await? });
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&known));
+        Ok(known)
+    }
+
+    /// Returns the partitions of a table that its tree has shown last.
+    pub(crate) fn tree(&self, table: &TableName) -> Arc<Vec<Branch>> {
+        let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.get(table.folded()).cloned().unwrap_or_default()
+    }
+
+    /// Keeps the partitions of a table that its tree shows.
+    pub(crate) fn keep_tree(&self, table: &TableName, branches: &[Branch]) {
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if trees.len() >= TREES {
+            trees.clear();
+        }
+        trees.insert(table.folded().to_owned(), Arc::new(branches.to_vec()));
+    }
+}
+
+/// Returns `true` for a table that the library keeps for itself.
+fn is_own(name: &str) -> bool {
+    [table_core::table::LAYOUTS, table_core::table::OUTBOXES, table_core::table::FEEDS]
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,77 @@
+//! Failures of a page: the status, the fact, and the step that helps.
+
+use http::StatusCode;
+use table_core::{Error, ErrorCode};
+
+/// The reason why a page is not shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// Nothing has this address.
+    #[error("{0}")]
+    NotFound(String),
+    /// The request has no session, a wrong host or a wrong form token.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The request asks for something that cannot be meant.
+    #[error("{0}")]
+    Input(String),
+    /// The explorer declines a change.
+    #[error("{0}")]
+    Refused(String),
+    /// An error of the store.
+    #[error("{0}")]
+    Store(#[from] Error),
+}
+
+impl From<table_inspect::Error> for Failure {
+    fn from(error: table_inspect::Error) -> Self {
+        match error {
+            table_inspect::Error::Condition(text) => Self::Input(text),
+            table_inspect::Error::Derived(text) => Self::Refused(text),
+            table_inspect::Error::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl Failure {
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::Input(_) => StatusCode::BAD_REQUEST,
+            Self::Refused(_) => StatusCode::CONFLICT,
+            Self::Store(error) if error.is_not_found() || error.is_table_not_found() => StatusCode::NOT_FOUND,
+            Self::Store(error) if error.is_invalid_input() => StatusCode::BAD_REQUEST,
+            Self::Store(error) if error.is_precondition_failed() => StatusCode::PRECONDITION_FAILED,
+            Self::Store(_) => StatusCode::BAD_GATEWAY,
+        }
+    }
+
+    /// Returns the code and the rule of a store's error.
+    pub(crate) fn code(&self) -> Option<(String, Option<&'static str>)> {
+        match self {
+            Self::Store(error) => Some((error.code().to_string(), error.rule())),
+            _ => None,
+        }
+    }
+
+    /// Returns the step that helps most often.
+    pub(crate) fn next_step(&self) -> Option<&'static str> {
+        let Self::Store(error) = self else { return None };
+        Some(match error.code() {
+            ErrorCode::TableNotFound => "The list of tables shows the ones that the store has.",
+            ErrorCode::AuthenticationFailed => {
+                "Check the key, and that the signature has not expired; then start the explorer again."
+            }
+            ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch => {
+                "The signature lacks a permission for this page."
+            }
+            ErrorCode::ServerBusy => "The store throttles; load the page again in a moment.",
+            _ if error.is_ambiguous() => "The last write may have been applied; read the entity again.",
+            _ => return None,
+        })
+    }
+}
+
+/// The result of a page.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;

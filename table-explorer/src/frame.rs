@@ -1,0 +1,183 @@
+//! The frame of a page: header, navigation, work, detail.
+
+use maud::{DOCTYPE, Markup, html};
+use table_core::TableName;
+
+use crate::assets;
+use crate::catalog::Known;
+use crate::explorer::State;
+use crate::keyed;
+use crate::link;
+use crate::reader::Cost;
+use crate::show;
+use table_inspect::kind::Kind;
+
+/// One page.
+#[derive(Default)]
+pub(crate) struct Frame<'a> {
+    /// The title, the last of the crumbs.
+    pub(crate) title: String,
+    /// The pages above this one: text and address.
+    pub(crate) crumbs: Vec<(String, String)>,
+    /// The table that the page is about.
+    pub(crate) table: Option<&'a TableName>,
+    /// The partition that the page is about.
+    pub(crate) partition: Option<&'a str>,
+    /// The address by which the navigation marks the page.
+    pub(crate) here: &'a str,
+    pub(crate) main: Markup,
+    pub(crate) aside: Option<Markup>,
+    pub(crate) cost: Option<Cost>,
+}
+
+impl Frame<'_> {
+    /// Returns the whole document.
+    pub(crate) fn render(&self, state: &State, known: &Known) -> Markup {
+        let layout = if self.aside.is_some() { "page detailed" } else { "page" };
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width,initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (show::text(&self.title)) " — Tables" }
+                    link rel="stylesheet" href={ "/assets/style.css?v=" (assets::VERSION) };
+                    script src={ "/assets/script.js?v=" (assets::VERSION) } defer {}
+                }
+                body {
+                    a.skip href="#main" { "Skip to the content" }
+                    (self.header(state, known))
+                    div class=(layout) {
+                        (self.navigation(state, known))
+                        main #main tabindex="-1" {
+                            (self.main)
+                            @if let Some(cost) = self.cost { (cost_line(cost)) }
+                        }
+                        @if let Some(aside) = &self.aside { aside aria-label="Detail" { (aside) } }
+                    }
+                    (keys())
+                    div #live.hidden role="status" aria-live="polite" {}
+                }
+            }
+        }
+    }
+
+    fn header(&self, state: &State, known: &Known) -> Markup {
+        html! {
+            header.top {
+                a.brand href="/" { "Tables" }
+                nav.crumb aria-label="Path" {
+                    a href="/" { (show::text(&state.source.name)) }
+                    @for (text, address) in &self.crumbs { span.lit aria-hidden="true" { "/" } a href=(address) { (show::stored(text)) } }
+                    @if !self.title.is_empty() && !self.here.eq("/") { span.lit aria-hidden="true" { "/" } b aria-current="page" { (show::stored(&self.title)) } }
+                }
+                span.grow {}
+                form.find action="/find" role="search" {
+                    input #find name="q" type="search" list="names" placeholder="Find a table" aria-label="Find a table" autocomplete="off";
+                    kbd aria-hidden="true" { "/" }
+                    datalist #names { @for name in &known.tables { option value=(name) {} } }
+                }
+                @if state.is_writable { span.badge.warn { "changes on" } } @else { span.badge { "read-only" } }
+                button #help.quiet type="button" aria-label="Keys" title="Keys" { kbd { "?" } }
+            }
+        }
+    }
+
+    fn navigation(&self, state: &State, known: &Known) -> Markup {
+        let is_here = |address: &str| (address == self.here).then_some("page");
+        html! {
+            nav.side aria-label="Tables and partitions" {
+                h2 { "Tables" }
+                ul.tree {
+                    @for name in &known.tables {
+                        @let is_open = self.table == Some(name);
+                        li {
+                            a href=(link::table(name, "")) aria-current=[is_here(&link::table(name, ""))] { span { (name) } }
+                            @if is_open { (self.partitions(state, known, name)) }
+                        }
+                    }
+                    @if known.tables.is_empty() { li.faint.pad { "none yet" } }
+                }
+                h2 { "Work" }
+                ul.tree {
+                    li { a href="/work" aria-current=[is_here("/work")] { "Outbox and poison" } }
+                }
+                @if state.source.engine.is_some() {
+                    h2 { "Engine" }
+                    ul.tree { li { a href="/engine" aria-current=[is_here("/engine")] { "Statistics and checks" } } }
+                }
+            }
+        }
+    }
+
+    /// The partitions that the tree of the table has shown last: they cost no request here.
+    fn partitions(&self, state: &State, known: &Known, name: &TableName) -> Markup {
+        const SHOWN: usize = 30;
+        let branches = state.catalog.tree(name);
+        let schema = known.of(name).next();
+        let current = self
+            .partition
+            .filter(|current| !branches.iter().take(SHOWN).any(|branch| branch.partition_key == *current));
+        html! {
+            ul.tree {
+                @if let Some(current) = current { li { (branch(name, schema, current, None, true)) } }
+                @for found in branches.iter().take(SHOWN) {
+                    @let count = if found.is_whole { show::thousands(found.rows as u64) } else { format!("{}+", found.rows) };
+                    li { (branch(name, schema, &found.partition_key, Some(count), self.partition == Some(&found.partition_key))) }
+                }
+                li { a.more href=(link::table(name, "")) { "Partitions" } }
+                li { a.more href=(link::table(name, "q")) aria-current=[(self.here == link::table(name, "q")).then_some("page")] { "Query" } }
+            }
+        }
+    }
+}
+
+/// Returns the link to a partition.
+fn branch(
+    name: &TableName,
+    schema: Option<&table_core::schema::StoredSchema>,
+    partition_key: &str,
+    count: Option<String>,
+    is_here: bool,
+) -> Markup {
+    html! {
+        a href=(link::partition(name, partition_key)) aria-current=[is_here.then_some("page")] {
+            span.cut {
+                @match schema.and_then(|schema| Some((schema, table_inspect::keys::segments(&schema.partition_key, partition_key)?))) {
+                    Some((schema, segments)) => (keyed::coloured(&Kind::Entity(schema), &segments)),
+                    None => (show::raw_key(partition_key)),
+                }
+            }
+            @if let Some(count) = count { span.n { (count) } }
+        }
+    }
+}
+
+fn cost_line(cost: Cost) -> Markup {
+    html! {
+        p.cost { "This page sent " (show::count_of(cost.requests, "request")) " to the store, which read " (show::count_of(cost.rows, "row")) "." }
+    }
+}
+
+/// The dialog that lists the keys.
+fn keys() -> Markup {
+    const KEYS: [(&str, &str); 9] = [
+        ("?", "these keys"),
+        ("/", "find a table"),
+        ("j k", "next and previous row"),
+        ("Enter", "open the row"),
+        ("r", "raw keys large or small"),
+        ("n p", "next page, back to the first"),
+        ("q", "query the table"),
+        ("e", "edit the entity"),
+        ("g", "list of tables"),
+    ];
+    html! {
+        dialog #keys aria-labelledby="keys-title" {
+            h2 #keys-title { "Keys" }
+            dl { @for (key, meaning) in KEYS { dt { @for one in key.split(' ') { kbd { (one) } " " } } dd { (meaning) } } }
+            form method="dialog" { button.btn { "Close" } }
+        }
+    }
+}

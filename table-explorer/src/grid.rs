@@ -1,0 +1,166 @@
+//! The grid: rows as columns of the most frequent kind; rows of other kinds as one line each, where they are stored.
+
+use maud::{Markup, html};
+use table_core::TableName;
+use table_core::schema::ENTITY_TYPE;
+use table_inspect::kind::Kind;
+
+use crate::columns::{self, Column};
+use crate::keyed::{self, Keyed};
+use crate::link;
+use crate::show;
+
+/// The most properties of a row that is not of the grid's kind.
+const INLINE: usize = 6;
+
+/// The rows of a page, in the order of the store.
+#[derive(Debug)]
+pub(crate) struct Grid<'a> {
+    table: &'a TableName,
+    rows: &'a [Keyed<'a>],
+    main: Kind<'a>,
+    columns: Vec<Column>,
+    left_out: usize,
+    has_partitions: bool,
+    has_kinds: bool,
+}
+
+impl<'a> Grid<'a> {
+    /// Creates a grid with the columns of the kind that most rows have.
+    pub(crate) fn new(table: &'a TableName, rows: &'a [Keyed<'a>]) -> Self {
+        let count = |kind: &Kind<'_>| rows.iter().filter(|row| row.kind == *kind).count();
+        let main = rows.iter().map(|row| row.kind).max_by_key(count).unwrap_or(Kind::Unknown);
+        let of_kind = rows.iter().filter(|row| row.kind == main).map(|row| row.row);
+        let (columns, left_out) = columns::of(of_kind);
+        let partition = |row: &Keyed<'_>| row.row.key().partition_key.as_str().to_owned();
+        let first = rows.first().map(partition);
+        let has_partitions = rows.iter().any(|row| Some(partition(row)) != first);
+        let has_kinds = rows.iter().any(|row| row.kind != main);
+        Self { table, rows, main, columns, left_out, has_partitions, has_kinds }
+    }
+
+    pub(crate) fn render(&self, label: &str) -> Markup {
+        html! {
+            div.wrap tabindex="0" role="region" aria-label=(label) {
+                table.grid {
+                    thead { (self.head()) }
+                    tbody { @for row in self.rows { (self.row(row)) } }
+                }
+            }
+            @if self.left_out > 0 { p.note { (show::count_of(self.left_out as u64, "further property")) " in these rows; the page of an entity shows all." } }
+        }
+    }
+
+    /// Returns the names of the `RowKey`'s parts of the grid's kind.
+    fn parts(&self) -> Vec<String> {
+        let of_kind = self.rows.iter().find(|row| row.kind == self.main);
+        of_kind.map(|row| row.row_parts().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
+    }
+
+    fn head(&self) -> Markup {
+        let parts = self.parts();
+        html! {
+            tr {
+                @if self.has_partitions { th scope="col" { "PartitionKey" small { "key" } } }
+                @if parts.is_empty() { th scope="col" { "RowKey" small { "key" } } }
+                @for name in &parts { th scope="col" { span class=(keyed::colour(&self.main, name)) { (show::text(name)) } small { "RowKey" } } }
+                @if self.has_kinds { th scope="col" { "Kind" small { "of row" } } }
+                @for column in &self.columns {
+                    th scope="col" class=(show::class(column.edm)) { (show::stored(&column.name)) small { (show::type_name(column.edm)) @if column.is_chunked { ", in pieces" } } }
+                }
+                @if self.columns.is_empty() { th scope="col" { "Properties" small { "none" } } }
+            }
+        }
+    }
+
+    fn row(&self, row: &Keyed<'_>) -> Markup {
+        let is_main = row.kind == self.main;
+        let address = link::entity(self.table, row.row.key());
+        let partition = || link::partition(self.table, row.row.key().partition_key.as_str());
+        html! {
+            tr class=[(!is_main).then_some("other")] {
+                @if self.has_partitions { td { a href=(partition()) { (row.partition_key()) } } }
+                (self.key_cells(row, &address, is_main))
+                @if self.has_kinds { td.kind { (kind_label(&row.kind)) } }
+                @if is_main {
+                    @for column in &self.columns { td class=(show::class(column.edm)) { (self.value(row, column)) } }
+                    @if self.columns.is_empty() { td.faint { "–" } }
+                } @else {
+                    td colspan=(self.columns.len().max(1)) { (self.inline(row)) }
+                }
+            }
+        }
+    }
+
+    /// The cells of the key: one for each part, or one for all where the row is of another kind. The first has the link and the stored key.
+    fn key_cells(&self, row: &Keyed<'_>, address: &str, is_main: bool) -> Markup {
+        let parts: Vec<_> = row.row_parts().collect();
+        let expected = self.parts().len().max(1);
+        html! {
+            @if is_main && !parts.is_empty() {
+                @for (at, (name, value)) in parts.iter().enumerate() {
+                    td {
+                        @if at == 0 { a.key href=(address) { b class=(keyed::colour(&row.kind, name)) { (show::part(value)) } } span.raw { (row.row_key()) } }
+                        @else { b class=(keyed::colour(&row.kind, name)) { (show::part(value)) } }
+                    }
+                }
+            } @else {
+                td colspan=(expected) {
+                    a.key href=(address) {
+                        @if parts.is_empty() { span.mono { (row.row_key()) } }
+                        @for (at, (name, value)) in parts.iter().enumerate() { @if at > 0 { " · " } b class=(keyed::colour(&row.kind, name)) { (show::part(value)) } }
+                    }
+                    @if !parts.is_empty() { span.raw { (row.row_key()) } }
+                }
+            }
+        }
+    }
+
+    fn value(&self, row: &Keyed<'_>, column: &Column) -> Markup {
+        let link = link::value(self.table, row.row.key(), &column.name, "text");
+        match row.row.get(&column.name) {
+            None => html! { span.faint { "–" } },
+            Some(found) if found.edm_type() != column.edm => {
+                html! { span.badge.warn { (show::type_name(found.edm_type())) } " " (show::cell(found, &link)) }
+            }
+            Some(_) if column.is_chunked => match columns::joined(row.row, &column.name) {
+                Some((whole, pieces)) if pieces > 1 => html! {
+                    (show::cell(&whole, &link)) " " span.faint { "in " (pieces) " pieces" }
+                },
+                Some((whole, _)) => show::cell(&whole, &link),
+                None => html! {},
+            },
+            Some(found) => show::cell(found, &link),
+        }
+    }
+
+    /// The first properties of a row of another kind, in one line.
+    fn inline(&self, row: &Keyed<'_>) -> Markup {
+        let is_shown = |name: &str| name != ENTITY_TYPE && !columns::is_piece(row.row, name);
+        let properties: Vec<_> = row.row.iter().filter(|(name, _)| is_shown(name)).collect();
+        let count = properties.len();
+        html! {
+            @for (name, value) in properties.iter().take(INLINE) {
+                span.pair { span.faint { (show::stored(name)) } " " (show::cell(value, &link::value(self.table, row.row.key(), name, "text"))) }
+            }
+            @if count > INLINE { span.faint { "and " (count - INLINE) " more" } }
+            @if count == 0 { span.faint { "no properties" } }
+        }
+    }
+}
+
+/// Returns the label of a kind, with what it is.
+pub(crate) fn kind_label(kind: &Kind<'_>) -> Markup {
+    html! {
+        @match kind {
+            Kind::Entity(schema) => (show::stored(&schema.entity)),
+            Kind::Index(schema, index) => { "index " (show::stored(&index.name)) " of " (show::stored(&schema.entity)) }
+            Kind::Reserved("feed") => "feed",
+            Kind::Reserved("outbox") => "pending work",
+            Kind::Reserved("poison") => span.badge.warn { "poison" },
+            Kind::Reserved("guard") => "guard",
+            Kind::Reserved(_) => "kept by the library",
+            Kind::Unknown => "unexplained",
+        }
+    }
+}

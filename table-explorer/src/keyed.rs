@@ -1,0 +1,110 @@
+//! Keys as pages show them: parts in their colours, literals faint, the stored text below.
+
+use maud::{Markup, html};
+use table_core::TableEntity;
+use table_core::schema::{StoredPiece, StoredSchema};
+use table_inspect::keys::{self, Segment};
+use table_inspect::kind::{self, Kind};
+
+use crate::show;
+
+/// The number of colours of parts.
+const COLOURS: usize = 6;
+
+/// A row with its kind and the segments of its key.
+#[derive(Debug)]
+pub(crate) struct Keyed<'a> {
+    pub(crate) row: &'a TableEntity,
+    pub(crate) kind: Kind<'a>,
+    segments: Option<(Vec<Segment>, Vec<Segment>)>,
+}
+
+impl<'a> Keyed<'a> {
+    pub(crate) fn new(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSchema)]) -> Self {
+        let kind = kind::of(table, row, schemas);
+        Self { row, kind, segments: kind::segments(&kind, row.key()) }
+    }
+
+    /// Returns the names and values of the parts of the `RowKey`; none for a row without a schema.
+    pub(crate) fn row_parts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let segments = self.segments.iter().flat_map(|(_, row_key)| row_key);
+        segments.filter_map(|segment| match segment {
+            Segment::Literal(_) => None,
+            Segment::Part { name, value, .. } => Some((name.as_str(), value.as_str())),
+        })
+    }
+
+    /// Returns the `PartitionKey` in the colours of its parts.
+    pub(crate) fn partition_key(&self) -> Markup {
+        match &self.segments {
+            Some((partition_key, _)) => coloured(&self.kind, partition_key),
+            None => show::raw_key(self.row.key().partition_key.as_str()),
+        }
+    }
+
+    /// Returns the `RowKey` in the colours of its parts.
+    pub(crate) fn row_key(&self) -> Markup {
+        match &self.segments {
+            Some((_, row_key)) => coloured(&self.kind, row_key),
+            None => show::raw_key(self.row.key().row_key.as_str()),
+        }
+    }
+}
+
+/// Returns the text of a key in the colours of its parts.
+pub(crate) fn coloured(kind: &Kind<'_>, segments: &[Segment]) -> Markup {
+    html! {
+        @for segment in segments {
+            @match segment {
+                Segment::Literal(text) => span.lit { (show::text(text)) },
+                Segment::Part { name, text, .. } => {
+                    span class=(colour(kind, name)) title=(show::text(name)) { (show::stored(text)) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the pattern of a key in the colours of its parts, with the codec of each.
+pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
+    html! {
+        @for piece in pieces {
+            @match piece {
+                StoredPiece::Literal(text) => span.lit { (show::text(text)) },
+                StoredPiece::Part { source, codec, .. } => {
+                    span class=(colour(kind, keys::name_of(source))) title=(show::text(codec)) { (show::text(keys::name_of(source))) }
+                }
+            }
+        }
+        @if pieces.is_empty() { span.faint { "(empty)" } }
+    }
+}
+
+/// Returns the class of the colour of a part: that of its position in the key of the entity, wherever the part is shown.
+pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
+    const CLASSES: [&str; COLOURS] = ["p1", "p2", "p3", "p4", "p5", "p6"];
+    let (Kind::Entity(schema) | Kind::Index(schema, _)) = kind else { return "part" };
+    let pieces = schema.partition_key.iter().chain(&schema.row_key);
+    let mut names = pieces.filter_map(|piece| match piece {
+        StoredPiece::Literal(_) => None,
+        StoredPiece::Part { source, .. } => Some(keys::name_of(source)),
+    });
+    let at = names.position(|known| known == name);
+    at.and_then(|at| CLASSES.get(at % COLOURS)).copied().unwrap_or("part")
+}
+
+/// Returns the names of the parts of a schema's key, in order.
+pub(crate) fn part_names(schema: &StoredSchema) -> Vec<&str> {
+    let pieces = schema.partition_key.iter().chain(&schema.row_key);
+    let name = |piece| match piece {
+        &StoredPiece::Literal(_) => None,
+        StoredPiece::Part { source, .. } => Some(keys::name_of(source)),
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for found in pieces.filter_map(name) {
+        if !names.contains(&found) {
+            names.push(found);
+        }
+    }
+    names
+}

@@ -1,0 +1,45 @@
+//! A web page for the tables of any store: designs, keys by their parts, entities, queries with their plans, and pending work.
+//!
+//! Pages are rendered on the server. Names and values are escaped, no script or style is inline, and nothing is loaded from another
+//! origin. A session begins with a token that is valid once, requests must name the right host, and forms carry a token of the session.
+//!
+//! ```
+//! use table_core::{DynTableStore, Engine};
+//! use table_explorer::{Explorer, Server, Source};
+//!
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let engine = Engine::in_memory();
+//! let source = Source::new(DynTableStore::new(engine.clone()), "memory:").with_engine(engine);
+//! let server = Server::bind(([127, 0, 0, 1], 0).into(), Explorer::new(source)).await?;
+//! println!("open {}", server.url());
+//! server.serve_until(async {}).await; // A program waits for a signal here.
+//! # Ok::<(), std::io::Error>(())
+//! # })?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod assets;
+mod catalog;
+mod columns;
+#[cfg(feature = "demo")]
+pub mod demo;
+mod design;
+mod explorer;
+mod failure;
+mod frame;
+mod grid;
+mod keyed;
+mod link;
+mod pages;
+mod reader;
+mod request;
+mod response;
+mod route;
+mod server;
+mod session;
+mod show;
+mod tree;
+
+pub use explorer::{Explorer, Source};
+pub use response::Body;
+pub use server::Server;

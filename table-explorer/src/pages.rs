@@ -1,0 +1,52 @@
+//! The pages, one module each.
+
+pub(crate) mod change;
+pub(crate) mod engine;
+pub(crate) mod entity;
+pub(crate) mod export;
+pub(crate) mod failure;
+pub(crate) mod feed;
+pub(crate) mod heat;
+pub(crate) mod partition;
+pub(crate) mod query;
+pub(crate) mod recipe;
+pub(crate) mod table;
+pub(crate) mod tables;
+pub(crate) mod value;
+pub(crate) mod work;
+
+use std::sync::Arc;
+
+use table_core::TableName;
+use table_inspect::derived;
+
+use crate::catalog::Known;
+use crate::explorer::State;
+use crate::failure::Result;
+use crate::reader::Reader;
+use crate::request::Request;
+
+/// What every page is made from.
+pub(crate) struct Context<'a> {
+    pub(crate) state: &'a Arc<State>,
+    pub(crate) request: &'a Request,
+    pub(crate) known: Arc<Known>,
+    pub(crate) reader: Reader<'a>,
+}
+
+impl Context<'_> {
+    /// Returns the name of a table in the spelling of the store.
+    ///
+    /// # Errors
+    /// `Store` with `InvalidResourceName` for a text that is no name of a table.
+    pub(crate) fn table(&self, text: &str) -> Result<TableName> {
+        let name = TableName::new(text)?;
+        let known = self.known.tables.iter().find(|known| known.folded() == name.folded());
+        Ok(known.cloned().unwrap_or(name))
+    }
+
+    /// Returns what keeps the entities of a table from being changed here: indexes, copies and feeds.
+    pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
+        self.known.of(table).flat_map(derived::declared).collect()
+    }
+}

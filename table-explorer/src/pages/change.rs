@@ -1,0 +1,188 @@
+//! Changes: entities inserted, edited and deleted under their `ETag`s; a conflict shows both values.
+
+mod form;
+
+use http::{Response, StatusCode};
+use maud::{Markup, html};
+use table_core::{
+    ETag, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableName, TableStore, Transaction,
+};
+use table_inspect::{derived, value};
+
+use crate::failure::{Failure, Result};
+use crate::frame::Frame;
+use crate::link;
+use crate::pages::{Context, entity};
+use crate::response::{self, Body};
+use crate::show;
+
+/// Declines where changes are off, and where a plain write would leave derived rows wrong.
+async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
+    if !context.state.is_writable {
+        let text = "changes are off; start the explorer with `--write` to edit entities";
+        return Err(Failure::Refused(text.to_owned()));
+    }
+    let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
+    match derived::refuse_plain_writes(&context.state.source.tables, table, false).await {
+        Err(table_inspect::Error::Derived(text)) => {
+            let fact = text.split("; plain rows").next().unwrap_or(&text).to_owned();
+            Err(Failure::Refused(fact + help))
+        }
+        outcome => Ok(outcome?),
+    }
+}
+
+/// Shows the form of an entity.
+pub(crate) async fn edit(context: &Context<'_>, table: &TableName) -> Result<Markup> {
+    permit(context, table).await?;
+    let row = entity::read(context, table, &entity::key(context)?).await?;
+    let main = html! {
+        h1 { "Edit " span.part { (show::raw_key(row.key().row_key.as_str())) } }
+        (form::edit(context, table, &row))
+    };
+    Ok(frame(context, table, row.key(), "Edit", main))
+}
+
+/// Shows the form of a new entity.
+pub(crate) async fn new(context: &Context<'_>, table: &TableName) -> Result<Markup> {
+    permit(context, table).await?;
+    let frame = Frame {
+        title: "Insert".to_owned(),
+        crumbs: vec![(table.as_str().to_owned(), link::table(table, ""))],
+        table: Some(table),
+        main: html! { h1 { "Insert into " (table) } (form::new(context, table)) },
+        ..Frame::default()
+    };
+    Ok(frame.render(context.state, &context.known))
+}
+
+fn frame(context: &Context<'_>, table: &TableName, key: &EntityKey, title: &str, main: Markup) -> Markup {
+    let partition_key = key.partition_key.as_str();
+    let frame = Frame {
+        title: title.to_owned(),
+        crumbs: vec![
+            (table.as_str().to_owned(), link::table(table, "")),
+            (partition_key.to_owned(), link::partition(table, partition_key)),
+            (key.row_key.as_str().to_owned(), link::entity(table, key)),
+        ],
+        table: Some(table),
+        partition: Some(partition_key),
+        main,
+        ..Frame::default()
+    };
+    frame.render(context.state, &context.known)
+}
+
+/// Returns the key that the form names.
+fn key(context: &Context<'_>) -> Result<EntityKey> {
+    let field = |name| context.request.field(name).unwrap_or_default();
+    Ok(EntityKey::new(field("pk"), field("rk"))?)
+}
+
+/// Returns the version that the form was shown with.
+fn etag(context: &Context<'_>) -> Result<ETag> {
+    let text =
+        context.request.field("etag").ok_or_else(|| Failure::Input("the form has no ETag".to_owned()))?;
+    Ok(ETag::parse(text)?)
+}
+
+/// Returns the entity of the form. A value that was not changed keeps its stored bytes, and so does one that the form did not show.
+fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
+    let (names, types, texts) =
+        (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
+    let removed = context.request.fields("remove");
+    let mut row = TableEntity::from(key.clone());
+    for name in context.request.fields("kept") {
+        if let Some(found) = stored.and_then(|stored| stored.get(name)) {
+            row.insert(name, found.clone());
+        }
+    }
+    for ((name, edm), text) in names.iter().zip(&types).zip(&texts) {
+        if name.is_empty() || removed.contains(name) {
+            continue;
+        }
+        let unknown = || Failure::Input(format!("`{edm}` is no type"));
+        let edm = value::type_of(edm).ok_or_else(unknown)?;
+        // A browser sends every line end as two characters.
+        let text = text.replace("\r\n", "\n");
+        let before = stored.and_then(|stored| stored.get(name)).filter(|before| before.edm_type() == edm);
+        let is_same = |before: &&table_core::Value| value::show(before).replace("\r\n", "\n") == text;
+        let found = match before.filter(is_same) {
+            Some(before) => before.clone(),
+            None => value::read(edm, &text).map_err(|expected| {
+                Failure::Input(format!("property `{name}`: `{text}` is not {edm}; expected {expected}"))
+            })?,
+        };
+        if row.insert(*name, found).is_some() {
+            return Err(Failure::Input(format!("property `{name}` is given twice; remove one")));
+        }
+    }
+    Ok(row)
+}
+
+async fn submit(
+    context: &Context<'_>,
+    table: &TableName,
+    key: &EntityKey,
+    kind: OperationKind,
+) -> Result<()> {
+    let store = &context.state.source.tables;
+    let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+    transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+    store.submit(table, transaction).await?;
+    Ok(())
+}
+
+/// Saves an edited entity, if it has the version that the form was shown with.
+pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    permit(context, table).await?;
+    let (key, etag) = (key(context)?, etag(context)?);
+    let stored = entity::read(context, table, &key).await?;
+    let row = submitted(context, &key, Some(&stored))?;
+    if stored.etag() != Some(&etag) {
+        return Ok(conflict(context, table, &row, &stored));
+    }
+    match submit(context, table, &key, OperationKind::Replace(row.to_row()?, IfMatch::ETag(etag))).await {
+        Err(Failure::Store(error)) if error.is_precondition_failed() => {
+            let stored = entity::read(context, table, &key).await?;
+            Ok(conflict(context, table, &row, &stored))
+        }
+        outcome => outcome.map(|()| response::see_other(&link::entity(table, &key))),
+    }
+}
+
+/// Shows both values of each property that differs, and a form that saves one's own over the stored version.
+fn conflict(
+    context: &Context<'_>,
+    table: &TableName,
+    own: &TableEntity,
+    stored: &TableEntity,
+) -> Response<Body> {
+    let main = html! {
+        h1 { "Changed meanwhile" }
+        div.report role="alert" { p { "Someone changed the entity after this form was opened. Nothing was saved." } }
+        (form::comparison(own, stored))
+        (form::overwrite(context, table, own, stored))
+    };
+    response::page(StatusCode::CONFLICT, frame(context, table, stored.key(), "Conflict", main))
+}
+
+/// Inserts a new entity.
+pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    permit(context, table).await?;
+    let key = key(context)?;
+    let row = submitted(context, &key, None)?;
+    submit(context, table, &key, OperationKind::Insert(row.to_row()?)).await?;
+    Ok(response::see_other(&link::entity(table, &key)))
+}
+
+/// Deletes an entity, if it has the version that the form was shown with.
+pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    permit(context, table).await?;
+    let (key, etag) = (key(context)?, etag(context)?);
+    if context.request.field("sure").is_none() {
+        return Err(Failure::Input("mark the box beside the button to delete the entity".to_owned()));
+    }
+    submit(context, table, &key, OperationKind::Delete(IfMatch::ETag(etag))).await?;
+    Ok(response::see_other(&link::partition(table, key.partition_key.as_str())))
+}

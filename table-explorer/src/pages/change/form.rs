@@ -1,0 +1,143 @@
+//! The forms of changes.
+
+use maud::{Markup, html};
+use table_core::{EdmType, TableEntity, TableName, Value};
+use table_inspect::value;
+
+use crate::keyed;
+use crate::link;
+use crate::pages::Context;
+use crate::show;
+use table_inspect::kind::Kind;
+
+/// The most bytes of a value that a form shows; a longer one is kept as it is.
+const EDITABLE: usize = 8_000;
+/// Rows for further properties.
+const FURTHER: usize = 2;
+
+/// Returns the form of an entity: its properties, and the button that deletes it.
+pub(super) fn edit(context: &Context<'_>, table: &TableName, row: &TableEntity) -> Markup {
+    html! {
+        form.edit method="post" action=(link::table(table, "save")) {
+            (hidden(context, row))
+            (properties(row))
+            div.row.end { a.btn href=(link::entity(table, row.key())) { "Cancel" } span.grow {} button.go type="submit" { "Save" } }
+        }
+        form.edit.danger method="post" action=(link::table(table, "delete")) {
+            (hidden(context, row))
+            div.row.end { label { input type="checkbox" name="sure" value="1" required; " delete this entity" } span.grow {} button.btn type="submit" { "Delete" } }
+        }
+    }
+}
+
+/// Returns the form of a new entity.
+pub(super) fn new(context: &Context<'_>, table: &TableName) -> Markup {
+    let schema = context.known.of(table).next();
+    html! {
+        form.edit method="post" action=(link::table(table, "insert")) {
+            input type="hidden" name="csrf" value=(context.state.session.form_token());
+            @if let Some(schema) = schema {
+                p.note { "Keys of " (show::text(&schema.entity)) ": " code { (keyed::pattern(&Kind::Entity(schema), &schema.partition_key)) } " / " code { (keyed::pattern(&Kind::Entity(schema), &schema.row_key)) } }
+            }
+            div.row {
+                @for (name, label) in [("pk", "PartitionKey"), ("rk", "RowKey")] {
+                    span.fld { label for=(name) { (label) } input #(name) name=(name) autocomplete="off" spellcheck="false" maxlength="512"; }
+                }
+            }
+            @for at in 0..FURTHER + 2 { (property(at, "", EdmType::String, "", true)) }
+            div.row.end { a.btn href=(link::table(table, "")) { "Cancel" } span.grow {} button.go type="submit" { "Insert" } }
+        }
+    }
+}
+
+fn hidden(context: &Context<'_>, row: &TableEntity) -> Markup {
+    html! {
+        input type="hidden" name="csrf" value=(context.state.session.form_token());
+        input type="hidden" name="pk" value=(row.key().partition_key.as_str());
+        input type="hidden" name="rk" value=(row.key().row_key.as_str());
+        @if let Some(etag) = row.etag() { input type="hidden" name="etag" value=(etag); }
+    }
+}
+
+fn properties(row: &TableEntity) -> Markup {
+    let is_short = |value: &Value| value::show(value).len() <= EDITABLE;
+    html! {
+        @for (at, (name, found)) in row.iter().enumerate() {
+            @if is_short(found) { (property(at, name, found.edm_type(), &value::show(found), false)) }
+            @else { div.row { input type="hidden" name="kept" value=(name); code { (show::text(name)) } span.faint { (show::size(value::show(found).len())) ", kept as it is" } } }
+        }
+        @for at in 0..FURTHER { (property(row.len() + at, "", EdmType::String, "", true)) }
+    }
+}
+
+fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Markup {
+    html! {
+        div.row.property {
+            @if is_new { input.name name="name" aria-label="Name of a further property" placeholder="further property" maxlength="255" autocomplete="off" spellcheck="false"; }
+            @else { input type="hidden" name="name" value=(name); label.name for={ "value" (at) } { (show::stored(name)) } }
+            select name="type" aria-label={ "Type of " (if is_new { "the further property" } else { name }) } {
+                @for other in EdmType::ALL { option value=(show::type_name(other)) selected[other == edm] { (show::type_name(other)) } }
+            }
+            @if edm == EdmType::String { textarea.value #{ "value" (at) } name="value" rows=(text.lines().count().clamp(1, 8)) aria-label={ "Value of " (if is_new { "the further property" } else { name }) } spellcheck="false" { "\n" (text) } }
+            @else { input.value #{ "value" (at) } name="value" value=(text) inputmode=(mode(edm)) pattern=[pattern(edm)] autocomplete="off" spellcheck="false"; }
+            @if !is_new { label.remove { input type="checkbox" name="remove" value=(name); " remove" } }
+        }
+    }
+}
+
+const fn mode(edm: EdmType) -> &'static str {
+    match edm {
+        EdmType::Int32 | EdmType::Int64 => "numeric",
+        EdmType::Double => "decimal",
+        _ => "text",
+    }
+}
+
+/// Returns the form of the texts of a type, which the browser checks while they are written.
+const fn pattern(edm: EdmType) -> Option<&'static str> {
+    match edm {
+        EdmType::Int32 => Some("-?[0-9]{1,10}"),
+        EdmType::Int64 => Some("-?[0-9]{1,19}"),
+        EdmType::Boolean => Some("true|false"),
+        EdmType::Guid => Some("[0-9a-fA-F\\-]{32,36}"),
+        _ => None,
+    }
+}
+
+/// Returns the properties in which two versions differ, one beside the other.
+pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
+    let mut names: Vec<&str> = own.iter().chain(stored.iter()).map(|(name, _)| name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| own.get(name) != stored.get(name));
+    let cell = |found: Option<&Value>| {
+        html! { @if let Some(found) = found { (show::stored(&value::show(found))) } @else { span.faint { "absent" } } }
+    };
+    html! {
+        @if names.is_empty() { p.note { "Both versions have the same properties; only the ETag differs." } }
+        @else {
+            div.wrap tabindex="0" role="region" aria-label="Differences" {
+                table.grid {
+                    thead { tr { th scope="col" { "Property" } th scope="col" { "Yours" } th scope="col" { "Stored now" } } }
+                    tbody { @for name in names { tr { th scope="row" { (show::stored(name)) } td { (cell(own.get(name))) } td { (cell(stored.get(name))) } } } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the form that saves one's own values over the version that is stored now.
+pub(super) fn overwrite(
+    context: &Context<'_>,
+    table: &TableName,
+    own: &TableEntity,
+    stored: &TableEntity,
+) -> Markup {
+    html! {
+        form.edit method="post" action=(link::table(table, "save")) {
+            (hidden(context, stored))
+            (properties(own))
+            div.row.end { a.btn href=(link::entity(table, stored.key())) { "Keep the stored version" } span.grow {} button.go type="submit" { "Save mine over it" } }
+        }
+    }
+}

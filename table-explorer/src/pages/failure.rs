@@ -1,0 +1,48 @@
+//! The page of a failure: the fact, the code with its rule, and the step that helps.
+
+use http::Response;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::assets;
+use crate::failure::Failure;
+use crate::frame::Frame;
+use crate::pages::Context;
+use crate::response::{self, Body};
+use crate::show;
+
+/// Returns the page of a failure inside the session.
+pub(crate) fn page(context: &Context<'_>, failure: &Failure) -> Response<Body> {
+    let frame = Frame { title: "Not shown".to_owned(), main: report(failure), ..Frame::default() };
+    response::page(failure.status(), frame.render(context.state, &context.known))
+}
+
+/// Returns the page of a failure without a session: it shows nothing of the store.
+pub(crate) fn outside(failure: &Failure) -> Response<Body> {
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Tables" }
+                link rel="stylesheet" href={ "/assets/style.css?v=" (assets::VERSION) };
+            }
+            body { main.alone { (report(failure)) } }
+        }
+    };
+    response::page(failure.status(), markup)
+}
+
+fn report(failure: &Failure) -> Markup {
+    html! {
+        h1 { "This page cannot be shown" }
+        div.report role="alert" {
+            p { (show::text(&failure.to_string())) }
+            @if let Some((code, rule)) = failure.code() {
+                p.faint { "Code " code { (code) } @if let Some(rule) = rule { ", rule " code { (rule) } } }
+            }
+            @if let Some(step) = failure.next_step() { p { (step) } }
+        }
+    }
+}

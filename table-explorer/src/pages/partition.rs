@@ -1,0 +1,143 @@
+//! One partition: a page of its rows, in the order of the store.
+
+use maud::{Markup, html};
+use table_core::query::{KeyRange, TextRange};
+use table_core::schema::StoredPiece;
+use table_core::{Continuation, Query, TableName};
+use table_inspect::kind::{self, Kind, RESERVED};
+
+use crate::design;
+use crate::failure::Result;
+use crate::frame::Frame;
+use crate::grid::{self, Grid};
+use crate::keyed::Keyed;
+use crate::link;
+use crate::pages::Context;
+use crate::show;
+
+/// The rows of one page.
+const ROWS: usize = 50;
+
+pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
+    let request = context.request;
+    let partition_key = request.required("pk")?;
+    let under = request.query("under").unwrap_or_default();
+    let from: Option<Continuation> = request.query("from").map(str::parse).transpose()?;
+    let keys = KeyRange::rows(partition_key, TextRange::prefix(under));
+    let query = Query { top: Some(ROWS), ..Query::new(keys) };
+    let page = context.reader.page(table, &query, from.as_ref()).await?;
+    let rows: Vec<Keyed<'_>> =
+        page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let label = rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key);
+    let main = html! {
+        h1 { span.part { (label) } }
+        p.sub {
+            "A partition of " a href=(link::table(table, "")) { (table) }
+            " · " a href=(link::to(&link::table(table, "q"), &[("partition", partition_key)])) { "Query" }
+            @if has_feed(context, table) { " · " a href=(link::to(&link::table(table, "feed"), &[("pk", partition_key)])) { "Change feed" } }
+        }
+        (tabs(context, table, partition_key, under))
+        @if rows.is_empty() {
+            p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
+        } @else {
+            (Grid::new(table, &rows).render("Rows of the partition"))
+        }
+        (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
+    };
+    let frame = Frame {
+        title: if partition_key.is_empty() { "(empty)".to_owned() } else { partition_key.to_owned() },
+        crumbs: vec![(table.as_str().to_owned(), link::table(table, ""))],
+        table: Some(table),
+        partition: Some(partition_key),
+        here: "",
+        main,
+        aside: Some(aside(&rows)),
+        cost: Some(context.reader.cost()),
+    };
+    Ok(frame.render(context.state, &context.known))
+}
+
+fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
+    context.known.of(table).any(|schema| schema.keeps.iter().any(|word| word == "feed"))
+}
+
+/// The beginnings of `RowKey`s by which kinds are told apart, each with the names of its kinds.
+fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for kind in kind::of_table(table.as_str(), &context.known.schemas) {
+        let Some((_, row_key)) = kind.pieces() else { continue };
+        let Some(StoredPiece::Literal(beginning)) = row_key.first() else { continue };
+        match found.iter_mut().find(|(known, _)| known == beginning) {
+            Some((_, names)) => names.push(kind.name().to_owned()),
+            None => found.push((beginning.clone(), vec![kind.name().to_owned()])),
+        }
+    }
+    found
+}
+
+fn tabs(context: &Context<'_>, table: &TableName, partition_key: &str, under: &str) -> Markup {
+    let mut beginnings = beginnings(context, table);
+    if beginnings.is_empty() {
+        return html! {};
+    }
+    beginnings.push((RESERVED.to_string(), vec!["feeds and pending work".to_owned()]));
+    let address =
+        |beginning: &str| link::to(&link::table(table, "p"), &[("pk", partition_key), ("under", beginning)]);
+    html! {
+        nav.tabs aria-label="Kinds of rows" {
+            a href=(link::partition(table, partition_key)) aria-current=[under.is_empty().then_some("true")] { "All rows" }
+            @for (beginning, names) in &beginnings {
+                a href=(address(beginning)) aria-current=[(under == beginning).then_some("true")] {
+                    (show::text(&names.join(", "))) @if !beginning.starts_with(RESERVED) { " " span.lit { (show::text(beginning)) } }
+                }
+            }
+        }
+    }
+}
+
+fn foot(
+    context: &Context<'_>,
+    table: &TableName,
+    (partition_key, under): (&str, &str),
+    rows: usize,
+    read: u64,
+    next: Option<&Continuation>,
+) -> Markup {
+    let address = |from: Option<&str>| {
+        let mut query = vec![("pk", partition_key)];
+        query.extend((!under.is_empty()).then_some(("under", under)));
+        query.extend(from.map(|from| ("from", from)));
+        link::to(&link::table(table, "p"), &query)
+    };
+    let is_first = context.request.query("from").is_none();
+    html! {
+        div.foot {
+            span { (show::count_of(rows as u64, "row")) " shown, " (show::thousands(read)) " read · order of the store" }
+            span.grow {}
+            span.hint aria-hidden="true" { kbd { "j" } " " kbd { "k" } " rows · " kbd { "r" } " raw keys" }
+            @if !is_first { a.btn.first href=(address(None)) { "First page" } }
+            @match next {
+                Some(next) => a.btn.next href=(address(Some(&next.to_string()))) { "Next page" },
+                None => span.faint { "end of the partition" },
+            }
+        }
+    }
+}
+
+/// The kinds of rows on the page, and the designs of those that are entities.
+fn aside(rows: &[Keyed<'_>]) -> Markup {
+    let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
+    for row in rows {
+        match kinds.iter_mut().find(|(kind, _)| *kind == row.kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((row.kind, 1)),
+        }
+    }
+    html! {
+        h2 { "On this page" }
+        dl.counts { @for (kind, count) in &kinds { dt { (grid::kind_label(kind)) } dd { (count) } } }
+        @for (kind, _) in &kinds {
+            @if let Kind::Entity(schema) = kind { h2 { (show::text(&schema.entity)) } (design::line(schema)) }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Queries: built from parts of the key and from properties, with their plan before they run.
+
+mod built;
+mod form;
+
+use maud::{Markup, html};
+use table_core::query::{Plan, QueryClass, Requests};
+use table_core::{Continuation, TableName};
+
+use crate::failure::{Failure, Result};
+use crate::frame::Frame;
+use crate::grid::Grid;
+use crate::keyed::Keyed;
+use crate::link;
+use crate::pages::{Context, recipe};
+use crate::show;
+pub(crate) use built::Built;
+
+/// The price of one request of a storage account, in millionths of a millionth of a dollar: 0.036 cents for 10,000.
+const PRICE: u64 = 36_000;
+
+pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
+    let built = Built::new(context, table);
+    let is_asked = context.request.query("run").is_some();
+    let (plan, result) = match &built {
+        Ok(built) => {
+            let result = if is_asked {
+                run(context, table, built).await?
+            } else {
+                html! {}
+            };
+            (plan(context, table, built), result)
+        }
+        Err(failure) => (refusal(failure), html! {}),
+    };
+    let copies = built.as_ref().map_or_else(|_| html! {}, |built| recipe::copies(context, table, built));
+    let main = html! {
+        h1 { "Query " (table) }
+        (form::render(context, table, &plan))
+        (result)
+        (copies)
+    };
+    let address = link::table(table, "q");
+    let frame = Frame {
+        title: "Query".to_owned(),
+        crumbs: vec![(table.as_str().to_owned(), link::table(table, ""))],
+        table: Some(table),
+        here: &address,
+        main,
+        cost: Some(context.reader.cost()),
+        ..Frame::default()
+    };
+    Ok(frame.render(context.state, &context.known))
+}
+
+/// Returns the plan alone, which the script shows while a condition is written.
+pub(crate) fn fragment(context: &Context<'_>, table: &TableName) -> Markup {
+    match Built::new(context, table) {
+        Ok(built) => plan(context, table, &built),
+        Err(failure) => refusal(&failure),
+    }
+}
+
+fn refusal(failure: &Failure) -> Markup {
+    html! { div #plan.plan role="status" { span.badge.warn { "not a query" } span { (show::text(&failure.to_string())) } } }
+}
+
+fn plan(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Markup {
+    let plan = built.query.plan(table);
+    let filter = plan.lookups.first().and_then(|lookup| lookup.filter.clone());
+    html! {
+        div #plan.plan role="status" {
+            span { b { (class(plan.class)) } }
+            span { (requests(&plan)) }
+            @if context.state.source.engine.is_none() { span title="0.036 cents for 10,000 requests of a storage account" { "$" (price()) " a request" } }
+            code.filter { @match &filter { Some(filter) => (show::text(filter)), None => "no $filter" } }
+            @for warning in &plan.warnings { span.warning { span.badge.warn { (warning.rule) } " " (show::text(&warning.message)) } }
+        }
+    }
+}
+
+fn price() -> String {
+    format!("0.{PRICE:012}").trim_end_matches('0').to_owned()
+}
+
+const fn class(class: QueryClass) -> &'static str {
+    match class {
+        QueryClass::Point => "Point query",
+        QueryClass::Range => "Range of one partition",
+        QueryClass::PartitionScan => "Whole partition",
+        QueryClass::PartitionRange => "Range of partitions",
+        QueryClass::TableScan => "Whole table",
+        QueryClass::FanOut(_) => "Several partitions",
+    }
+}
+
+fn requests(plan: &Plan) -> Markup {
+    html! {
+        @match plan.requests {
+            Requests::AtMost(count) => { "at most " b { (show::count_of(count as u64, "request")) } }
+            Requests::OnePerPage { entities, .. } => { b { "1 request" } " for each page of at most " (show::count_of(entities as u64, "row")) }
+        }
+    }
+}
+
+/// Runs the query: one request. A search of the whole table waits for a further click.
+async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Result<Markup> {
+    let is_scan = built.query.keys.class() == QueryClass::TableScan && built.query.filter.is_some();
+    if is_scan && context.request.query("scan").is_none() {
+        return Ok(html! {
+            section.report aria-label="Scan" {
+                p { "This query reads the whole table to find its rows. Give a part of the key to read less." }
+                p { a.btn href=(with(context, table, &[("scan", "1")])) { "Scan the table, page by page" } }
+            }
+        });
+    }
+    let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
+    let page = context.reader.page(table, &built.query, from.as_ref()).await?;
+    let rows: Vec<Keyed<'_>> =
+        page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let next = page.next.as_ref().map(ToString::to_string);
+    Ok(html! {
+        section aria-label="Result" {
+            @if rows.is_empty() { p.empty { "No rows on this page." } } @else { (Grid::new(table, &rows).render("Result")) }
+            div.foot {
+                span { (show::count_of(rows.len() as u64, "row")) " found, " (show::thousands(page.read)) " read" }
+                span.grow {}
+                @if from.is_some() { a.btn.first href=(with(context, table, &[])) { "First page" } }
+                @match &next { Some(next) => a.btn.next href=(with(context, table, &[("from", next)])) { "Next page" }, None => span.faint { "end of the result" } }
+            }
+        }
+    })
+}
+
+/// Returns the address of this query with further parameters, in place of those of the same names.
+fn with(context: &Context<'_>, table: &TableName, more: &[(&str, &str)]) -> String {
+    let kept = context.request.query.iter().filter(|(name, value)| {
+        !value.is_empty() && name != "from" && !more.iter().any(|(other, _)| other == name)
+    });
+    let pairs: Vec<(&str, &str)> =
+        kept.map(|(name, value)| (name.as_str(), value.as_str())).chain(more.iter().copied()).collect();
+    link::to(&link::table(table, "q"), &pairs)
+}

@@ -1,0 +1,140 @@
+//! The query that a form describes.
+
+use table_core::filter::Comparison;
+use table_core::query::{KeyRange, Select, TextRange};
+use table_core::schema::StoredSchema;
+use table_core::{Filter, Query, TableName};
+use table_inspect::keys::{self, PartRequest};
+use table_inspect::value;
+
+use crate::failure::{Failure, Result};
+use crate::keyed;
+use crate::pages::Context;
+
+/// The rows of one page unless the form says otherwise, and the most.
+const ROWS: usize = 50;
+const MOST: usize = 1_000;
+
+/// The prefix of the names of fields for parts of the key.
+pub(crate) const PART: &str = "part.";
+
+/// A query, and the schema whose parts it names.
+#[derive(Debug)]
+pub(crate) struct Built<'a> {
+    pub(crate) query: Query,
+    pub(crate) schema: Option<&'a StoredSchema>,
+}
+
+/// A condition on a property, as the form has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Condition<'a> {
+    pub(crate) property: &'a str,
+    pub(crate) operator: &'a str,
+    pub(crate) value: &'a str,
+}
+
+impl<'a> Built<'a> {
+    /// Creates the query of the request's parameters.
+    ///
+    /// # Errors
+    /// `Input` for a condition that the key cannot answer, a value that a part or property cannot have, and a text that is no filter.
+    pub(crate) fn new(context: &'a Context<'_>, table: &TableName) -> Result<Self> {
+        let request = context.request;
+        let schema = schema(context, table);
+        let mut query =
+            request.query("filter").map_or_else(|| Ok(Query::new(KeyRange::ALL)), Query::parse)?;
+        let parts: Vec<PartRequest> = schema.map_or_else(Vec::new, |schema| {
+            let given = |name: &str| Some(PartRequest::new(name, part(context, name)?.trim()));
+            keyed::part_names(schema).into_iter().filter_map(given).collect()
+        });
+        if let Some(schema) = schema.filter(|_| !parts.is_empty()) {
+            let keys = keys::key_range(schema, &parts)?;
+            query.keys.partition_key.intersect(&keys.partition_key);
+            query.keys.row_key.intersect(&keys.row_key);
+        }
+        for (name, range) in [("partition", &mut query.keys.partition_key), ("row", &mut query.keys.row_key)]
+        {
+            if let Some(text) = request.query(name) {
+                range.intersect(&text_range(text));
+            }
+        }
+        for condition in conditions(context) {
+            let filter = filter(schema, condition)?;
+            query.filter = Some(match query.filter.take() {
+                Some(before) => before.and(filter),
+                None => filter,
+            });
+        }
+        let names: Vec<String> = request
+            .query("select")
+            .into_iter()
+            .flat_map(|names| names.split(','))
+            .map(|name| name.trim().to_owned())
+            .filter(|name| !name.is_empty())
+            .collect();
+        if !names.is_empty() {
+            query.select = Select::names(names);
+        }
+        let top = request.query("top").and_then(|top| top.parse().ok()).unwrap_or(ROWS);
+        query.top = Some(top.clamp(1, MOST));
+        Ok(Self { query, schema })
+    }
+}
+
+/// Returns the schema that the form names, or the first one of the table.
+pub(crate) fn schema<'a>(context: &'a Context<'_>, table: &TableName) -> Option<&'a StoredSchema> {
+    let named = context.request.query("entity");
+    let mut schemas = context.known.of(table);
+    match named {
+        Some(named) => schemas.find(|schema| schema.entity == named),
+        None => schemas.next(),
+    }
+}
+
+/// Returns the values that the form gives for a part.
+pub(crate) fn part<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> {
+    context.request.query(&format!("{PART}{name}"))
+}
+
+/// Returns the conditions on properties that are filled in.
+pub(crate) fn conditions<'a>(context: &'a Context<'_>) -> Vec<Condition<'a>> {
+    let all = |name: &'static str| {
+        context.request.query.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
+    };
+    let triples = all("property").zip(all("is")).zip(all("value"));
+    triples
+        .map(|((property, operator), value)| Condition { property, operator, value })
+        .filter(|condition| !condition.property.is_empty())
+        .collect()
+}
+
+/// Returns the filter of a condition: of the type that the schema declares, or that the text has.
+fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Filter> {
+    let Condition { property, operator, value: text } = condition;
+    let declared = schema.and_then(|schema| schema.properties.iter().find(|known| known.name == property));
+    let edm = declared.map_or_else(|| value::guess(text), |declared| declared.edm);
+    let found = value::read(edm, text).map_err(|expected| {
+        Failure::Input(format!("`{property}` is {edm}; expected {expected}, not `{text}`"))
+    })?;
+    let operator = match operator {
+        "ne" => Comparison::Ne,
+        "gt" => Comparison::Gt,
+        "ge" => Comparison::Ge,
+        "lt" => Comparison::Lt,
+        "le" => Comparison::Le,
+        _ => Comparison::Eq,
+    };
+    Ok(Filter::compare(property.to_owned(), operator, found))
+}
+
+/// Returns the range of a text: `A..B`, both included, `A*`, or one text.
+fn text_range(text: &str) -> TextRange {
+    use std::ops::Bound;
+    let bound =
+        |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
+    match (text.split_once(".."), text.strip_suffix('*')) {
+        (Some((lower, upper)), _) => TextRange { lower: bound(lower), upper: bound(upper) },
+        (None, Some(prefix)) => TextRange::prefix(prefix),
+        (None, None) => TextRange::exactly(text),
+    }
+}

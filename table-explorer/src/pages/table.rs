@@ -1,0 +1,119 @@
+//! One table: its design, its partitions, and what its keys look like if no schema is stored.
+
+use maud::{Markup, html};
+use table_core::query::KeyRange;
+use table_core::schema::StoredSchema;
+use table_core::{Query, TableName};
+use table_inspect::infer;
+use table_inspect::kind::Kind;
+
+use crate::design;
+use crate::failure::Result;
+use crate::frame::Frame;
+use crate::keyed;
+use crate::link;
+use crate::pages::Context;
+use crate::show;
+use crate::tree::{self, Branch};
+
+/// The rows from which keys are explained where no schema is stored.
+const SAMPLE: usize = 200;
+/// The width of the bar of the largest partition.
+const BAR: usize = 120;
+
+pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
+    let schemas: Vec<&StoredSchema> = context.known.of(table).collect();
+    let after = context.request.query("after");
+    let found = tree::branches(&context.reader, table, after).await?;
+    if after.is_none() {
+        context.state.catalog.keep_tree(table, &found.branches);
+    }
+    let names: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
+    let looks = if schemas.is_empty() { Some(sample(context, table).await?) } else { None };
+    let main = html! {
+        h1 { (table) }
+        p.sub {
+            @if names.is_empty() { "No schema is stored for this table." }
+            @else { "Holds " (show::text(&names.join(", "))) }
+            " · " a href=(link::table(table, "q")) { "Query" }
+            @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } }
+        }
+        @for schema in &schemas {
+            section.entity aria-label={ "Design of " (show::text(&schema.entity)) } {
+                h2 { (show::text(&schema.entity)) }
+                (design::line(schema))
+                (design::picture(schema))
+                (design::properties(schema))
+            }
+        }
+        @if let Some(text) = &looks {
+            section aria-label="Keys" {
+                h2 { "Keys, by their look" }
+                p.note { "Inferred from the first rows, as " code { "tables infer" } " does; a declaration that would read and write them:" }
+                pre.source tabindex="0" { (show::text(text)) }
+            }
+        }
+        section aria-label="Partitions" {
+            h2 { "Partitions" }
+            (partitions(table, schemas.first().copied(), &found.branches))
+            @if context.state.source.engine.is_some() {
+                p.foot { a.btn href=(link::table(table, "size")) { "Partitions by size" } span { "reads the table once" } }
+            }
+            @if let Some(next) = &found.after {
+                p.foot { a.btn.next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" } }
+            } @else if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " behind this place" } "." } }
+        }
+    };
+    let address = link::table(table, "");
+    let frame = Frame {
+        title: table.as_str().to_owned(),
+        table: Some(table),
+        here: &address,
+        main,
+        cost: Some(context.reader.cost()),
+        ..Frame::default()
+    };
+    Ok(frame.render(context.state, &context.known))
+}
+
+/// Returns the declaration that explains the first rows.
+async fn sample(context: &Context<'_>, table: &TableName) -> Result<String> {
+    let query = Query { top: Some(SAMPLE), ..Query::new(KeyRange::ALL) };
+    let rows = context.reader.page(table, &query, None).await?.rows;
+    Ok(infer::infer(table.as_str(), &rows).to_string())
+}
+
+fn partitions(table: &TableName, schema: Option<&StoredSchema>, branches: &[Branch]) -> Markup {
+    let most = branches.iter().map(|branch| branch.rows).max().unwrap_or(1).max(1);
+    html! {
+        @if !branches.is_empty() {
+            div.wrap tabindex="0" role="region" aria-label="Partitions" {
+                table.grid {
+                    thead { tr {
+                        th scope="col" { @match schema { Some(schema) => (keyed::pattern(&Kind::Entity(schema), &schema.partition_key)), None => "PartitionKey" } small { "PartitionKey" } }
+                        th.num scope="col" { "Rows" small { "counted" } }
+                        th scope="col" { "Size" small { "of those counted" } }
+                    } }
+                    tbody { @for branch in branches { (row(table, schema, branch, most)) } }
+                }
+            }
+            p.note { "A count with + is a lower bound: the tree reads at most 100 keys of a large partition and skips to the next one." }
+        }
+    }
+}
+
+fn row(table: &TableName, schema: Option<&StoredSchema>, branch: &Branch, most: usize) -> Markup {
+    let segments = schema.and_then(|schema| {
+        Some((schema, table_inspect::keys::segments(&schema.partition_key, &branch.partition_key)?))
+    });
+    let width = (branch.rows * BAR / most).max(2);
+    html! {
+        tr {
+            td { a.key href=(link::partition(table, &branch.partition_key)) {
+                @match &segments { Some((schema, segments)) => (keyed::coloured(&Kind::Entity(schema), segments)), None => (show::raw_key(&branch.partition_key)) }
+            } }
+            td.num { (show::thousands(branch.rows as u64)) @if !branch.is_whole { "+" } }
+            td { svg.bar viewBox={ "0 0 " (BAR) " 10" } width=(BAR) height="10" aria-hidden="true" { rect x="0" y="0" width=(width) height="10" rx="3" {} } }
+        }
+    }
+}

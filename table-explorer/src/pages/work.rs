@@ -1,0 +1,182 @@
+//! Pending work: intents that wait, and those that were set aside with their reasons.
+
+use http::Response;
+use maud::{Markup, html};
+use table_core::query::{KeyRange, TextRange};
+use table_core::{Query, QueueName, TableEntity, TableName, Value, ticks};
+use table_patterns::outbox::{OUTBOX_PREFIX, Outbox, POISON_PREFIX, REGISTRY};
+use table_patterns::work::PoisonEntry;
+
+use crate::failure::{Failure, Result};
+use crate::frame::Frame;
+use crate::link;
+use crate::pages::Context;
+use crate::response::{self, Body};
+use crate::show;
+
+/// The most partitions that the page looks at, and the most rows of each.
+const PARTITIONS: usize = 20;
+const ROWS: usize = 50;
+/// The most entries of the poison queue that the page shows.
+const ENTRIES: usize = 32;
+
+/// The work of one partition.
+struct Waiting {
+    table: TableName,
+    partition_key: String,
+    pending: Vec<TableEntity>,
+    poison: Vec<TableEntity>,
+}
+
+pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
+    let (partitions, is_all) = partitions(context).await?;
+    let mut found = Vec::new();
+    for (table, partition_key) in partitions {
+        found.push(read(context, table, partition_key).await?);
+    }
+    let queue = context.request.query("queue");
+    let entries = match queue {
+        Some(queue) => Some(entries(context, queue).await?),
+        None => None,
+    };
+    let main = html! {
+        h1 { "Outbox and poison" }
+        p.sub { "Work that follows from changes, by the partition of the change." @if !is_all { " Only the first " (PARTITIONS) " partitions are shown." } }
+        @if found.is_empty() { p.empty { "No partition has recorded work." } }
+        @else { (overview(&found)) }
+        section aria-label="Poison" {
+            h2 { "Set aside" }
+            form.row action="/work" aria-label="Queue" {
+                span.fld { label for="queue" { "queue" } input #queue name="queue" value=(queue.unwrap_or_default()) placeholder="name of the outbox's queue" autocomplete="off" spellcheck="false"; }
+                button.btn type="submit" { "Show its poison" }
+            }
+            @if let Some(entries) = &entries { (poison(context, queue.unwrap_or_default(), entries)) }
+        }
+    };
+    let frame = Frame {
+        title: "Outbox and poison".to_owned(),
+        here: "/work",
+        main,
+        cost: Some(context.reader.cost()),
+        ..Frame::default()
+    };
+    Ok(frame.render(context.state, &context.known))
+}
+
+/// Returns the partitions that the registry of outboxes names, and `true` if it names no others.
+async fn partitions(context: &Context<'_>) -> Result<(Vec<(TableName, String)>, bool)> {
+    let query = Query { top: Some(PARTITIONS), ..Query::new(KeyRange::ALL) };
+    let page = match context.reader.page(&TableName::new(REGISTRY)?, &query, None).await {
+        Err(Failure::Store(error)) if error.is_table_not_found() => return Ok((Vec::new(), true)),
+        page => page?,
+    };
+    let entry = |row: &TableEntity| match row.get("Table") {
+        Some(Value::String(table)) => {
+            Some((TableName::new(table).ok()?, row.key().row_key.as_str().to_owned()))
+        }
+        _ => None,
+    };
+    Ok((page.rows.iter().filter_map(entry).collect(), page.next.is_none()))
+}
+
+async fn read(context: &Context<'_>, table: TableName, partition_key: String) -> Result<Waiting> {
+    let (mut pending, mut poison) = (Vec::new(), Vec::new());
+    for (prefix, rows) in [(OUTBOX_PREFIX, &mut pending), (POISON_PREFIX, &mut poison)] {
+        let keys = KeyRange::rows(partition_key.as_str(), TextRange::prefix(prefix));
+        let query = Query { top: Some(ROWS), ..Query::new(keys) };
+        match context.reader.page(&table, &query, None).await {
+            Err(Failure::Store(error)) if error.is_table_not_found() => {}
+            page => *rows = page?.rows,
+        }
+    }
+    Ok(Waiting { table, partition_key, pending, poison })
+}
+
+fn overview(found: &[Waiting]) -> Markup {
+    html! {
+        div.wrap tabindex="0" role="region" aria-label="Work by partition" {
+            table.grid {
+                thead { tr { th scope="col" { "Table" } th scope="col" { "Partition" } th.num scope="col" { "Pending" } th.num scope="col" { "Set aside" } th scope="col" { "Reason" } } }
+                tbody { @for waiting in found {
+                    tr {
+                        td { a href=(link::table(&waiting.table, "")) { (waiting.table) } }
+                        td { a.key href=(under(waiting, OUTBOX_PREFIX)) { (show::raw_key(&waiting.partition_key)) } }
+                        td.num { (count(waiting.pending.len())) }
+                        td.num { @if waiting.poison.is_empty() { "0" } @else { a href=(under(waiting, POISON_PREFIX)) { span.badge.warn { (count(waiting.poison.len())) } } } }
+                        td { @if let Some(reason) = waiting.poison.iter().chain(&waiting.pending).find_map(reason) { (show::stored(reason)) } }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn under(waiting: &Waiting, prefix: &str) -> String {
+    link::to(&link::table(&waiting.table, "p"), &[("pk", &waiting.partition_key), ("under", prefix)])
+}
+
+fn count(rows: usize) -> String {
+    if rows == ROWS { format!("{rows}+") } else { rows.to_string() }
+}
+
+fn reason(row: &TableEntity) -> Option<&str> {
+    match row.get("Error") {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the outbox with a queue, for its poison.
+fn outbox(
+    context: &Context<'_>,
+    queue: &str,
+) -> Result<Outbox<table_core::DynTableStore, table_core::queue::DynQueueStore>> {
+    let missing = || Failure::Refused("the explorer has no queues of this store".to_owned());
+    let queues = context.state.source.queues.clone().ok_or_else(missing)?;
+    Ok(Outbox::new(context.state.source.tables.clone(), queues, QueueName::new(queue)?))
+}
+
+async fn entries(context: &Context<'_>, queue: &str) -> Result<Vec<PoisonEntry>> {
+    Ok(outbox(context, queue)?.poison(ENTRIES).await?)
+}
+
+fn poison(context: &Context<'_>, queue: &str, entries: &[PoisonEntry]) -> Markup {
+    html! {
+        @if entries.is_empty() { p.empty { "The queue has no poison." } }
+        @else {
+            div.wrap tabindex="0" role="region" aria-label="Poison" {
+                table.grid {
+                    thead { tr { th scope="col" { "Set aside" } th scope="col" { "Reason" } th.num scope="col" { "Attempts" } th scope="col" { "Work" } th scope="col" { span.hidden { "Requeue" } } } }
+                    tbody { @for entry in entries { tr {
+                        td { @if let Some(at) = ticks::to_datetime(entry.at) { (show::instant(at)) } }
+                        td.long { (show::stored(entry.error.as_deref().unwrap_or("unknown"))) }
+                        td.num { (entry.attempts) }
+                        td.mono.long { (show::stored(&entry.work)) }
+                        td {
+                            @if context.state.is_writable {
+                                form method="post" action="/work/requeue" {
+                                    input type="hidden" name="csrf" value=(context.state.session.form_token());
+                                    input type="hidden" name="queue" value=(queue);
+                                    input type="hidden" name="work" value=(entry.work);
+                                    button.btn type="submit" { "Requeue" }
+                                }
+                            }
+                        }
+                    } } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns one entry of the poison queue to the workers.
+pub(crate) async fn requeue(context: &Context<'_>) -> Result<Response<Body>> {
+    if !context.state.is_writable {
+        let text = "changes are off; start the explorer with `--write` to requeue work";
+        return Err(Failure::Refused(text.to_owned()));
+    }
+    let field = |name| context.request.field(name).unwrap_or_default();
+    let (queue, work) = (field("queue"), field("work").replace("\r\n", "\n"));
+    outbox(context, queue)?.requeue_poison_if(|entry| entry.work.replace("\r\n", "\n") == work).await?;
+    Ok(response::see_other(&link::to("/work", &[("queue", queue)])))
+}

@@ -1,0 +1,71 @@
+//! Responses: pages, assets, redirections and streams, with the headers that confine them.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use http::header::{self, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
+use maud::Markup;
+
+/// The body of a response: whole, or a stream.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// Nothing inline, nothing from another origin, no frame around a page. With `no-referrer`, browsers would send forms without their origin.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The headers of every response.
+const COMMON: [(HeaderName, HeaderValue); 6] = [
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+];
+
+/// A response with a whole body.
+pub(crate) fn whole(status: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Full::new(body.into()).boxed_unsync());
+    *response.status_mut() = status;
+    finish(&mut response, media_type);
+    response
+}
+
+/// A page.
+pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
+    whole(status, "text/html; charset=utf-8", markup.into_string())
+}
+
+/// A redirection to a page, after a form or the first address.
+pub(crate) fn see_other(location: &str) -> Response<Body> {
+    let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
+    if let Ok(location) = HeaderValue::from_str(location) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+/// A body that is sent as it is produced.
+pub(crate) fn stream(
+    media_type: &'static str,
+    chunks: impl futures_util::Stream<Item = Bytes> + Send + 'static,
+) -> Response<Body> {
+    use futures_util::StreamExt;
+    let frames = chunks.map(|bytes| Ok::<_, Infallible>(Frame::data(bytes)));
+    let mut response = Response::new(BodyExt::boxed_unsync(StreamBody::new(frames)));
+    finish(&mut response, media_type);
+    response
+}
+
+fn finish(response: &mut Response<Body>, media_type: &'static str) {
+    let headers = response.headers_mut();
+    for (name, value) in COMMON {
+        headers.insert(name, value);
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}

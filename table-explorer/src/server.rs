@@ -1,0 +1,93 @@
+//! The server: a listener, and the connections to it.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+
+use crate::explorer::Explorer;
+use crate::response::{self, Body};
+
+/// The most bytes of a form: more than the largest entity.
+const FORM: usize = 8 << 20;
+
+/// A server of one explorer, whose port is bound.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    explorer: Explorer,
+}
+
+impl Server {
+    /// Binds an address. Choose one of this machine alone: whoever reaches it needs only the token to read the store.
+    ///
+    /// # Errors
+    /// An error of the system if the port is taken.
+    pub async fn bind(address: SocketAddr, explorer: Explorer) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address, explorer })
+    }
+
+    /// Returns the bound address.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the URL that begins the session. Its token is valid once.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.address, self.explorer.first_path())
+    }
+
+    /// Answers requests until `end` completes, then completes the open ones, except for streams.
+    pub async fn serve_until(self, end: impl Future<Output = ()>) {
+        let graceful = GracefulShutdown::new();
+        let builder = Builder::new(TokioExecutor::new());
+        let mut end = std::pin::pin!(end);
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                () = &mut end => break,
+            };
+            let Ok((stream, _)) = accepted else {
+                // Mostly, the process has no descriptor left; a connection that ends gives one back.
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                continue;
+            };
+            let (explorer, host) = (self.explorer.clone(), self.address.to_string());
+            let service = service_fn(move |request| answer(explorer.clone(), host.clone(), request));
+            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+            let watched = graceful.watch(connection);
+            // A connection that breaks concerns only its client.
+            tokio::spawn(async move { drop(watched.await) });
+        }
+        drop(self.listener);
+        let _ = tokio::time::timeout(std::time::Duration::from_secs(1), graceful.shutdown()).await;
+    }
+}
+
+async fn answer(
+    explorer: Explorer,
+    host: String,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = Limited::new(body, FORM).collect().await else {
+        let text = "the form is too large, or was not sent completely";
+        return Ok(response::whole(StatusCode::PAYLOAD_TOO_LARGE, "text/plain; charset=utf-8", text));
+    };
+    let request: Request<Bytes> = Request::from_parts(parts, body.to_bytes());
+    Ok(explorer.answer(request, &host).await)
+}

@@ -1,0 +1,104 @@
+//! The session: a token in the first address, valid once; then a cookie; and a token in each form.
+
+use std::sync::{Mutex, PoisonError};
+
+use http::HeaderMap;
+use http::header::{COOKIE, HOST, ORIGIN};
+use uuid::Uuid;
+
+use crate::failure::{Failure, Result};
+
+/// The secrets of one run of the explorer.
+pub(crate) struct Session {
+    /// The token of the first address; `None` once it was used.
+    first: Mutex<Option<String>>,
+    /// The name of the cookie: two explorers on one machine do not overwrite each other's.
+    name: String,
+    cookie: String,
+    form: String,
+}
+
+impl std::fmt::Debug for Session {
+    /// Shows no secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Returns 244 random bits as text.
+fn secret() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}
+
+/// Compares two texts in a time that does not depend on where they differ.
+fn is_equal(one: &str, other: &str) -> bool {
+    let differences = one.bytes().zip(other.bytes()).fold(0, |found, (one, other)| found | (one ^ other));
+    one.len() == other.len() && differences == 0
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        let name = format!("tables-{}", Uuid::new_v4().simple());
+        Self { first: Mutex::new(Some(secret())), name, cookie: secret(), form: secret() }
+    }
+
+    pub(crate) fn first_path(&self) -> String {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.as_ref().map_or_else(|| "/".to_owned(), |token| format!("/?token={token}"))
+    }
+
+    /// Uses up the token of the first address. Returns the cookie to set if the token is the right one and was not used before.
+    pub(crate) fn begin(&self, token: &str) -> Option<String> {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {
+            return None;
+        }
+        *first = None;
+        Some(format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.name, self.cookie))
+    }
+
+    /// Returns `true` if the request has the cookie.
+    pub(crate) fn is_open(&self, headers: &HeaderMap) -> bool {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs =
+            cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.any(|(name, value)| name == self.name && is_equal(value, &self.cookie))
+    }
+
+    /// Returns the token that forms carry.
+    pub(crate) fn form_token(&self) -> &str {
+        &self.form
+    }
+
+    /// Checks that a form was sent by one of our pages.
+    ///
+    /// # Errors
+    /// `Forbidden` for a wrong token, and for a request that another site sent.
+    pub(crate) fn check_form(&self, headers: &HeaderMap, token: Option<&str>, host: &str) -> Result<()> {
+        let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
+        let is_own = origin.is_none_or(|origin| {
+            origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) == Some(host)
+        });
+        if is_own && token.is_some_and(|token| is_equal(token, &self.form)) {
+            return Ok(());
+        }
+        let text =
+            "the form was not sent by a page of this session; load the page again and repeat the change";
+        Err(Failure::Forbidden(text.to_owned()))
+    }
+}
+
+/// Checks that a request names the host that it reached: a foreign name that resolves to this machine is refused.
+///
+/// # Errors
+/// `Forbidden` for any other host.
+pub(crate) fn check_host(headers: &HeaderMap, host: &str) -> Result<String> {
+    let named = headers.get(HOST).and_then(|named| named.to_str().ok()).unwrap_or_default();
+    let port = host.rsplit_once(':').map(|(_, port)| port).unwrap_or_default();
+    let own =
+        [host.to_owned(), format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")];
+    if own.iter().any(|own| own == named) {
+        return Ok(named.to_owned());
+    }
+    Err(Failure::Forbidden(format!("the host `{named}` is not this explorer; open http://{host}/")))
+}

@@ -1,0 +1,179 @@
+//! Texts and values as pages show them: nothing that is stored can steer the page or hide in it.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use maud::{Markup, html};
+use table_core::{EdmType, Value};
+use table_inspect::value;
+
+/// The most characters of a text that a cell shows.
+const CELL: usize = 96;
+/// The most bytes of a binary value that a cell shows.
+const BYTES: usize = 8;
+
+/// Returns a text with control characters, and characters that change the direction of others, replaced by their numbers.
+pub(crate) fn text(text: &str) -> String {
+    let is_hidden = |character: char| {
+        character.is_control() && !matches!(character, '\n' | '\t')
+            || matches!(character, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{FFFC}')
+    };
+    let shown = |out: String, character: char| {
+        if is_hidden(character) {
+            format!("{out}⟨{:04X}⟩", u32::from(character))
+        } else {
+            out + character.encode_utf8(&mut [0; 4])
+        }
+    };
+    text.chars().fold(String::with_capacity(text.len()), shown)
+}
+
+/// Returns a stored text, isolated from the direction of the text around it.
+pub(crate) fn stored(found: &str) -> Markup {
+    html! { bdi { (text(found)) } }
+}
+
+/// Returns a key as it is stored; the empty one is named.
+pub(crate) fn raw_key(key: &str) -> Markup {
+    html! { @if key.is_empty() { span.faint { "(empty)" } } @else { (stored(key)) } }
+}
+
+/// Returns an instant: in UTC, until the script shows it in the reader's zone.
+pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
+    let precise = at.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+    html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
+}
+
+/// Returns a value as people read a part of a key: an instant as such, anything else as a text.
+pub(crate) fn part(found: &str) -> Markup {
+    match found.parse::<DateTime<Utc>>() {
+        Ok(at) if found.len() >= 20 => instant(at),
+        _ => html! { @if found.is_empty() { span.faint { "(empty)" } } @else { (stored(found)) } },
+    }
+}
+
+/// Returns a value for a cell, cut to its width; `link` is the address of the whole value.
+pub(crate) fn cell(found: &Value, link: &str) -> Markup {
+    match found {
+        Value::String(text) if text.is_empty() => html! { span.faint { "(empty)" } },
+        Value::String(text) => cut(text, link),
+        Value::Binary(bytes) => html! {
+            code.hex { (hex(bytes.get(..BYTES.min(bytes.len())).unwrap_or_default())) @if bytes.len() > BYTES { "…" } }
+            " " a.size href=(link) { (size(bytes.len())) }
+        },
+        Value::DateTime(at) => instant(*at),
+        Value::Guid(guid) => html! { code { (guid) } },
+        Value::Boolean(truth) => html! { (truth) },
+        Value::Int32(_) | Value::Int64(_) | Value::Double(_) => html! { (value::show(found)) },
+    }
+}
+
+fn cut(found: &str, link: &str) -> Markup {
+    let count = found.chars().count();
+    let first = found.lines().next().unwrap_or_default();
+    if count <= CELL && first.len() == found.len() {
+        return stored(found);
+    }
+    let beginning: String = first.chars().take(CELL - 16).collect();
+    html! { (stored(&beginning)) "… " a.size href=(link) { (characters(count)) } }
+}
+
+/// Returns the class of a cell: numbers are aligned at their right.
+pub(crate) const fn class(edm: EdmType) -> &'static str {
+    match edm {
+        EdmType::Int32 | EdmType::Int64 | EdmType::Double => "num",
+        EdmType::Binary | EdmType::Guid => "mono",
+        EdmType::String | EdmType::Boolean | EdmType::DateTime => "",
+    }
+}
+
+/// Returns the name of a type without `Edm.`.
+pub(crate) fn type_name(edm: EdmType) -> &'static str {
+    edm.name().trim_start_matches("Edm.")
+}
+
+/// Returns bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let texts: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    texts.join(" ")
+}
+
+/// Returns a number of bytes for people: `1.4 KB`.
+pub(crate) fn size(bytes: usize) -> String {
+    scaled(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+/// Returns a number of bytes for people: `1.4 KB`.
+pub(crate) fn scaled(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let (mut tenths, mut unit) = (bytes.saturating_mul(10) / 1024, 0);
+    while tenths >= 10_240 && unit + 1 < UNITS.len() {
+        (tenths, unit) = (tenths / 1024, unit + 1);
+    }
+    let unit = UNITS.get(unit).copied().unwrap_or_default();
+    if tenths < 100 {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", tenths / 10)
+    }
+}
+
+/// Returns a number of characters with its noun.
+pub(crate) fn characters(count: usize) -> String {
+    count_of(count as u64, "character")
+}
+
+/// Returns a number with its noun: `1 row`, `1,204 rows`.
+pub(crate) fn count_of(count: u64, noun: &str) -> String {
+    let plural = match noun.strip_suffix('y') {
+        _ if count == 1 => noun.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None if noun.ends_with('x') => format!("{noun}es"),
+        None => format!("{noun}s"),
+    };
+    format!("{} {plural}", thousands(count))
+}
+
+/// Returns a number with commas between thousands.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_numbers_are_short() {
+        assert_eq!(
+            [0, 1023, 1434, 204_800, 5_000_000].map(size),
+            ["0 B", "1023 B", "1.4 KB", "200 KB", "4.7 MB"]
+        );
+        assert_eq!(
+            [count_of(1, "entity"), count_of(2, "entity"), count_of(2, "index")],
+            ["1 entity", "2 entities", "2 indexes"]
+        );
+        assert_eq!([7, 1_204, 1_204_881].map(thousands), ["7", "1,204", "1,204,881"]);
+    }
+
+    #[test]
+    fn characters_that_hide_or_turn_text_are_shown_by_number() {
+        assert_eq!(text("a\u{202E}b\u{0}\u{FFFC}c"), "a⟨202E⟩b⟨0000⟩⟨FFFC⟩c");
+        assert_eq!(stored("<script>").into_string(), "<bdi>&lt;script&gt;</bdi>");
+    }
+
+    #[test]
+    fn long_texts_are_cut_with_their_length() {
+        let cell = cell(&Value::from("x".repeat(3_000)), "/whole").into_string();
+        assert!(cell.contains("3,000 characters") && cell.len() < 300, "{cell}");
+    }
+}

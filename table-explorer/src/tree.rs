@@ -1,0 +1,89 @@
+//! The tree of a table: its partitions, found by skipping from one to the next.
+
+use std::ops::Bound;
+
+use table_core::query::{KeyRange, Select, TextRange};
+use table_core::{Query, TableName};
+
+use crate::failure::Result;
+use crate::reader::Reader;
+
+/// The most requests of one page of the tree.
+const REQUESTS: usize = 24;
+/// The most partitions of one page of the tree.
+const PARTITIONS: usize = 200;
+/// The keys of one request: enough to see that small partitions end.
+const KEYS: usize = 100;
+
+/// One partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Branch {
+    pub(crate) partition_key: String,
+    /// The rows that were counted.
+    pub(crate) rows: usize,
+    /// `true` if the partition has no other rows.
+    pub(crate) is_whole: bool,
+}
+
+/// One page of partitions.
+#[derive(Debug, Default)]
+pub(crate) struct Branches {
+    pub(crate) branches: Vec<Branch>,
+    /// The partition after which the next page begins; `None` at the end.
+    pub(crate) after: Option<String>,
+}
+
+/// Reads the partitions behind one, from the first if there is none.
+///
+/// A request reads at most 100 keys. If these are of one partition, the next request skips the rest of it, so that a partition with a
+/// million rows costs one request.
+pub(crate) async fn branches(
+    reader: &Reader<'_>,
+    table: &TableName,
+    after: Option<&str>,
+) -> Result<Branches> {
+    let mut found = Branches { branches: Vec::new(), after: after.map(str::to_owned) };
+    let mut from = None;
+    for _ in 0..REQUESTS {
+        let lower = found.after.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let partition_key = TextRange { lower, upper: Bound::Unbounded };
+        let query = Query {
+            select: Select::names(["PartitionKey", "RowKey"]),
+            top: Some(KEYS),
+            ..Query::new(KeyRange { partition_key, row_key: TextRange::ALL })
+        };
+        let page = reader.page(table, &query, from.as_ref()).await?;
+        let is_last = page.next.is_none();
+        if page.rows.is_empty() && !is_last {
+            from = page.next;
+            continue;
+        }
+        from = None;
+        let count = found.branches.len();
+        for row in &page.rows {
+            let key = row.key().partition_key.as_str();
+            match found.branches.get_mut(count..).and_then(|new| new.last_mut()) {
+                Some(branch) if branch.partition_key == key => branch.rows += 1,
+                _ => found.branches.push(Branch { partition_key: key.to_owned(), rows: 1, is_whole: true }),
+            }
+        }
+        if !is_last {
+            // The store stopped within the last partition, or just behind it. The next request counts it from its beginning, unless it has
+            // more keys than a request.
+            if found.branches.len() > count + 1 {
+                found.branches.pop();
+            } else if let Some(last) = found.branches.last_mut() {
+                last.is_whole = false;
+            }
+        }
+        found.after = found.branches.last().map(|branch| branch.partition_key.clone());
+        if is_last {
+            found.after = None;
+            break;
+        }
+        if found.branches.len() >= PARTITIONS {
+            break;
+        }
+    }
+    Ok(found)
+}

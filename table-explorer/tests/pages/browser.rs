@@ -1,0 +1,104 @@
+//! A client of an explorer that keeps its cookie and follows redirections, as a browser does.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use table_core::{DynTableStore, Engine};
+use table_explorer::{Explorer, Source};
+
+/// The host that requests name.
+pub(crate) const HERE: &str = "127.0.0.1:8000";
+
+/// One session.
+pub(crate) struct Browser {
+    pub(crate) explorer: Explorer,
+    cookie: String,
+}
+
+/// A response, with its body read.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+/// Sends one request without a session's help.
+pub(crate) async fn send(
+    explorer: &Explorer,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: String,
+) -> Answer {
+    let mut request = Request::builder().method(method).uri(path);
+    if !headers.iter().any(|(name, _)| *name == HOST.as_str()) {
+        request = request.header(HOST, HERE);
+    }
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = explorer.answer(request.body(Bytes::from(body)).unwrap(), HERE).await;
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    Answer { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+impl Browser {
+    /// Opens a session on an explorer.
+    pub(crate) async fn open(explorer: Explorer) -> Self {
+        let first = send(&explorer, Method::GET, &explorer.first_path(), &[], String::new()).await;
+        assert_eq!(first.status, StatusCode::SEE_OTHER);
+        let cookie = first.headers[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
+        Self { explorer, cookie }
+    }
+
+    /// Opens a session that reads an engine.
+    pub(crate) async fn reading(engine: &Engine) -> Self {
+        Self::open(Explorer::new(source(engine))).await
+    }
+
+    /// Opens a session that changes an engine.
+    pub(crate) async fn writing(engine: &Engine) -> Self {
+        Self::open(Explorer::writable(source(engine))).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        send(&self.explorer, Method::GET, path, &[(COOKIE.as_str(), &self.cookie)], String::new()).await
+    }
+
+    /// Reads a page that must be there.
+    pub(crate) async fn page(&self, path: &str) -> String {
+        let answer = self.get(path).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
+        answer.body
+    }
+
+    /// Sends a form with exactly these fields.
+    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let headers = [
+            (COOKIE.as_str(), self.cookie.as_str()),
+            (CONTENT_TYPE.as_str(), "application/x-www-form-urlencoded"),
+        ];
+        send(&self.explorer, Method::POST, path, &headers, body).await
+    }
+}
+
+impl Answer {
+    pub(crate) fn location(&self) -> &str {
+        self.headers[LOCATION].to_str().unwrap()
+    }
+}
+
+pub(crate) fn source(engine: &Engine) -> Source {
+    Source::new(DynTableStore::new(engine.clone()), "test").with_engine(engine.clone())
+}
+
+/// Returns the value of a hidden field of a page, as a browser would send it.
+pub(crate) fn hidden(page: &str, name: &str) -> String {
+    let at = page.find(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("no field {name}"));
+    let value = page[at..].split("value=\"").nth(1).unwrap().split('"').next().unwrap();
+    value.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}

@@ -1,0 +1,167 @@
+//! Changes: under the `ETag` that the form was shown with, refused where derived rows would become wrong, off unless allowed.
+
+use http::StatusCode;
+use table_core::{Engine, EntityKey, TableEntity, TableStoreExt};
+use table_explorer::{Explorer, demo};
+
+use crate::browser::{Browser, hidden};
+
+async fn engine() -> Engine {
+    let engine = Engine::in_memory();
+    let table = engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
+    let entity = TableEntity::new("Sales", "1")
+        .unwrap()
+        .with("Age", 36)
+        .with("Text", "a\r\nb")
+        .with("Photo", vec![1_u8, 2]);
+    table.insert(&entity).await.unwrap();
+    engine
+}
+
+async fn stored(engine: &Engine) -> Option<TableEntity> {
+    let table = engine.untyped("Company").unwrap();
+    let key = EntityKey::new("Sales", "1").unwrap();
+    table.get(&key).await.unwrap().map(|found| found.value().clone())
+}
+
+/// Compares keys and properties: a stored entity has a version as well.
+fn assert_same(found: &TableEntity, expected: &TableEntity) {
+    assert_eq!(found.key(), expected.key());
+    assert_eq!(found.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+}
+
+const EDIT: &str = "/t/Company/edit?pk=Sales&rk=1";
+
+/// The fields of the form as a browser sends them, with another age.
+fn fields<'a>(csrf: &'a str, etag: &'a str, age: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("csrf", csrf),
+        ("pk", "Sales"),
+        ("rk", "1"),
+        ("etag", etag),
+        ("name", "Age"),
+        ("type", "Int32"),
+        ("value", age),
+        ("name", "Text"),
+        ("type", "String"),
+        ("value", "a\r\nb"),
+        ("name", "Photo"),
+        ("type", "Binary"),
+        ("value", "AQI="),
+        ("name", ""),
+        ("type", "String"),
+        ("value", ""),
+    ]
+}
+
+#[tokio::test]
+async fn an_edit_changes_one_value_and_keeps_the_bytes_of_the_others() {
+    let engine = engine().await;
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page(EDIT).await;
+    let (csrf, etag) = (hidden(&page, "csrf"), hidden(&page, "etag"));
+    let saved = browser.post("/t/Company/save", &fields(&csrf, &etag, "37")).await;
+    assert_eq!(saved.status, StatusCode::SEE_OTHER, "{}", saved.body);
+    let found = stored(&engine).await.unwrap();
+    assert_same(
+        &found,
+        &TableEntity::new("Sales", "1")
+            .unwrap()
+            .with("Age", 37)
+            .with("Text", "a\r\nb")
+            .with("Photo", vec![1_u8, 2]),
+    );
+}
+
+#[tokio::test]
+async fn a_conflict_shows_both_values_and_saves_nothing() {
+    let engine = engine().await;
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page(EDIT).await;
+    let (csrf, etag) = (hidden(&page, "csrf"), hidden(&page, "etag"));
+    let other = TableEntity::new("Sales", "1").unwrap().with("Age", 50);
+    engine.untyped("Company").unwrap().insert_or_replace(&other).await.unwrap();
+    let conflict = browser.post("/t/Company/save", &fields(&csrf, &etag, "37")).await;
+    assert_eq!(conflict.status, StatusCode::CONFLICT);
+    assert!(
+        conflict.body.contains("<bdi>37</bdi>") && conflict.body.contains("<bdi>50</bdi>"),
+        "{}",
+        conflict.body
+    );
+    assert_same(&stored(&engine).await.unwrap(), &other);
+    // The reader looks at both and decides.
+    let newer = hidden(&conflict.body, "etag");
+    let saved = browser.post("/t/Company/save", &fields(&csrf, &newer, "37")).await;
+    assert_eq!(saved.status, StatusCode::SEE_OTHER);
+    assert_eq!(stored(&engine).await.unwrap().get("Age"), Some(&table_core::Value::Int32(37)));
+}
+
+#[tokio::test]
+async fn a_value_of_a_wrong_type_is_refused_with_the_form_that_is_expected() {
+    let engine = engine().await;
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page(EDIT).await;
+    let (csrf, etag) = (hidden(&page, "csrf"), hidden(&page, "etag"));
+    let refused = browser.post("/t/Company/save", &fields(&csrf, &etag, "old")).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("expected a whole number"), "{}", refused.body);
+}
+
+#[tokio::test]
+async fn an_entity_is_inserted_and_deleted() {
+    let engine = engine().await;
+    let browser = Browser::writing(&engine).await;
+    let csrf = hidden(&browser.page("/t/Company/new").await, "csrf");
+    let new = [
+        ("csrf", csrf.as_str()),
+        ("pk", "Sales"),
+        ("rk", "2"),
+        ("name", "Age"),
+        ("type", "Int64"),
+        ("value", "7"),
+    ];
+    let inserted = browser.post("/t/Company/insert", &new).await;
+    assert_eq!(inserted.status, StatusCode::SEE_OTHER, "{}", inserted.body);
+    assert_eq!(inserted.location(), "/t/Company/e?pk=Sales&rk=2");
+    let again = browser.post("/t/Company/insert", &new).await;
+    assert!(again.status.is_client_error() || again.status.is_server_error());
+    assert!(again.body.contains("EntityAlreadyExists"), "{}", again.body);
+    let etag = hidden(&browser.page("/t/Company/edit?pk=Sales&rk=2").await, "etag");
+    let key = [("csrf", csrf.as_str()), ("pk", "Sales"), ("rk", "2"), ("etag", etag.as_str())];
+    assert_eq!(
+        browser.post("/t/Company/delete", &key).await.status,
+        StatusCode::BAD_REQUEST,
+        "the box is not marked"
+    );
+    let deleted = browser.post("/t/Company/delete", &[&key[..], &[("sure", "1")]].concat()).await;
+    assert_eq!(deleted.status, StatusCode::SEE_OTHER);
+    assert_eq!(browser.get(inserted.location()).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn changes_are_off_unless_allowed() {
+    let engine = engine().await;
+    let writing = Browser::writing(&engine).await;
+    let etag = hidden(&writing.page(EDIT).await, "etag");
+    let browser = Browser::reading(&engine).await;
+    let csrf = hidden(&browser.page("/engine").await, "csrf");
+    assert!(browser.page("/t/Company/e?pk=Sales&rk=1").await.contains("read-only"));
+    for path in [EDIT, "/t/Company/new"] {
+        assert_eq!(browser.get(path).await.status, StatusCode::CONFLICT);
+    }
+    for page in ["save", "delete", "insert"] {
+        let refused = browser.post(&format!("/t/Company/{page}"), &fields(&csrf, &etag, "37")).await;
+        assert!(refused.body.contains("changes are off"), "{}", refused.body);
+    }
+    let refused = browser.post("/work/requeue", &[("csrf", &csrf), ("queue", "q"), ("work", "w")]).await;
+    assert!(refused.body.contains("changes are off"));
+    assert_eq!(stored(&engine).await.unwrap().get("Age"), Some(&table_core::Value::Int32(36)));
+}
+
+#[tokio::test]
+async fn an_entity_with_derived_rows_is_refused_with_the_reason() {
+    let browser = Browser::open(Explorer::writable(demo::source().await.unwrap())).await;
+    let refused = browser.get("/t/HelpDesk/edit?pk=contoso&rk=ticket_000007").await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.body.contains("index By") && !refused.body.contains("--raw-rows"), "{}", refused.body);
+}

@@ -1,0 +1,166 @@
+//! Requests to the store, counted below the explorer: pages send what they say, and no more.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use table_core::error::Result;
+use table_core::query::Select;
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{
+    Continuation, DynTableStore, Engine, EntityKey, Page, Query, TableEntity, TableName, TableStore,
+    TableStoreExt, Transaction,
+};
+use table_explorer::{Explorer, Source};
+
+use crate::browser::Browser;
+
+/// A store that counts requests and the rows that they read.
+#[derive(Clone, Debug)]
+struct Counting {
+    engine: Engine,
+    requests: Arc<AtomicU64>,
+    rows: Arc<AtomicU64>,
+}
+
+impl Counting {
+    fn new(engine: &Engine) -> Self {
+        Self { engine: engine.clone(), requests: Arc::default(), rows: Arc::default() }
+    }
+
+    /// Returns the requests and the rows since the last call.
+    fn take(&self) -> (u64, u64) {
+        (self.requests.swap(0, Ordering::SeqCst), self.rows.swap(0, Ordering::SeqCst))
+    }
+}
+
+impl fmt::Display for Counting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.engine.fmt(f)
+    }
+}
+
+impl TableStore for Counting {
+    fn capabilities(&self) -> &Capabilities {
+        self.engine.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.engine.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.engine.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.engine.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.rows.fetch_add(1, Ordering::SeqCst);
+        self.engine.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let page = self.engine.query(table, query, from).await?;
+        self.rows.fetch_add(page.rows_read.unwrap_or(0), Ordering::SeqCst);
+        Ok(page)
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.engine.submit(table, transaction).await
+    }
+}
+
+async fn with(partitions: u32, rows: u32) -> (Counting, Browser) {
+    let engine = Engine::in_memory();
+    let table = engine.untyped("Big").unwrap().create_if_missing().await.unwrap();
+    for partition in 0..partitions {
+        for row in 0..rows {
+            let entity = TableEntity::new(format!("p{partition:03}"), format!("{row:06}")).unwrap();
+            table.insert(&entity.with("N", i64::from(row))).await.unwrap();
+        }
+    }
+    let store = Counting::new(&engine);
+    let explorer = Explorer::new(Source::new(DynTableStore::new(store.clone()), "counted"));
+    let browser = Browser::open(explorer).await;
+    browser.page("/").await;
+    store.take();
+    (store, browser)
+}
+
+#[tokio::test]
+async fn a_page_of_a_partition_is_one_request_and_the_page_says_so() {
+    let (store, browser) = with(1, 300).await;
+    let page = browser.page("/t/Big/p?pk=p000").await;
+    let (requests, rows) = store.take();
+    assert_eq!(requests, 1);
+    assert!(rows <= 51, "{rows} rows were read for a page of 50");
+    assert!(
+        page.contains(&format!("This page sent 1 request to the store, which read {rows} row")),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn every_page_of_a_partition_is_one_request_until_its_end() {
+    let (store, browser) = with(1, 120).await;
+    let (mut path, mut pages) = (Some("/t/Big/p?pk=p000".to_owned()), 0);
+    while let Some(next) = path {
+        let page = browser.page(&next).await;
+        assert_eq!(store.take().0, 1);
+        pages += 1;
+        let link =
+            page.split("class=\"btn next\" href=\"").nth(1).map(|rest| rest.split('"').next().unwrap());
+        path = link.map(|link| link.replace("&amp;", "&"));
+    }
+    assert_eq!(pages, 3);
+}
+
+#[tokio::test]
+async fn an_entity_and_a_value_are_one_request_each() {
+    let (store, browser) = with(1, 1).await;
+    for path in ["/t/Big/e?pk=p000&rk=000000", "/t/Big/v?pk=p000&rk=000000&name=N&as=text"] {
+        browser.page(path).await;
+        assert_eq!(store.take(), (1, 1), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_tree_skips_the_rest_of_a_large_partition() {
+    let (store, browser) = with(4, 250).await;
+    let page = browser.page("/t/Big").await;
+    let (requests, rows) = store.take();
+    // Four partitions, the end, and the sample by which keys are explained.
+    assert!(requests <= 6, "{requests}");
+    assert!(rows <= 4 * 101 + 201, "{rows} of 1,000 rows were read");
+    for partition in 0..4 {
+        assert!(page.contains(&format!("p{partition:03}")));
+    }
+    assert!(page.contains("100+"));
+}
+
+#[tokio::test]
+async fn a_scan_with_a_filter_waits_for_a_further_click_and_sends_nothing_before() {
+    let (store, browser) = with(2, 10).await;
+    let path = "/t/Big/q?property=N&is=gt&value=7&run=1";
+    let page = browser.page(path).await;
+    assert_eq!(store.take(), (0, 0));
+    assert!(page.contains("This query reads the whole table"), "{page}");
+    let page = browser.page(&format!("{path}&scan=1")).await;
+    assert_eq!(store.take().0, 1);
+    assert!(page.contains("4 rows found, 20 read"), "{page}");
+}
+
+#[tokio::test]
+async fn a_plan_is_shown_without_a_request() {
+    let (store, browser) = with(1, 10).await;
+    let plan = browser.page("/t/Big/plan?partition=p000&row=000003").await;
+    assert_eq!(store.take(), (0, 0));
+    assert!(plan.contains("Point query") && plan.contains("at most <b>1 request</b>"), "{plan}");
+}

@@ -1,0 +1,10 @@
+//! The pages over HTTP, without a browser: content, requests to the store, and what keeps strangers out.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod browser;
+mod change;
+mod content;
+mod counting;
+mod hostile;
+mod safety;

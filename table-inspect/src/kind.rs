@@ -1,0 +1,263 @@
+//! Kinds of rows: entities, rows of indexes, and rows that the library keeps for itself, recognised by their keys.
+
+use std::cmp::Reverse;
+
+use table_core::query::{KeyRange, TextRange};
+use table_core::schema::{ENTITY_TYPE, StoredIndex, StoredPiece, StoredSchema};
+use table_core::{EntityKey, TableEntity, Value};
+
+use crate::keys::{self, Part, Segment};
+use crate::value;
+
+/// The first character of the `RowKey`s that the library keeps for itself.
+pub const RESERVED: char = '\u{FFFC}';
+
+/// The kind of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind<'a> {
+    /// An entity of this schema.
+    Entity(&'a StoredSchema),
+    /// A row of an index: a copy of an entity, or a list of keys.
+    Index(&'a StoredSchema, &'a StoredIndex),
+    /// A row that the library keeps for itself, by the word in its key: `outbox`, `poison`, `feed`, `guard`.
+    Reserved(&'a str),
+    /// A row that no schema explains.
+    Unknown,
+}
+
+impl Kind<'_> {
+    /// Returns the name that distinguishes the kind from the others of a table.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Entity(schema) => &schema.entity,
+            Self::Index(_, index) => &index.name,
+            Self::Reserved(word) => word,
+            Self::Unknown => "unexplained",
+        }
+    }
+
+    /// Returns the pieces of `PartitionKey` and `RowKey`; `None` for rows without a schema.
+    #[must_use]
+    pub fn pieces(&self) -> Option<(&[StoredPiece], &[StoredPiece])> {
+        match self {
+            Self::Entity(schema) => Some((&schema.partition_key, &schema.row_key)),
+            Self::Index(schema, index) => {
+                Some((index.partition_key.as_ref().unwrap_or(&schema.partition_key), &index.row_key))
+            }
+            Self::Reserved(_) | Self::Unknown => None,
+        }
+    }
+}
+
+/// Returns the kind of a row of a table, by the schemas of the whole store.
+///
+/// An entity whose schema has an `EntityType` is recognised only with it. Of several schemas that explain a key, the one with most literal
+/// characters is chosen.
+///
+/// ```
+/// use table_core::TableEntity;
+/// use table_core::schema::StoredSchema;
+/// use table_inspect::kind::{self, Kind};
+///
+/// let schema: StoredSchema = "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
+///     RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\n"
+///     .parse()?;
+/// let schemas = [("company".to_owned(), schema)];
+/// assert_eq!(kind::of("Company", &TableEntity::new("Sales", "empid_000223")?, &schemas).name(), "Employee");
+/// assert_eq!(kind::of("Company", &TableEntity::new("Sales", "223")?, &schemas), Kind::Unknown);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[must_use]
+pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSchema)]) -> Kind<'a> {
+    let key = row.key();
+    if let Some(rest) = key.row_key.as_str().strip_prefix(RESERVED) {
+        return Kind::Reserved(rest.split('_').next().unwrap_or_default());
+    }
+    let mut kinds: Vec<Kind<'a>> = of_table(table, schemas).collect();
+    kinds.sort_by_key(|kind| Reverse(literal_length(kind)));
+    kinds.into_iter().find(|kind| explains(kind, row)).unwrap_or(Kind::Unknown)
+}
+
+/// Returns the kinds of rows that the schemas of a store declare for a table: entities, then index rows.
+pub fn of_table<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> impl Iterator<Item = Kind<'a>> {
+    let folded = table.to_ascii_lowercase();
+    schemas.iter().flat_map(move |(of, schema)| {
+        let is_here = *of == folded;
+        let indexes = schema.indexes.iter().filter({
+            let folded = folded.clone();
+            move |index| index.table.as_ref().map_or(is_here, |other| other.to_ascii_lowercase() == folded)
+        });
+        let entity = is_here.then_some(Kind::Entity(schema));
+        entity.into_iter().chain(indexes.map(move |index| Kind::Index(schema, index)))
+    })
+}
+
+fn explains(kind: &Kind<'_>, row: &TableEntity) -> bool {
+    if let Kind::Entity(StoredSchema { kind: Some(expected), .. }) = kind
+        && row.get(ENTITY_TYPE) != Some(&Value::String(expected.clone()))
+    {
+        return false;
+    }
+    segments(kind, row.key()).is_some()
+}
+
+fn literal_length(kind: &Kind<'_>) -> usize {
+    let length = |pieces: &[StoredPiece]| -> usize {
+        let literal = |piece: &StoredPiece| match piece {
+            StoredPiece::Literal(text) => text.len(),
+            StoredPiece::Part { .. } => 0,
+        };
+        pieces.iter().map(literal).sum()
+    };
+    kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
+}
+
+/// Returns the segments of both keys; `None` if the kind does not explain the key.
+#[must_use]
+pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<Segment>)> {
+    let (partition_key, row_key) = kind.pieces()?;
+    let partition_key = keys::segments(partition_key, key.partition_key.as_str())?;
+    Some((partition_key, keys::segments(row_key, key.row_key.as_str())?))
+}
+
+/// Returns the parts of a key of a kind; none if the kind does not explain it.
+#[must_use]
+pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
+    let Some((partition_key, row_key)) = segments(kind, key) else { return Vec::new() };
+    let part = |segment: Segment| match segment {
+        Segment::Literal(_) => None,
+        Segment::Part { name, value, .. } => Some(Part { name, value }),
+    };
+    partition_key.into_iter().chain(row_key).filter_map(part).collect()
+}
+
+/// The place of the row of an index that follows from an entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexRow<'a> {
+    /// The index.
+    pub index: &'a StoredIndex,
+    /// The table of the row.
+    pub table: &'a str,
+    /// The key of the row, or the range it lies in where a part of the key cannot be computed.
+    pub keys: KeyRange,
+}
+
+/// Returns the rows of indexes that follow from an entity. An entity without a value for a part of the key has no row.
+#[must_use]
+pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
+    let values = values(&Kind::Entity(schema), entity);
+    let get = |name: &str| values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let row = |index: &'a StoredIndex| {
+        let has_all =
+            index.row_key.iter().chain(index.partition_key.iter().flatten()).all(|piece| match piece {
+                StoredPiece::Literal(_) => true,
+                StoredPiece::Part { source, .. } => get(keys::name_of(source)).is_some(),
+            });
+        let partition_key = match &index.partition_key {
+            Some(pieces) => keys::row_range(pieces, get),
+            None => TextRange::exactly(entity.key().partition_key.as_str()),
+        };
+        let keys = KeyRange { partition_key, row_key: keys::row_range(&index.row_key, get) };
+        has_all.then(|| IndexRow { index, table: index.table.as_deref().unwrap_or(&schema.table), keys })
+    };
+    schema.indexes.iter().filter_map(row).collect()
+}
+
+/// Returns the key of the entity that a copy in an index belongs to; `None` for a list, and for a copy that lacks a part.
+#[must_use]
+pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
+    let parts = parts(&Kind::Index(schema, index), row.key());
+    let text = |piece: &StoredPiece| match piece {
+        StoredPiece::Literal(literal) => Some(literal.clone()),
+        StoredPiece::Part { source, form, .. } => {
+            let name = keys::name_of(source);
+            let stored = row.get(name).map(value::show);
+            // A copy stores the parts that its own key lacks as they are written in keys.
+            let fits = |text: &&String| {
+                (form.min..=form.max).contains(&text.encode_utf16().count())
+                    && text.chars().all(|character| form.alphabet.contains(character))
+            };
+            let part = parts.iter().find(|part| part.name == name).map(|part| part.value.as_str());
+            match (part, stored.as_ref().filter(fits)) {
+                (None, Some(stored)) => Some(stored.clone()),
+                (part, _) => {
+                    let range = keys::row_range(std::slice::from_ref(piece), |_| part.or(stored.as_deref()));
+                    range.single().map(str::to_owned)
+                }
+            }
+        }
+    };
+    let partition_key: String = schema.partition_key.iter().map(text).collect::<Option<_>>()?;
+    let row_key: String = schema.row_key.iter().map(text).collect::<Option<_>>()?;
+    EntityKey::new(partition_key, row_key).ok()
+}
+
+/// Returns what a row says about its parts and properties, by name. A part of the key has priority over a property.
+fn values(kind: &Kind<'_>, row: &TableEntity) -> Vec<(String, String)> {
+    let parts = parts(kind, row.key()).into_iter().map(|part| (part.name, part.value));
+    let properties = row.iter().map(|(name, found)| (name.to_owned(), value::show(found)));
+    parts.chain(properties).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schemas() -> Vec<(String, StoredSchema)> {
+        let ticket: StoredSchema =
+            "schema 1\nentity Ticket\ntable Desk\nPartitionKey tenant text 0..512 ordered legal\n\
+            RowKey \"ticket_\"\nRowKey number digits(6) 6 ordered [0-9]\nproperty Status Edm.String\n"
+                .parse()
+                .unwrap();
+        let number = ticket.row_key[1].clone();
+        let by_status = StoredIndex {
+            name: "ByStatus".into(),
+            kind: table_core::schema::IndexKind::Copies,
+            unique: false,
+            sparse: false,
+            when: None,
+            table: None,
+            partition_key: None,
+            row_key: vec![
+                StoredPiece::Literal("status_".into()),
+                StoredPiece::Part {
+                    source: table_core::schema::Source::Property("Status".into()),
+                    codec: "text".into(),
+                    form: match &ticket.partition_key[0] {
+                        StoredPiece::Part { form, .. } => *form,
+                        StoredPiece::Literal(_) => unreachable!("the partition is one part"),
+                    },
+                },
+                StoredPiece::Literal("_".into()),
+                number,
+            ],
+            include: None,
+            properties: Vec::new(),
+        };
+        let mut ticket = ticket;
+        ticket.indexes.push(by_status);
+        vec![("desk".to_owned(), ticket)]
+    }
+
+    #[test]
+    fn rows_are_told_apart_and_linked_both_ways() {
+        let schemas = schemas();
+        let ticket = TableEntity::new("contoso", "ticket_000017").unwrap().with("Status", "Open");
+        let Kind::Entity(schema) = of("Desk", &ticket, &schemas) else { panic!("an entity") };
+        let rows = index_rows(schema, &ticket);
+        assert_eq!(rows[0].keys, KeyRange::point("contoso", "status_Open_000017"));
+        let copy = TableEntity::new("contoso", "status_Open_000017").unwrap();
+        let Kind::Index(schema, index) = of("desk", &copy, &schemas) else { panic!("a copy") };
+        assert_eq!(owner(schema, index, &copy).as_ref(), Some(ticket.key()));
+        let feed = TableEntity::new("contoso", "\u{FFFC}feed_0001").unwrap();
+        assert_eq!(of("Desk", &feed, &schemas), Kind::Reserved("feed"));
+    }
+
+    #[test]
+    fn an_entity_without_a_value_has_no_index_row() {
+        let schemas = schemas();
+        let ticket = TableEntity::new("contoso", "ticket_000017").unwrap();
+        assert!(index_rows(&schemas[0].1, &ticket).is_empty());
+    }
+}

@@ -1,0 +1,23 @@
+//! Tables read by their stored schemas: keys by their parts, rows by their kinds, values as text; and declarations inferred from rows.
+//!
+//! ```
+//! use table_core::EntityKey;
+//! use table_core::schema::StoredSchema;
+//! use table_inspect::keys;
+//!
+//! let schema: StoredSchema = "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
+//!     RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\n"
+//!     .parse()?;
+//! let parts = keys::decode(&schema, &EntityKey::new("Sales", "empid_000223")?).unwrap();
+//! assert_eq!((parts[1].name.as_str(), parts[1].value.as_str()), ("id", "223"));
+//! # Ok::<(), table_core::Error>(())
+//! ```
+
+pub mod derived;
+pub mod error;
+pub mod infer;
+pub mod keys;
+pub mod kind;
+pub mod value;
+
+pub use error::{Error, Result};

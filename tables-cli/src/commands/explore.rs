@@ -1,0 +1,94 @@
+//! `tables explore`: the tables of a store in a browser.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use table_explorer::{Explorer, Server, Source, demo};
+
+use crate::commands::{Context, say};
+use crate::failure::{Exit, Failure, Result};
+use crate::store::Purpose;
+
+/// Options of `explore`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables explore --demo\n  tables explore --store data/company --write\n\nOpen the printed address in a browser. It is reachable from this machine alone, and its token is valid once."
+)]
+pub(super) struct Explore {
+    /// Show sample tables in memory, rather than a store
+    #[arg(long)]
+    demo: bool,
+    /// Allow changes: insert, edit and delete entities, requeue work that was set aside
+    #[arg(long)]
+    write: bool,
+    /// The port of the page; the system chooses one for 0
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+impl Explore {
+    pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
+        self.run_until(context, out, async {
+            // Where no signal can be waited for, the page is served until the process ends.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+        .await
+    }
+
+    async fn run_until(
+        &self,
+        context: &Context,
+        out: &mut (dyn Write + Send),
+        end: impl Future<Output = ()>,
+    ) -> Result<Exit> {
+        let source = self.source(context).await?;
+        let explorer = if self.write { Explorer::writable(source) } else { Explorer::new(source) };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let server = Server::bind(address, explorer).await.map_err(Failure::file(address))?;
+        say(out, &server.url())?;
+        out.flush().map_err(Failure::file("-"))?;
+        eprintln!("open the address in a browser; Ctrl-C ends the explorer");
+        server.serve_until(end).await;
+        Ok(Exit::Done)
+    }
+
+    async fn source(&self, context: &Context) -> Result<Source> {
+        if self.demo {
+            return Ok(demo::source().await?);
+        }
+        let purpose = if self.write { Purpose::Write } else { Purpose::Read };
+        let store = context.store.open(purpose)?;
+        let source = Source::new(store.tables, store.shown);
+        Ok(match store.engine {
+            Some(engine) => source.with_engine(engine),
+            None => source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Format;
+    use crate::store::StoreOptions;
+
+    #[tokio::test]
+    async fn the_address_is_printed_before_requests_are_answered() {
+        let context = Context { store: StoreOptions::default(), output: Format::default() };
+        let explore = Explore { demo: true, write: false, port: 0 };
+        let mut out = Vec::new();
+        explore.run_until(&context, &mut out, async {}).await.unwrap();
+        let printed = String::from_utf8(out).unwrap();
+        assert!(printed.starts_with("http://127.0.0.1:") && printed.contains("/?token="), "{printed}");
+    }
+
+    #[tokio::test]
+    async fn a_store_must_be_named_or_the_sample_asked_for() {
+        let context = Context { store: StoreOptions::default(), output: Format::default() };
+        let explore = Explore { demo: false, write: false, port: 0 };
+        let refused = explore.run_until(&context, &mut Vec::new(), async {}).await.unwrap_err();
+        assert!(refused.to_string().contains("no store is named"));
+    }
+}

@@ -1,0 +1,108 @@
+//! The explorer in a real browser: Chromium of the system, driven by a pinned client for Node that the first run installs.
+//!
+//! Without Chromium, Node or a registry the test is skipped and says so; where `CI` is `true` that fails. Pictures of the pages are left in
+//! cargo's target folder.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs, io};
+
+use table_core::{
+    DynTableStore, Engine, PartitionKey, RowKey, TableEntity, TableName, TableStore, TableStoreExt,
+    Transaction,
+};
+use table_explorer::{Explorer, Server, Source, demo};
+use table_patterns::feed::{Feed, FeedChange};
+use tests::npm;
+
+const PACKAGES: [(&str, &str); 3] = [
+    ("package.json", include_str!("../../clients/explorer/package.json")),
+    ("package-lock.json", include_str!("../../clients/explorer/package-lock.json")),
+    (".npmrc", include_str!("../../clients/explorer/.npmrc")),
+];
+/// Read when the test runs: a change of the suite compiles nothing.
+const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
+
+/// Texts that would set `window.stolen` on a page that does not escape them.
+const HOSTILE: [&str; 5] = [
+    "<script>window.stolen=1</script>",
+    "\"><img src=x onerror=\"window.stolen=2\">",
+    "' onmouseover='window.stolen=3' autofocus onfocus='window.stolen=3",
+    "</textarea></title><svg onload=\"window.stolen=4\">",
+    "<iframe srcdoc=\"<script>parent.stolen=5</script>\">",
+];
+
+/// Returns the path of the browser, from `CHROMIUM` or where systems have it.
+fn chromium() -> Option<PathBuf> {
+    let named = env::var_os("CHROMIUM").map(PathBuf::from);
+    let known = ["chromium", "chromium-browser", "google-chrome"];
+    let on_path = || {
+        let folders: Vec<_> = env::split_paths(&env::var_os("PATH")?).collect();
+        known
+            .iter()
+            .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+            .find(|path| path.is_file())
+    };
+    named.or_else(on_path)
+}
+
+/// Ends the test with a message; a failure in the gate.
+fn skip(why: &str) {
+    assert!(!env::var("CI").is_ok_and(|ci| ci == "true"), "the explorer was not tried in a browser: {why}");
+    drop(writeln!(io::stderr(), "SKIPPED: the explorer was not tried in a browser: {why}"));
+}
+
+async fn store() -> Engine {
+    let engine = Engine::in_memory();
+    demo::fill(&engine).await.unwrap();
+    let table = engine.untyped("Hostile").unwrap().create_if_missing().await.unwrap();
+    for text in HOSTILE {
+        let key: String = text.chars().filter(|character| !"/\\#?".contains(*character)).collect();
+        let entity = TableEntity::new(key.as_str(), key.as_str()).unwrap();
+        table.insert(&entity.with("Text", text).with("Json", format!("[{text:?}]"))).await.unwrap();
+    }
+    engine
+}
+
+/// Writes a change to the feed of a partition again and again, as a program would.
+async fn write_feed(engine: Engine) {
+    let (feed, table) = (Feed::new(engine.clone()), TableName::new("HelpDesk").unwrap());
+    let source = RowKey::new("ticket_000007").unwrap();
+    loop {
+        let transaction =
+            Transaction::new(PartitionKey::new("contoso").unwrap(), engine.capabilities().limits).unwrap();
+        let change = FeedChange { source: &source, kind: "Ticket", payload: b"{}" };
+        feed.submit(&table, transaction, &[change]).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pages_work_in_a_real_browser() {
+    let Some(chromium) = chromium() else { return skip("Chromium is not installed") };
+    let folder = match npm::install("explorer-browser", &PACKAGES) {
+        Ok(folder) => folder,
+        Err(why) => return skip(&why.to_string()),
+    };
+    fs::copy(SUITE, folder.join("suite.mjs")).unwrap();
+    let pictures = folder.join("pictures");
+    fs::create_dir_all(&pictures).unwrap();
+    let engine = store().await;
+    let source = Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone());
+    let server = Server::bind(([127, 0, 0, 1], 0).into(), Explorer::writable(source)).await.unwrap();
+    let mut node = Command::new("node");
+    node.current_dir(folder).arg("suite.mjs").arg(server.url()).arg(chromium).arg(pictures);
+    let writer = tokio::spawn(write_feed(engine));
+    let (ended, end) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_until(async { drop(end.await) }));
+    let output = tokio::task::spawn_blocking(move || node.output()).await.unwrap();
+    writer.abort();
+    drop(ended);
+    serving.await.unwrap();
+    let output = output.unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
