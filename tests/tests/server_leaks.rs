@@ -1,5 +1,5 @@
-//! Connections that break, stall or send nonsense, by the thousand: nothing of them is left. Alone in its program, because what is
-//! allocated is the whole program's.
+//! Connections that break, stall or send nonsense, by the thousand. Nothing of them may remain. The test is in a separate program, because
+//! allocations are counted for the whole program.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -17,7 +17,8 @@ use tokio::net::TcpStream;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Rounds before the memory is looked at: buffers that are kept for the next connection, and what is made at the first use.
+/// The number of rounds before memory is measured. They fill buffers that are kept for later connections, and allocate everything that is allocated
+/// on first use.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind in a round.
@@ -25,12 +26,12 @@ const BESIDE: usize = 12;
 /// The number of concurrent connections, which is lower than the number that a system lets wait to be accepted.
 const AT_ONCE: usize = 24;
 
-/// What a client does after its last byte.
+/// The behaviour of a client after its last byte.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// Ends the connection.
     Ends,
-    /// Says and reads nothing more, until the server ends it.
+    /// Sends and reads nothing more, until the server closes the connection.
     Stays,
 }
 
@@ -64,7 +65,7 @@ async fn connect(address: SocketAddr, text: &[u8], then: Then) {
     }
 }
 
-/// A round, after which the server says that nothing is under way.
+/// Runs a round, after which the server must report no requests in progress.
 async fn round(addresses: &[SocketAddr], observed: SocketAddr) {
     for address in addresses {
         let kinds = kinds();
@@ -87,7 +88,7 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs the rounds against a server, and gives connections and bytes that are left of those after the first rounds.
+/// Runs the rounds against a server. Returns the connections and bytes that remain in addition to those after the first rounds.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.sending = Duration::from_millis(20);
     config.limits.idle = Duration::from_millis(20);
@@ -111,7 +112,7 @@ fn left(mut config: Config, at: &str) -> (usize, i64) {
     (connections, grown)
 }
 
-/// One test, because two would count each other's memory.
+/// This is a single test, because two tests would count each other's memory.
 #[test]
 fn nothing_is_left_of_thousands_of_broken_connections() {
     let plain = left(Config::on_loopback(account()), "http://");

@@ -1,5 +1,5 @@
-//! Secrets that a server sees, and all that it writes: the log at its finest level, answers, metrics. Alone in its program, because a log
-//! is the whole program's.
+//! Tests that secrets which a server receives do not occur in anything that it writes: the log at its finest level, responses and metrics. The test
+//! is in a separate program, because the log belongs to the whole program.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -23,7 +23,7 @@ use tests::served::{ACCOUNT, asked, beside};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// An account's key, and what it stands for.
+/// An account's key, and its decoded text.
 const KEY: &str = "dW5zcGVha2FibGUtYWNjb3VudC1rZXk=";
 const MEANING: &str = "unspeakable-account-key";
 
@@ -42,13 +42,13 @@ impl Write for Log {
     }
 }
 
-/// What must not be written, and what was answered.
+/// The texts that must not be written, and the responses.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,
 }
 
-/// The longest part of a signature that is written the same in base64 and in a URL.
+/// Returns the longest part of a signature that is the same in base64 and in a URL.
 fn part(signature: &str) -> String {
     signature.split(['+', '/', '=']).max_by_key(|part| part.len()).unwrap_or_default().to_owned()
 }
@@ -57,7 +57,7 @@ fn key() -> AccountKey {
     AccountKey::new(ACCOUNT, KEY).unwrap()
 }
 
-/// The signature of a token, as a URL has it.
+/// Returns the signature of a token as written in a URL.
 fn signature_of(token: &str) -> &str {
     token.split('&').find_map(|pair| pair.strip_prefix("sig=")).unwrap()
 }
@@ -70,7 +70,7 @@ impl Seen {
         token
     }
 
-    /// The headers of a request that the key signs; its signature is a secret from now on.
+    /// Returns the headers of a request signed with the key. Its signature is a secret from now on.
     fn signed(&mut self, scheme: Scheme, method: &str, target: &str, length: usize) -> HeaderMap {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut headers = HeaderMap::new();
@@ -82,7 +82,7 @@ impl Seen {
         headers
     }
 
-    /// Sends bytes and nothing behind them, and reads until the server ends the connection.
+    /// Sends bytes and nothing after them, and reads until the server closes the connection.
     async fn cut(&mut self, address: SocketAddr, text: &str) {
         let mut stream = TcpStream::connect(address).await.unwrap();
         // The server may refuse it before its end.
@@ -91,7 +91,7 @@ impl Seen {
         self.read(stream).await;
     }
 
-    /// Sends a request after which the server ends the connection.
+    /// Sends a request after which the server closes the connection.
     async fn send(&mut self, address: SocketAddr, text: &str) -> u16 {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let _ = stream.write_all(text.as_bytes()).await;
@@ -129,7 +129,7 @@ fn lines(headers: &HeaderMap) -> String {
     })
 }
 
-/// Requests of the owner of the key: sound ones, and those whose `Authorization` is wrong in some way.
+/// Sends requests of the owner of the key, both valid ones and ones with a wrong `Authorization` header.
 async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     let line = "POST /contoso/Tables";
     assert_eq!(seen.owner(tables, Scheme::Table, line, "{\"TableName\":\"Employee\"}").await, 201);
@@ -160,7 +160,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     }
 }
 
-/// Requests with shared access signatures: sound ones, and those that are wrong in some way.
+/// Sends requests with shared access signatures, both valid and invalid ones.
 async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: SocketAddr) {
     let sas = TableSas::table(TableName::new("Employee").unwrap()).allow(TablePermissions::READ);
     let sas = sas.lasting(Utc::now(), Duration::from_hours(1)).sign(&key()).unwrap();
@@ -221,7 +221,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
     }
 }
 
-/// The same over HTTP/2, whose framing has a log of its own.
+/// Sends the same requests over HTTP/2, whose framing has a separate log.
 async fn http_2(seen: &mut Seen, tables: SocketAddr) {
     let stream = TokioIo::new(TcpStream::connect(tables).await.unwrap());
     let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();

@@ -1,4 +1,4 @@
-//! Two processes that want to write to one folder: one has it, the other is refused, and what was acknowledged stays.
+//! Tests of two processes that write to the same folder: one opens it, the other one is refused, and all acknowledged writes are kept.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -11,7 +11,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A process that writes to a folder, killed at the end of the test if not before.
+/// A process that writes to a folder. It is killed at the end of the test at the latest.
 struct Writing {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -42,13 +42,13 @@ impl Writing {
         read
     }
 
-    /// Kills it, as `kill -9` does, and reads what it had acknowledged.
+    /// Kills the process like `kill -9`, and reads what it had acknowledged.
     fn kill(mut self, evidence: &mut Evidence) {
         self.child.kill().unwrap();
         self.acknowledge(usize::MAX, evidence);
     }
 
-    /// What a process says that was refused, which ended by itself and acknowledged nothing.
+    /// Returns the error message of a process that was refused, and that must have exited without acknowledging a write.
     fn refusal(mut self) -> String {
         assert_eq!(self.acknowledge(usize::MAX, &mut Evidence::default()), 0);
         let mut text = String::new();

@@ -359,7 +359,7 @@ pub mod next {
         pub product: Option<String>,
     }
 
-    /// An agent, unchanged.
+    /// An agent, declared as in the previous version.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
     #[partition_key(tenant)]

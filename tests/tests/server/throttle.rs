@@ -1,4 +1,4 @@
-//! The published targets of the service.
+//! Tests of the published targets of the service.
 
 use table_azure::{AzureTables, Options, RetryPolicy};
 use table_core::query::{KeyRange, Query};

@@ -55,7 +55,7 @@ async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<Tcp
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Our client trusts what the system trusts. `SSL_CERT_FILE` says what that is, for a process: this test starts itself as another.
+/// Our client trusts the certificates of the system. `SSL_CERT_FILE` determines them for a process, so this test starts itself as another process.
 #[test]
 fn our_client_works_once_it_trusts_the_certificate() {
     if let Ok(connection) = env::var(CONNECTION) {
@@ -107,7 +107,7 @@ fn http_2_is_agreed_on_in_the_handshake() {
     });
 }
 
-/// What is not TLS, breaks off, or never says anything.
+/// Handshakes of clients that do not speak TLS, break off, or never send anything.
 #[test]
 fn broken_handshakes_are_given_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Requests as their bytes: what the clients of the other suites do not send, or do not show the answer to.
+//! Requests as bytes, for requests that the clients of the other suites do not send or whose responses they do not show.
 
 use chrono::{TimeDelta, Utc};
 use table_wire::auth::{Scheme, print_http_date};
@@ -7,7 +7,7 @@ use tests::ask::{Answer, Ask, JSON};
 use crate::SERVER;
 
 trait Served {
-    /// The answer of this binary's server.
+    /// Returns the response of this binary's server.
     fn send(self) -> Answer;
 }
 
@@ -17,7 +17,7 @@ impl Served for Ask {
     }
 }
 
-/// A table of this name, with one entity `Sales`, `1`.
+/// Creates a table with this name and one entity, `Sales` and `1`.
 fn table(name: &str) -> String {
     let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")).send();
     assert_eq!(made.status, 201, "{}", made.body);

@@ -1,6 +1,6 @@
-//! Convergence of all that follows elsewhere, entries of indexes, copies, rows and sums of views, while processes sleep, die, lose answers or receive old
-//! ones, also after a sleep. The proof is `docs/convergence.md`; each condition that it rests on is taken out here, and the runs must then find the
-//! difference.
+//! Tests of the convergence of everything that is derived in other partitions (index entries, copies, and rows and sums of views) while processes are
+//! suspended, die, lose responses or receive old ones, also after a suspension. The proof is `docs/convergence.md`; each condition that it rests on
+//! is taken out here, and the runs must then find the difference.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -39,13 +39,13 @@ impl Running {
         Self { control, future }
     }
 
-    /// Whether it is at its end.
+    /// Makes one step. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
 }
 
-/// A change of an employee or a project.
+/// Makes a change of an employee or a project.
 fn change(world: &World, rng: &mut StdRng, age: i32) {
     let alive = Process::alive();
     let id = rng.random_range(0..3);
@@ -166,7 +166,7 @@ fn imp_6_without_the_conditions_of_records_sums_do_not() {
     assert_do_not(Answers::True, Without::Records);
 }
 
-/// A settling ended with the first answer about the entity, also with one from before the change.
+/// A settling used the first response about the entity, even one from before the change.
 #[test]
 fn pat_inter_3_an_old_answer_about_the_entity_ends_no_settling() {
     let world = World::new(Without::Nothing);

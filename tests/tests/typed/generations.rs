@@ -1,4 +1,4 @@
-//! Two versions of one program on one store: what the newer design declares is never lost by the older program.
+//! Tests of two versions of one program on one store: data that the newer design declares is never lost by the older program.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -68,7 +68,7 @@ mod nicknamed {
     }
 }
 
-/// With a feed, which views are made of.
+/// Entities with a feed, from which views are built.
 mod fed {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff", feed)]
@@ -82,7 +82,7 @@ mod fed {
     }
 }
 
-/// With copies, whose holders refer to what they copy.
+/// Entities with copies, whose holders refer to their sources.
 mod copied {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -130,7 +130,7 @@ mod copied {
     }
 }
 
-/// The handle of a program that keeps to this time.
+/// Returns the handle of a program that uses this clock.
 fn table_at<E: Entity>(time: &Time, store: &Engine) -> Table<E, Engine> {
     store.table::<E>().with_retry(Retry::default().with_runtime(time.runtime()))
 }
@@ -248,7 +248,7 @@ fn what_an_older_program_does_not_know_passes_through_or_it_is_refused() {
     });
 }
 
-/// What a program of `before` does beside one of `New`, once that was opened.
+/// Returns `true` if a program of `before` is refused after a program of `New` was opened.
 async fn is_refused_beside<New: Entity>() -> bool {
     let time = Time::default();
     let store = time.engine();

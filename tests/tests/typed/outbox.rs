@@ -1,4 +1,4 @@
-//! Do copies in other partitions follow their sources, whatever dies, comes late, comes twice or is lost?
+//! Tests that copies in other partitions follow their sources, regardless of what dies, or is late, duplicated or lost.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 

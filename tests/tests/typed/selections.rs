@@ -37,7 +37,7 @@ struct Entry {
     tags: Vec<String>,
 }
 
-/// A partition that is spread, by a value of the row key and by one that is a property.
+/// A login, in a partition that is spread both by a value of the row key and by a property.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key("day_", bucket(user, 8), "_", bucket(shard, 3))]
 #[row_key(user, "_", user_of)]

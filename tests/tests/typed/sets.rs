@@ -1,4 +1,4 @@
-//! Entity sets and groups: mixed partitions read as sum types and as structs, and nothing dropped (PAT-HET, PAT-CK).
+//! Tests of entity sets and groups: mixed partitions read as sum types and as structs, with nothing dropped (PAT-HET, PAT-CK).
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use pollster::block_on;
@@ -43,7 +43,7 @@ struct Review {
     rating: Option<i32>,
 }
 
-/// Told by its kind: its keys could be those of an employee or of a review.
+/// A note, which is recognised by its kind, because its keys could be those of an employee or of a review.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "Note")]
 #[partition_key(department)]
@@ -115,7 +115,7 @@ fn write(table: &Table<Employee, Engine>, entities: &[Staff]) {
     }
 }
 
-/// What was read, without the versions that bags carry.
+/// Returns an entity as read, without the versions that bags contain.
 fn plain(entity: Staff) -> Staff {
     match entity {
         Staff::Unknown(bag) => {

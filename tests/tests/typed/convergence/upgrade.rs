@@ -52,7 +52,7 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// Whether the backfill waits until older programs have stopped to write.
+/// The time at which the backfill starts: after older programs have stopped writing, or earlier.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
     Waits,
@@ -63,11 +63,11 @@ struct World {
     engine: Engine,
     time: Time,
     backfill: Backfill,
-    /// Whether the newer program was opened.
+    /// `true` if the newer program was opened.
     is_open: Arc<AtomicBool>,
 }
 
-/// A process that goes on call by call.
+/// A process that continues call by call.
 struct Running {
     control: Control,
     future: Pin<Box<dyn Future<Output = ()>>>,
@@ -78,7 +78,7 @@ impl Running {
         Self { control, future: Box::pin(future) }
     }
 
-    /// Whether it is at its end.
+    /// Makes one step. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
@@ -110,7 +110,7 @@ impl World {
         Entities::from(self.outbox(control)).with_runtime(self.runtime())
     }
 
-    /// One turn of a worker of a program.
+    /// Runs one turn of a worker of a program.
     fn worker<E: Entity + Send + Sync + 'static>(&self) -> Running {
         let control = Control::default().stepped();
         let worker = self.settling::<E>(&control);
@@ -138,7 +138,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap().pending
     }
 
-    /// What is wrong in the end.
+    /// Returns the defects that remain at the end.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
         let alive = Control::default();
         self.pass(60);

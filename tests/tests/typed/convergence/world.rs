@@ -1,4 +1,5 @@
-//! Employees with all that can follow from them elsewhere, the processes that work on them, and what is wrong in the end.
+//! Employees with everything that can be derived from them in other partitions, the processes that work on them, and the defects that remain at the
+//! end.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -45,7 +46,7 @@ pub(super) struct Employee {
     pub(super) badge: Option<u32>,
 }
 
-/// It holds the name of its lead, in a partition of another table.
+/// A project, which contains the name of its lead, in a partition of another table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead))]
 #[partition_key(plan)]
@@ -81,7 +82,7 @@ impl Denormal for Lead {
     }
 }
 
-/// Sums that several employees share, and a row of each.
+/// Sums shared by several employees, and a row for each employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Headcounts")]
 #[partition_key(of)]
@@ -108,41 +109,41 @@ impl View for Headcounts {
     }
 }
 
-/// What is taken out of the protocol.
+/// The condition that is removed from the protocol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
-    /// Guards of an index are written whatever they are by then.
+    /// Guards of an index are written without checking their current state.
     Guards,
-    /// Guards remember no generations.
+    /// Guards do not remember generations.
     Generations,
-    /// Holders of copies are written whatever they are by then.
+    /// Holders of copies are written without checking their current state.
     Holders,
-    /// Records of a view are.
+    /// Records of a view are written without checking their current state.
     Records,
 }
 
-/// How what a process sees differs from what is there.
+/// The way in which responses differ from the stored state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
-    /// Of some transactions that were written the answer is lost.
+    /// The responses to some applied transactions are lost.
     Lost,
-    /// Some reads of entities are answered as they were before, or in any earlier state.
+    /// Some reads of entities return the previous state or any earlier state.
     Old,
 }
 
-/// What was ever answered about an entity.
+/// All responses that were ever given about an entity.
 type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 
-/// A store as one process has it.
+/// A store from the view of one process.
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,
     without: Without,
     answered: Answered,
     answers: Answers,
-    /// Decides which answers are not as they should be.
+    /// Decides which responses are wrong.
     chance: Arc<Mutex<StdRng>>,
 }
 
@@ -248,7 +249,7 @@ pub(super) struct World {
     without: Without,
 }
 
-/// One process: what it dies by, and how the store answers it.
+/// One process: the way in which it dies, and the responses that it gets.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,
@@ -256,7 +257,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// One that lives, and has true answers.
+    /// Creates a process that lives and gets correct responses.
     pub(super) fn alive() -> Self {
         Self { control: Control::default(), answers: Answers::True, seed: 0 }
     }
@@ -326,7 +327,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Process::alive())).registered()).unwrap().pending
     }
 
-    /// Lets the living workers do all that is left, with true answers; returns the rest.
+    /// Lets the living workers complete all work with correct responses. Returns the remaining work.
     pub(super) fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);
@@ -337,7 +338,7 @@ impl World {
         self.sweep()
     }
 
-    /// What is wrong in the end with indexes.
+    /// Returns the defects of indexes that remain at the end.
     pub(super) fn wrong_entries(&self) -> Option<String> {
         let report = block_on(self.employees(&Process::alive()).check().run()).unwrap();
         let problems =
@@ -345,7 +346,7 @@ impl World {
         (!report.is_clean()).then(|| problems().collect::<Vec<_>>().join(", "))
     }
 
-    /// What is wrong in the end with copies and sums.
+    /// Returns the defects of copies and sums that remain at the end.
     pub(super) fn wrong_copies_or_sums(&self) -> Option<String> {
         let employees = all::<Employee>(&self.engine);
         let projects = all::<Project>(&self.engine);

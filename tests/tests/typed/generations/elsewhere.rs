@@ -1,4 +1,4 @@
-//! Indexes in other tables and denormalised copies, written by two versions of one program.
+//! Tests of indexes in other tables and of denormalised copies, written by two versions of one program.
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
     });
 }
 
-/// A desk of agents and tickets that show their names, by an older program and by a newer one, which finds tickets by them.
+/// A desk of agents and tickets that contain their names, in an older program and in a newer one, which finds tickets by these names.
 mod desk {
     use table_core::Selection;
     use table_core::selection::Point;

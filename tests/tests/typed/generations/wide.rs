@@ -1,4 +1,4 @@
-//! Wide entities of more parts than an older program knows.
+//! Tests of wide entities with more parts than an older program knows.
 
 use pollster::block_on;
 use table_core::ErrorCode;

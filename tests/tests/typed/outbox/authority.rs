@@ -1,4 +1,5 @@
-//! A bearer of a signature for one partition writes whatever it likes there, and into the queue: a worker does nothing elsewhere because of it.
+//! Tests of a user with a signature for one partition, who writes arbitrary data there and into the queue. A worker does nothing elsewhere as a
+//! result.
 
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ impl Message for Mail {
     const VERSION: u32 = 1;
 }
 
-/// Sends nothing that a foreign writer asks for.
+/// Sends no mail that a foreign writer asks for.
 struct NoMail;
 
 impl Handler<Mail> for NoMail {
@@ -60,7 +61,7 @@ fn row(code: &str) -> Row {
     row.finish()
 }
 
-/// All rows of a table, but those that a worker writes for the honest partition `contoso` alone.
+/// Returns all rows of a table, except those that a worker writes only for the honest partition `contoso`.
 fn rows(store: &Engine, table: &str) -> Vec<String> {
     let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
     let page = block_on(store.query(&TableName::new(table).unwrap(), &Query::new(range), None)).unwrap();
@@ -75,7 +76,7 @@ fn intent(steps: &serde_json::Value) -> String {
     serde_json::json!({"Version": 1, "Source": "ticket_000001", "SourceVersion": u64::MAX / 2, "Steps": steps}).to_string()
 }
 
-/// A step as the text of an intent has it.
+/// Returns a step as written in the text of an intent.
 fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
     let intent = Intent::of(RowKey::new("x").unwrap()).step(step);
     let OperationKind::Insert(row) = outbox.operation(&intent).unwrap().kind else { panic!("no insert") };

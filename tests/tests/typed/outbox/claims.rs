@@ -1,4 +1,4 @@
-//! Claims of workers: work is done once however many there are, and nothing is poison that was not tried (PAT-EC-4, PAT-EC-7).
+//! Tests of claims of workers: work is done once regardless of their number, and nothing becomes poison that was not tried (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -24,7 +24,7 @@ pub(super) fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
-/// A job.
+/// A job with a name.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Named(pub(super) String);
 
@@ -111,7 +111,7 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     company.assert_settled();
 }
 
-/// Refuses what begins with `bad`.
+/// Refuses jobs whose name begins with `bad`.
 #[derive(Clone)]
 struct Job {
     tried: Tried,
@@ -126,7 +126,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker that a test lets go on, call by call.
+/// A worker that a test continues call by call.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
@@ -142,7 +142,7 @@ impl Process {
         Self { control, running }
     }
 
-    /// Whether it is at its end.
+    /// Makes one step. Returns `true` if the worker has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }

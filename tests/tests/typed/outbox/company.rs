@@ -1,4 +1,4 @@
-//! The setting: employees in departments, and a directory of them by e-mail in another table, kept by an outbox.
+//! The environment of the tests: employees in departments, and a directory of them by e-mail in another table, maintained by an outbox.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tests::faults::{Control, Controlled};
 
 pub(crate) type Store = Controlled<Engine>;
 
-/// The stores, with a clock of their own.
+/// The stores, with a separate clock.
 pub(crate) struct Company {
     pub(crate) engine: Engine,
     time: Arc<AtomicU64>,
@@ -46,7 +46,7 @@ fn read(row: RowView<'_>) -> (String, i32) {
     (email.to_owned(), age)
 }
 
-/// Where an employee is in the directory.
+/// Returns the key of an employee in the directory.
 fn place(id: &str, email: &str) -> EntityKey {
     EntityKey::new("email", format!("{email}_{id}")).unwrap()
 }
@@ -68,7 +68,7 @@ impl Company {
         self.time.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
     }
 
-    /// Time passes instead of being waited for.
+    /// Returns a runtime whose time advances instead of being waited for.
     pub(crate) fn runtime(&self) -> Runtime {
         let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
         Runtime::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
@@ -77,7 +77,7 @@ impl Company {
         })
     }
 
-    /// The outbox as one process sees it.
+    /// Returns the outbox as one process sees it.
     pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let store = control.over(self.engine.clone());
         Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
@@ -88,7 +88,7 @@ impl Company {
         Worker::with_options(self.outbox(control), options)
     }
 
-    /// An employee gets an e-mail and an age, or goes; the directory is to follow.
+    /// Sets the e-mail and the age of an employee, or deletes the employee. The directory must follow.
     pub(crate) async fn change(
         &self,
         outbox: &Outbox<Store, Store>,
@@ -152,18 +152,18 @@ impl Company {
         }
     }
 
-    /// Intents that are not done.
+    /// Returns the intents that are not completed.
     pub(crate) fn pending(&self) -> usize {
         self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
     }
 
-    /// What the directory holds.
+    /// Returns the content of the directory.
     pub(crate) fn directory(&self) -> BTreeMap<EntityKey, (String, i32)> {
         let rows = self.all(&directory()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
         rows.map(|(key, row)| (key, read(row.view()))).collect()
     }
 
-    /// What it should hold.
+    /// Returns the expected content of the directory.
     pub(crate) fn expected(&self) -> BTreeMap<EntityKey, (String, i32)> {
         let rows = self.all(&employees()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
         rows.map(|(key, row)| {
@@ -173,7 +173,7 @@ impl Company {
         .collect()
     }
 
-    /// Lets time pass, sweeps and works until nothing is left, as the processes that are still alive do.
+    /// Lets time pass, and runs sweeps and workers until nothing remains, as the processes that are still alive would do.
     pub(crate) fn recover(&self) {
         let control = Control::default();
         let (worker, outbox) = (self.worker(&control), self.outbox(&control));
@@ -187,7 +187,7 @@ impl Company {
         }
     }
 
-    /// That nothing is left to do, and all copies are right.
+    /// Asserts that no work remains, and that all copies are correct.
     pub(crate) fn assert_settled(&self) {
         assert_eq!(self.pending(), 0, "intents are left");
         assert_eq!(self.directory(), self.expected());

@@ -1,4 +1,4 @@
-//! Deaths at every step: of writers, of workers, of sweeps (PAT-EC-3, PAT-EC-8).
+//! Tests with deaths at every step of writers, workers and sweeps (PAT-EC-3, PAT-EC-8).
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::outbox::company::Company;
 
 const DEATHS: [Death; 2] = [Death::Before, Death::After];
 
-/// Runs `scene` with a process that dies at each of its calls in turn, before and after, and compares what is left after the
-/// others have gone on. Gives the number of calls.
+/// Runs `scene` with a process that dies at each of its calls in turn, before and after the call, and compares the state after the others have
+/// continued. Returns the number of calls.
 fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     let control = Control::default();
     scene(&Company::new(), &control);
@@ -28,7 +28,7 @@ fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     control.calls()
 }
 
-/// Two employees; one has moved.
+/// Changes two employees, one of whom moves.
 fn changes(company: &Company, control: &Control) {
     let outbox = company.outbox(control);
     for (id, to) in

@@ -1,4 +1,4 @@
-//! Does a change feed give every change of a partition, in order, from any cursor?
+//! Tests that a change feed returns every change of a partition, in order and from any cursor.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -20,7 +20,7 @@ fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
-/// Writes `n` to the one counter of the partition and records it.
+/// Writes `n` to the only counter of the partition, and records the change.
 fn write(store: &Engine, feed: &Feed<Engine>, n: i32) {
     let mut writer = RowWriter::new();
     writer.property("N", ValueRef::Int32(n));
@@ -47,7 +47,7 @@ fn store(faults: Faults) -> Engine {
     store
 }
 
-/// IMP-6: what a read model is kept from.
+/// IMP-6: the feed from which a read model is maintained.
 #[test]
 fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers_clocks_say() {
     let store = store(Faults::default());

@@ -1,4 +1,4 @@
-//! Work that cannot be done: transient faults, poison, its inspection and its way back (PAT-EC-4, PAT-EC-5, QUE-20).
+//! Tests of work that cannot be done: transient faults, poison, its inspection and its return (PAT-EC-4, PAT-EC-5, QUE-20).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use tests::faults::Control;
 
 use crate::outbox::company::{Company, employees};
 
-/// Fails so many times, then succeeds.
+/// Fails this many times, then succeeds.
 #[derive(Clone, Default)]
 struct Mail {
     failures: Arc<AtomicU32>,
@@ -57,7 +57,7 @@ fn record_mail(company: &Company) {
     block_on(outbox.submit(&employees(), transaction)).unwrap();
 }
 
-/// Delivers until nothing shows, letting time pass between the deliveries.
+/// Delivers until no message is visible, letting time pass between the deliveries.
 fn deliveries(
     company: &Company,
     worker: &table_patterns::work::Worker<crate::outbox::company::Store, crate::outbox::company::Store>,
@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.depth()).unwrap().waiting, 0);
 }
 
-/// The same message as a program writes it that is one version ahead, and as one writes it that is mistaken.
+/// The same message as written by a program that is one version ahead, and by one with a mistake.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 
@@ -277,7 +277,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
 
 #[test]
 fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
-    /// A worker of the next program: reads the message of either version.
+    /// A worker of the next program, which reads the message of either version.
     struct Next(Arc<AtomicU32>);
 
     impl Handler<Later> for Next {

@@ -1,4 +1,4 @@
-//! Rows of an outbox are not entities of the program: reads leave them out, and writes cannot make them.
+//! Tests that rows of an outbox are not entities of the program: reads omit them, and writes cannot create them.
 
 use pollster::block_on;
 use table_core::query::{KeyRange, Query};

@@ -1,4 +1,4 @@
-//! What sweeps find, and what the registry of partitions remembers (PAT-EC-8).
+//! Tests of the rows that sweeps find, and of the registry of partitions (PAT-EC-8).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Intents that a worker works on at one time (PAT-EC-1, PAT-EC-4, PAT-EC-7).
+//! Tests of intents that a worker processes at the same time (PAT-EC-1, PAT-EC-4, PAT-EC-7).
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// Ends only once so many calls of it have begun.
+/// A handler whose calls end only after this many calls have begun.
 #[derive(Clone)]
 struct Meeting {
     of: usize,
@@ -51,7 +51,7 @@ fn pat_ec_7_intents_of_several_sources_are_worked_on_at_one_time() {
     assert_eq!((company.pending(), meeting.come.load(Ordering::SeqCst)), (0, 8));
 }
 
-/// Notes when each job begins and ends, and lets others go on in between.
+/// Records when each job begins and ends, and lets others continue in between.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 
@@ -99,7 +99,7 @@ fn pat_ec_1_intents_of_one_source_are_worked_on_in_the_order_of_their_changes() 
     assert_ne!(diary.iter().position(|line| line == "ada 1 begins"), Some(2), "{diary:?}");
 }
 
-/// Never ends for one job.
+/// A handler that never ends for one job.
 #[derive(Clone)]
 struct Stuck {
     at: &'static str,
@@ -158,7 +158,7 @@ fn the_rows_of_sixteen_intents_are_begun_and_ended_in_a_transaction_each() {
 
 #[test]
 fn pat_ec_3_the_claims_of_all_rows_in_hand_are_extended_with_the_lease() {
-    /// Takes several leases for each job, beside each other.
+    /// A handler that takes several leases for each job, with concurrent jobs.
     #[derive(Clone)]
     struct Long(Arc<Company>);
     impl Handler<Named> for Long {

@@ -1,4 +1,4 @@
-//! Workers beside one another: late, twice, reordered, and as many as you like (PAT-EC-2, PAT-EC-3, PAT-EC-7).
+//! Tests of concurrent workers: late, repeated, reordered, and in any number (PAT-EC-2, PAT-EC-3, PAT-EC-7).
 
 use std::pin::Pin;
 use std::thread;
@@ -20,15 +20,15 @@ enum Event {
         email: u8,
         goes: bool,
     },
-    /// A worker goes on to its next call.
+    /// A worker continues to its next call.
     Step(u8),
-    /// A worker dies at this of its next calls; a new one takes its place.
+    /// A worker dies at the given one of its next calls, and a new one replaces it.
     Kill {
         worker: u8,
         call: u8,
         after: bool,
     },
-    /// A message comes twice.
+    /// A message is delivered twice.
     Duplicate,
     /// All messages are lost.
     Lose,
@@ -52,7 +52,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A worker that waits before each call until it is stepped; for ever, if it is not: then it is a very slow one.
+/// A worker that waits before each call until it is stepped. If it is never stepped, it is a very slow worker.
 struct Process {
     control: Control,
     running: Option<Running>,
@@ -68,7 +68,7 @@ impl Process {
         Self { control, running: Some(running) }
     }
 
-    /// One call; `false` where it has come to its end.
+    /// Makes one call. Returns `false` if the worker has ended.
     fn step(&mut self) -> bool {
         let Some(running) = &mut self.running else { return false };
         if self.control.step(running).is_some() {
