@@ -1,4 +1,4 @@
-//! Codecs together in one declaration: parts that say less than their field, codecs of newtypes, and in indexes.
+//! There is only one clustered index. Properties outside the key are found by reading everything, and other lookups and orders are served by copies.
 
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
 

@@ -116,7 +116,7 @@ fn an_entity_read_from_a_copy_is_the_whole_entity() {
         let by_path = || Document::by_path("atlas", "maps/europe");
         assert_eq!(documents.get(by_path()).await.unwrap().unwrap().value(), &inserted);
 
-        // A change goes to the copy, and nothing of a longer value stays there.
+        // A person who is found by address.
         let key = || Document::key("atlas", 7_u32);
         documents
             .update(key(), |document| {

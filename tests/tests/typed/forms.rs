@@ -1,5 +1,5 @@
-//! Forms of stored data that other programs made: fields of the key as properties, the rest, chunks, rows of one partition by kind, keys
-//! that are not read.
+//! Tests of forms of stored data from other programs: key fields stored as properties, remaining properties, chunks, rows of one partition
+//! distinguished by kind, and keys that are not read.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
@@ -14,7 +14,7 @@ use table_core::{
 
 use crate::published::both_ways;
 
-/// Streams of `Streamstone`: the head `SS-HEAD`, the events `SS-SE-0000000001` with their version once more as a property.
+/// Streams of `Streamstone`: the head `SS-HEAD`, and the events `SS-SE-0000000001`, whose version is also a property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -292,7 +292,7 @@ fn one_field_in_chunks() {
     });
 }
 
-/// Reminders of Orleans: `{grain}-{name}`, both of which may hold `-`. Nothing is read from the key: the fields are properties.
+/// Reminders of Orleans: `{grain}-{name}`, both of which may contain `-`. Nothing is read from the key, because the fields are also properties.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -347,8 +347,8 @@ fn a_key_that_is_not_read() {
     });
 }
 
-/// Requests of an hour as Storage Analytics counts them: `20140423T0900` and `user;GetBlob`. The test reads a copy: the engine has no
-/// such table.
+/// Requests per hour, as counted by Storage Analytics: `20140423T0900` and `user;GetBlob`. The test reads a copy, because the engine has no such
+/// table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsBlob",

@@ -1,4 +1,4 @@
-//! Generic entities: one design of keys, properties of the types that represent the parameters, in real rows.
+//! Tests of generic entities: one design of keys, and properties of the types given as parameters, in stored rows.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use table_core::embedded::Engine;
 use table_core::value::EdmType;
 use table_core::{Entity, ErrorCode, IfMatch, Projection, Property, Result, TableEntity, TableStoreExt};
 
-/// A type parameter as a property, another as JSON, a constant in a type, levels and two row key parts.
+/// An event with a type parameter as a property, another one as JSON, a constant in a type, levels, and two parts of the row key.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Events")]
 #[partition_key(tenant, device)]

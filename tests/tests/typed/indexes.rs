@@ -1,4 +1,4 @@
-//! Indexes of a design: the exact layouts of their copies, what they leave out, and reads through them.
+//! Tests of the indexes of a design: the exact layouts of their copies, the properties that they omit, and reads through them.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ struct Name {
     last_name: String,
 }
 
-/// With the entity's own key.
+/// An index with the entity's own key.
 #[derive(Debug, PartialEq, Projection)]
 #[projection(of = Employee)]
 struct Card {
@@ -155,7 +155,7 @@ fn pat_intra_inter_ix_layouts() {
     );
 }
 
-/// An index leaves out whom its function refuses, and who has no value for its key, also behind an alias of `Option`.
+/// An index omits entities that its function refuses, and entities that have no value for its key, even behind an alias of `Option`.
 #[test]
 fn sparse_indexes_leave_out() {
     let [young] = &staff()[3..] else { panic!("four are employed") };
@@ -177,7 +177,7 @@ fn every_entry_leads_back_to_its_entity() {
     }
 }
 
-/// Writes the entities and their copies, as index maintenance will.
+/// Writes the entities and their copies in the way in which indexes are maintained.
 async fn filled() -> Result<Table<Employee, Engine>> {
     let store = Engine::in_memory();
     for table in ["Company", "Grown", "Badges", "LastNames"] {
@@ -303,7 +303,7 @@ fn a_copy_that_contradicts_its_key_is_refused() {
     assert_eq!(EmployeeByEmail::owner(stranger).unwrap_err().code(), ErrorCode::EntityMismatch);
 }
 
-/// The partition of the index is of levels, and that of the entity too: a copy says its levels by other places.
+/// The partition of the index has levels, and so has that of the entity, but the levels of a copy are in other positions.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user)]
 #[row_key("event_", at, "_", number)]

@@ -1,4 +1,4 @@
-//! Entities that are lent: each is read into the place of the one before, and is what it would be by itself.
+//! Tests of lent entities: each is read into the place of the previous one, and must equal an entity that is read separately.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use chrono::{DateTime, Utc};
@@ -47,7 +47,7 @@ impl Sample {
     }
 }
 
-/// A stored row that a `Sample` may be read from, or not.
+/// A stored row from which a `Sample` can possibly be read.
 #[derive(Clone, Debug)]
 struct Stored {
     keys: (String, String),

@@ -1,4 +1,4 @@
-//! Hierarchical partition keys: laws, prefixes and ranges against a model, and what stores make of them (HPK rules).
+//! Tests of hierarchical partition keys: laws, prefixes and ranges compared with a model, and their use in stores (HPK rules).
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use pollster::block_on;
@@ -8,7 +8,7 @@ use table_core::selection::{Class, Partition, PartitionRange, Point};
 use table_core::{Engine, Entity, ErrorCode, KeyPart, Selection, Table, TableStore, TableStoreExt};
 use tests::model::ModelStore;
 
-/// Three levels of any text.
+/// An event with three levels of any text.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user, session)]
 #[row_key(id)]
@@ -24,7 +24,7 @@ struct Event {
 #[derive(Clone, Debug, KeyPart, PartialEq)]
 struct Region(String);
 
-/// Levels of other types: a newtype of a text, a number, the latest first.
+/// A reading with levels of other types: a newtype of a text, a number, and an instant in descending order.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(region, meter, desc(day))]
 #[row_key("")]

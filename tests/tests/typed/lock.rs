@@ -1,4 +1,4 @@
-//! The lock file: what it holds, what fails, and when it is written anew.
+//! Tests of the lock file: its content, the changes that fail, and when it is written again.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -111,7 +111,7 @@ fn the_line_ends_of_a_checkout_do_not_matter() {
     check(&file(Some(&GOLDEN.replace('\n', "\r\n"))).path, &first(), Update::Never).unwrap();
 }
 
-/// DQ-1: what a change of the design does is seen before it is made.
+/// DQ-1: the effect of a change of the design is visible before it is made.
 #[test]
 fn a_compatible_change_fails_until_the_file_is_written_anew() {
     let file = file(Some(GOLDEN));

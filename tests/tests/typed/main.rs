@@ -1,4 +1,5 @@
-//! The typed table and the patterns on the engine in memory, one module a subject. One binary, because each is linked anew with all packages.
+//! Tests of the typed table and the patterns with the engine in memory, one module for each subject. They are one binary, because each binary is
+//! linked with all packages.
 
 mod adopted;
 mod catalogue;

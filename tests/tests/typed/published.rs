@@ -1,4 +1,4 @@
-//! Layouts of published programs: literal keys both ways, and the queries that those programs ask.
+//! Tests of the layouts of published programs: literal keys in both directions, and the queries of those programs.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -34,7 +34,7 @@ pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, 
     assert_eq!(E::from_entity(stored).unwrap(), *entity);
 }
 
-/// A table in memory that holds these entities.
+/// Creates a table in memory that contains these entities.
 macro_rules! stored {
     ($type:ty, [$($entity:expr),+ $(,)?]) => {{
         let table = Engine::in_memory().table::<$type>().create_if_missing().await.unwrap();

@@ -1,4 +1,4 @@
-//! Derived selections against a model: the keys that a selection reads are those of the values asked for.
+//! Tests that compare derived selections with a model: the keys that a selection reads must be those with the requested values.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::ops::{Bound, RangeBounds};
@@ -21,7 +21,7 @@ enum Stage {
 #[digits(4)]
 struct Number(u16);
 
-/// Every part is in order: fixed, reversed, text before `!`, an enum before a blank, text at the end.
+/// An entry in which every part is in order: a fixed one, a reversed one, text before `!`, an enum before a space, and text at the end.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(number, "_", tenant)]
 #[row_key("v1_", delta, desc(at), escaped(name), "!", stage, " ", note)]

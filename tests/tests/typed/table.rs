@@ -1,4 +1,4 @@
-//! The typed table: every verb on the engine in memory, with an entity written out by hand.
+//! Tests of the typed table: every operation on the engine in memory, with a manually implemented entity.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -19,7 +19,7 @@ fn employees() -> Table<Employee, Engine> {
     block_on(Engine::in_memory().table::<Employee>().create_if_missing()).unwrap()
 }
 
-/// A table with numbers 0 to `count` in each of these departments, as old as their number.
+/// Creates a table with numbers 0 to `count` in each of these departments, whose ages equal their numbers.
 fn filled(departments: &[&str], count: u32) -> Table<Employee, Engine> {
     let table = employees();
     let age = |id: u32| i32::try_from(id).unwrap();
@@ -277,7 +277,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
     })
 }
 
-/// No scan slips onto a hot path (PAT-ANTI-3): it says why it is there, and how much it may read.
+/// No scan occurs unnoticed on a hot path (PAT-ANTI-3), because it must state its reason and the amount that it may read.
 #[test]
 fn dq_5_a_scan_has_a_reason_and_a_bound_that_is_never_a_silent_cut() -> Result<()> {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Typed transactions and bulk writes: errors at the call, results, resumption.
+//! Tests of typed transactions and bulk writes: errors at the call, results, and resumption.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 

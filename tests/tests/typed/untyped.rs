@@ -1,4 +1,4 @@
-//! Untyped tables, on the engine in memory.
+//! Tests of untyped tables with the engine in memory.
 
 use table_core::embedded::Engine;
 use table_core::query::TextRange;

@@ -1,4 +1,4 @@
-//! Patterns on a store whose Timestamps are whole seconds: guarded steps without versions are refused with the reason, all others work.
+//! Tests of patterns on a store whose Timestamps are whole seconds: guarded steps without versions are refused with the reason, and all others work.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -48,7 +48,7 @@ impl View for Headcounts {
     }
 }
 
-/// A clock that never leaves its second: the engine counts ticks on.
+/// A clock that stays within one second, so that the engine increments the ticks.
 fn one_second() -> Seconds<Engine> {
     Seconds::new(EngineOptions::new().clock(Clock::new(|| 639_307_584_000_000_000)).in_memory())
 }
@@ -134,7 +134,7 @@ async fn staff(store: &Seconds<Engine>) -> (Table, Outbox<Seconds<Engine>, Engin
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Its order is that of the entity's `ETag`s and of the guards', whatever the Timestamps are.
+    /// The order is that of the `ETag`s of the entity and of the guards, regardless of the Timestamps.
     #[test]
     fn etag_6_and_pat_inter_3_an_index_elsewhere_follows_changes_of_one_second(
         changes in prop::collection::vec((0..3_u32, prop::option::of(0..4_u32), any::<bool>()), 1..16),

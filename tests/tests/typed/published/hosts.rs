@@ -147,7 +147,7 @@ struct Checkpoint {
     offset: String,
 }
 
-/// Which reader owns a partition, in the same table.
+/// The owner of a partition among the readers, in the same table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Positions")]
 #[partition_key(without(' ', namespace), " ", without(' ', hub), " ", group, " Ownership")]

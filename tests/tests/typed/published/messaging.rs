@@ -19,7 +19,7 @@ struct Commit {
     dispatched: bool,
 }
 
-/// The head of a stream there: the halves of its identifier as two signed numbers (`StreamHeadExtensions`).
+/// The head of a stream of the same store: the halves of its identifier as two signed numbers (`StreamHeadExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "StreamHeads")]
 #[partition_key(unpadded(first_half))]
@@ -66,7 +66,7 @@ struct Saga {
     current_state: String,
 }
 
-/// The same as a partition for each (`ConstRowSagaKeyFormatter`).
+/// The same saga with a partition for each one (`ConstRowSagaKeyFormatter`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "SagasApart")]
 #[partition_key(correlation_id)]

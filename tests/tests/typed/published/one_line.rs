@@ -1,4 +1,4 @@
-//! Layouts whose keys one line of code makes, each with the class that makes it.
+//! Layouts whose keys are created by one line of code, each with the class that contains it.
 
 #![expect(clippy::duplicated_attributes, reason = "a key that names one field twice")]
 

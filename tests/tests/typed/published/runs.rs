@@ -1,4 +1,4 @@
-//! The layout of a host's record of what it ran.
+//! The layout in which a host records its function runs.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

@@ -1,4 +1,4 @@
-//! Layouts of streams of events: Streamstone, journals of actor frameworks, an event store that counts down.
+//! Layouts of event streams: Streamstone, journals of actor frameworks, and an event store with descending numbers.
 
 use std::collections::BTreeMap;
 
