@@ -31,6 +31,7 @@ fn the_readme_and_the_book_count_the_crates() {
         "table-cosmos",
         "table-server",
         "tables-cli",
+        "table-explorer",
     ] {
         assert!(row(package).ends_with(&format!("| {} |", count(package))), "{package}: {}", count(package));
     }
