@@ -44,7 +44,7 @@ fn a_second_process_sees_all_that_was_acknowledged_before_in_whole_transactions(
             held.push((reader, evidence.clone()));
         }
     }
-    // Tests of the log and the metrics of a server. The test is in a separate program, because the log belongs to the whole program.
+    // The writer has merged and deleted since.
     assert!(Engine::open_read_only(&folder).unwrap().statistics().unwrap().runs > 0, "checkpoints were done");
     for (reader, evidence) in &held {
         assert_eq!(block_on(check(reader, evidence)).unwrap(), Vec::<String>::new());

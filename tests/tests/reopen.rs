@@ -36,7 +36,7 @@ fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     engine.submit(table, transaction).block_on().map(drop)
 }
 
-/// Tests of codecs that are combined in one declaration: parts that contain less than their field, codecs of newtypes, and codecs in indexes.
+/// Does some work that leaves flushes and merges in progress, and ends the engine.
 fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
     let snapshot = engine.snapshot()?;
     for part in 0..4 {
@@ -58,7 +58,7 @@ fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_
                 Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),
                 _ => live(engine, &table, number)?,
             }
-            // A visit whose key parts contain less than their fields, so the fields are properties, and are checked against the key.
+            // The locks of backups and restores are other ones.
             if number.is_multiple_of(10) {
                 let (copy, restored) = (root.path().join("copy"), root.path().join(number.to_string()));
                 open(&folder)?.backup(&copy).block_on()?;
@@ -69,7 +69,7 @@ fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_
         Ok(())
     };
     let outcome = thread::scope(|scope| {
-        // Samples of a device by hour, each with its exact instant.
+        // A process that starts holds what this one has open until it becomes the other program.
         let starts = || {
             while !ends.load(Ordering::Relaxed) {
                 assert!(Command::new("true").status().unwrap().success());

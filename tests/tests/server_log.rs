@@ -1,4 +1,4 @@
-//! An identifier whose form is determined by its type.
+//! Tests of the log and the metrics of a server. The test is in a separate program, because the log belongs to the whole program.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -19,7 +19,7 @@ use table_wire::auth::AccountKey;
 use table_wire::sas::{TablePermissions, TableSas};
 use tests::served::{ACCOUNT, KEY, account, asked, beside};
 
-/// People by the beginning of their names.
+/// A log in memory.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -61,7 +61,7 @@ fn a_scan_of_a_table_is_logged_with_its_filter_and_no_secret_is() {
         assert_eq!(tables.query(&table, &scan, None).await.unwrap().rows.len(), 3);
         let partition = Query::new(KeyRange::partition("Sales"));
         assert_eq!(tables.query(&table, &partition, None).await.unwrap().rows.len(), 3);
-        // Tests of the rules of table design that the tests of no pattern show (DQ, IMP, PAT-HET rules).
+        // A shared access signature, and a wrong key.
         let sas = TableSas::table(table.clone()).allow(TablePermissions::READ);
         let sas = sas.lasting(Utc::now(), Duration::from_hours(1));
         let sas = sas.sign(&AccountKey::new(ACCOUNT, KEY).unwrap()).unwrap().query_string();

@@ -1,5 +1,5 @@
-//! A few kills of a process in which all patterns are at work, and of a server. Many are by hand: `torture --patterns --rounds 100`,
-//! `torture --server --rounds 50`.
+//! Tests with a few kills of a process in which all patterns are in use, and of a server. To run many kills manually: `torture --patterns --rounds
+//! 100`, `torture --server --rounds 50`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! There is only one clustered index. Properties outside the key are found by reading everything, and other lookups and orders are served by copies.
+//! Tests of codecs that are combined in one declaration: parts that contain less than their field, codecs of newtypes, and codecs in indexes.
 
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
 
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::published::{both_ways, instant, stored};
 
-/// Everything that a part says less than its field: the field is a property, and checked against the key.
+/// A visit whose key parts contain less than their fields, so the fields are properties, and are checked against the key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)), "_", replaced('/', '-', path))]
@@ -43,7 +43,7 @@ fn derived_parts_leave_their_fields_properties() {
     });
 }
 
-/// Samples of a device by the hour, each under its own instant.
+/// Samples of a device by hour, each with its exact instant.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Samples")]
 #[partition_key(device)]
@@ -81,7 +81,7 @@ fn a_range_of_instants_over_their_hours_holds_both_ends() {
     });
 }
 
-/// An identifier whose form is its type's.
+/// An identifier whose form is determined by its type.
 #[derive(KeyPart, Clone, Debug, PartialEq)]
 #[guid(simple)]
 struct SessionId(Uuid);
@@ -116,7 +116,7 @@ fn a_codec_of_a_type_beside_text_and_in_an_index() {
     assert_eq!(index.name, "ByUrl");
 }
 
-/// People by the beginning of their name.
+/// People by the beginning of their names.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People")]
 #[partition_key(first(1, name))]

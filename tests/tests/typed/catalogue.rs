@@ -1,4 +1,4 @@
-//! A store that counts the maximum number of concurrent submits.
+//! Tests of the rules of table design that the tests of no pattern show (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ struct Staff {
     name: String,
 }
 
-/// One clustered index: what is not a key is found by reading all, and other look-ups and orders come from copies.
+/// There is only one clustered index. Properties outside the key are found by reading everything, and other lookups and orders are served by copies.
 #[test]
 fn dq_9_and_11_other_look_ups_and_orders_come_from_copies() {
     block_on(async {
@@ -89,7 +89,7 @@ fn dq_9_and_11_other_look_ups_and_orders_come_from_copies() {
             let page = engine.query(&TableName::new("Staff")?, &query, None).await?;
             Ok::<_, table_core::Error>((page.rows.len(), page.rows_read.unwrap()))
         };
-        // Text of 32 lower-case hexadecimal digits.
+        // By a property all rows of the partition are read, by the copy's key the one.
         assert_eq!(read(KeyRange::partition("Sales"), "Name eq 'Jun'").await?, (1, 10));
         let copy = KeyRange::rows("Sales", TextRange::prefix("name_Jun!"));
         assert_eq!(read(copy, "").await?, (1, 1));
@@ -178,17 +178,17 @@ fn pat_het_2_and_4_types_share_key_values_and_are_read_as_one_as_bags_and_as_a_s
             workers.insert(&worker(number)).await?;
             departments.insert(&department(number)).await?;
         }
-        // A type with a default codec, so declarations need not name it.
+        // By its type: the prefix keeps the type together.
         assert_eq!(workers.query(Worker::rows("Sales").id(..)).collect().await?, [worker(123), worker(124)]);
         assert_eq!(workers.get(Worker::key("Sales", 123)).await?.as_deref(), Some(&worker(123)));
         let codes = departments.query(Department::rows("Sales").code(..)).collect().await?;
         assert_eq!(codes, [department(123), department(124)]);
-        // A span with the codec in every position: as a level, alone, between texts, reversed, and in the key of an index.
+        // As bags.
         let bags = engine.untyped("Company")?.query(Selection::partition("Sales")).collect().await?;
         let keys: Vec<_> = bags.iter().map(|bag| bag.key().row_key.as_str()).collect();
         let grouped = ["DEPARTMENT_000123", "DEPARTMENT_000124", "EMPLOYEE_000123", "EMPLOYEE_000124"];
         assert_eq!(keys, grouped);
-        // Generates numbers of every length, so that neighbours and ends of ranges are among them.
+        // As a sum.
         let all = workers.query(Worker::partition("Sales")).read_as::<Company>().collect().await?;
         let expected = [
             Company::Department(department(123)),
@@ -202,7 +202,7 @@ fn pat_het_2_and_4_types_share_key_values_and_are_read_as_one_as_bags_and_as_a_s
     .unwrap();
 }
 
-/// Tests of copies of whole entities, which contain properties that no field names, and values in chunks.
+/// A store that counts the maximum number of concurrent submits.
 #[derive(Clone, Debug)]
 struct Busy {
     engine: Engine,
@@ -244,7 +244,7 @@ impl TableStore for Busy {
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
-        // A draft with copies in another table, under another key.
+        // Others get their turn, as they do while a request is on its way.
         let mut turn = false;
         poll_fn(|context| {
             if std::mem::replace(&mut turn, true) {

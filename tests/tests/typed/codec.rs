@@ -1,4 +1,4 @@
-//! A key codec of another crate, by public means alone: identifiers of traces as 32 hexadecimal digits, in the order of numbers.
+//! A key codec of another crate, which uses only the public API: identifiers of traces as 32 hexadecimal digits, in the order of numbers.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use table_core::key::{KeyPart, order};
 use table_core::query::EntityRef;
 use table_core::{Engine, Entity, EntityKey, Error, ErrorCode, FromEntity, Result, Table, TableStoreExt};
 
-/// 32 lower-case hexadecimal digits.
+/// Text of 32 lower-case hexadecimal digits.
 enum TraceHex {}
 
 impl KeyCodec<u128> for TraceHex {
@@ -45,7 +45,7 @@ impl Reversible<u128> for TraceHex {
     }
 }
 
-/// A type whose codec it is, so that declarations need not name it.
+/// A type with a default codec, so declarations need not name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TraceId(u128);
 
@@ -72,7 +72,7 @@ impl KeyPart for TraceId {
     type Codec = OfTraceId;
 }
 
-/// The codec in every place: as a level, alone, between texts, reversed, and in the key of an index.
+/// A span with the codec in every position: as a level, alone, between texts, reversed, and in the key of an index.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spans")]
 #[partition_key(tenant, trace)]
@@ -145,7 +145,7 @@ fn what_the_codec_does_not_write_is_not_read() {
     assert_eq!(error.code(), ErrorCode::EntityMismatch);
 }
 
-/// Numbers of every length, so that neighbours and ends of ranges are among them.
+/// Generates numbers of every length, so that neighbours and ends of ranges are among them.
 fn number() -> impl Strategy<Value = u128> {
     (any::<u128>(), 0..128_u32).prop_map(|(number, bits)| number >> bits)
 }

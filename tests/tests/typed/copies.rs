@@ -1,4 +1,4 @@
-//! Copies of whole entities: they hold properties that no field names, and values in chunks.
+//! Tests of copies of whole entities, which contain properties that no field names, and values in chunks.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ struct Document {
     rest: BTreeMap<String, Value>,
 }
 
-/// With copies in another table, under another key.
+/// A draft with copies in another table, under another key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Drafts")]
 #[partition_key(author)]
@@ -116,7 +116,7 @@ fn an_entity_read_from_a_copy_is_the_whole_entity() {
         let by_path = || Document::by_path("atlas", "maps/europe");
         assert_eq!(documents.get(by_path()).await.unwrap().unwrap().value(), &inserted);
 
-        // A person who is found by address.
+        // A change goes to the copy, and nothing of a longer value stays there.
         let key = || Document::key("atlas", 7_u32);
         documents
             .update(key(), |document| {

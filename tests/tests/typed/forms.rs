@@ -88,7 +88,7 @@ fn a_field_of_the_key_is_a_property_too() {
     });
 }
 
-/// A person, found by address.
+/// A person who is found by address.
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("empid_", digits(6, id))]
