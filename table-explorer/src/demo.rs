@@ -12,7 +12,7 @@ use table_patterns::EntityStore;
 use table_patterns::outbox::{Intent, Message, Outbox, Step};
 use table_patterns::work::{Backoff, Delivery, Handler, Worker, WorkerOptions};
 
-use crate::explorer::Source;
+use crate::state::Source;
 
 /// The queue of the sample's outbox.
 const QUEUE: &str = "helpdesk";

@@ -1,63 +1,19 @@
-//! The explorer of one store: its state, and the entry of every request.
+//! The explorer of one store: the entry of every request.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use table_core::queue::DynQueueStore;
-use table_core::{DynTableStore, Engine};
 
 use crate::catalog::Catalog;
 use crate::response::Body;
 use crate::route;
 use crate::session::Session;
-
-/// The store that an explorer shows.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The tables.
-    pub(crate) tables: DynTableStore,
-    /// The queues, if the store has them.
-    pub(crate) queues: Option<DynQueueStore>,
-    /// The engine, for its statistics.
-    pub(crate) engine: Option<Engine>,
-    /// The name of the store, without secrets.
-    pub(crate) name: String,
-}
-
-impl Source {
-    /// Creates a source from tables and the name by which pages call them.
-    #[must_use]
-    pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
-        Self { tables, queues: None, engine: None, name: name.into() }
-    }
-
-    /// Adds the engine behind the tables: its statistics, checks and queues are shown.
-    #[must_use]
-    pub fn with_engine(self, engine: Engine) -> Self {
-        let queues = self.queues.or_else(|| Some(DynQueueStore::new(engine.clone())));
-        Self { queues, engine: Some(engine), ..self }
-    }
-
-    /// Adds queues, of which poison is shown.
-    #[must_use]
-    pub fn with_queues(self, queues: DynQueueStore) -> Self {
-        Self { queues: Some(queues), ..self }
-    }
-}
+use crate::state::{Source, State};
 
 /// An explorer. Clones share the session and the catalog.
 #[derive(Clone, Debug)]
 pub struct Explorer(Arc<State>);
-
-/// The state that all requests share.
-#[derive(Debug)]
-pub(crate) struct State {
-    pub(crate) source: Source,
-    pub(crate) catalog: Catalog,
-    pub(crate) session: Session,
-    pub(crate) is_writable: bool,
-}
 
 impl Explorer {
     /// Creates an explorer that only reads.

@@ -5,11 +5,11 @@ use table_core::TableName;
 
 use crate::assets;
 use crate::catalog::Known;
-use crate::explorer::State;
 use crate::keyed;
 use crate::link;
 use crate::reader::Cost;
 use crate::show;
+use crate::state::State;
 use table_inspect::kind::Kind;
 
 /// One page.

@@ -38,8 +38,10 @@ mod route;
 mod server;
 mod session;
 mod show;
+mod state;
 mod tree;
 
-pub use explorer::{Explorer, Source};
+pub use explorer::Explorer;
 pub use response::Body;
 pub use server::Server;
+pub use state::Source;

@@ -21,10 +21,10 @@ use table_core::TableName;
 use table_inspect::derived;
 
 use crate::catalog::Known;
-use crate::explorer::State;
 use crate::failure::Result;
 use crate::reader::Reader;
 use crate::request::Request;
+use crate::state::State;
 
 /// What every page is made from.
 pub(crate) struct Context<'a> {

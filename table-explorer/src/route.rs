@@ -7,13 +7,13 @@ use http::header::SET_COOKIE;
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::assets;
-use crate::explorer::State;
 use crate::failure::{Failure, Result};
 use crate::pages::{self, Context};
 use crate::reader::Reader;
 use crate::request::Request;
 use crate::response::{self, Body};
 use crate::session;
+use crate::state::State;
 
 /// Answers a request that reached `host`.
 pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, host: &str) -> Response<Body> {
