@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPositions};
 pub use ext::TableStoreExt;
-pub use layout::{Admission, LAYOUTS, LEASE, StoredLayout};
+pub use layout::{Admission, LAYOUTS, LEASE, Sightings, StoredLayout};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;

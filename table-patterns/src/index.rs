@@ -41,11 +41,13 @@
 //!   eventually consistent elsewhere. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs without a name, from
 //!   before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was overtaken by
 //!   a collection starts again.
-//! - An index is used only when it is complete: [`IndexState`]. A new index over old rows is *building* until its
-//!   [backfill](crate::Entities::backfill) completes. [`check`](crate::Entities::check) finds damage by other tools.
+//! - An index is used only when it is complete: [`IndexState`]. A new index of an existing table is *building* until its
+//!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
+//!   [`check`](crate::Entities::check) finds damage by other tools.
 //! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was
 //!   read. If a concurrent writer changed one of them, the transaction is refused as a whole, and its entities are processed one by one.
-//! - All writers must declare the index with the same schema. A writer that does not leaves the index stale, which only a check detects.
+//! - All writers must open the table (`create_if_missing`). One that does not, and does not declare the index, leaves it stale, which only a
+//!   check detects.
 //!
 //! # Cost
 //! | verb | requests | operations of the transaction |
@@ -91,6 +93,7 @@ mod contributor;
 mod copy;
 mod eventual;
 pub(crate) mod fault;
+mod fence;
 mod finding;
 #[cfg(test)]
 mod fixture;

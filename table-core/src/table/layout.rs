@@ -5,6 +5,7 @@
 mod admission;
 mod designs;
 mod record;
+mod sighting;
 mod standing;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub use admission::Admission;
 pub(super) use designs::forget;
 pub use record::{LAYOUTS, StoredLayout};
+pub use sighting::Sightings;
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
 
@@ -33,11 +35,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema is stored, or the [verdict](crate::schema::Verdict) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
     ///   and the work to do is recorded in [`StoredLayout::pending`].
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
-    /// - A stored schema that was superseded by a later one belongs to an older program. This program may run if its schema only lacks optional
-    ///   properties; otherwise, opening fails. The stored schema is not changed.
+    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and indexes
+    ///   whose backfill has not begun; otherwise it is an error. The stored schema is not changed.
     ///
-    /// The handle and its clones check again when they write after [five seconds](LEASE), so a program stops writing once a newer program has changed
-    /// the derived rows.
+    /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an index leaves a sighting then,
+    /// which the backfill of that index respects.
     ///
     /// A program with an incompatible schema fails here, before it reads or writes a row. Opening costs one get in addition to the creation, and an
     /// insert if the schema changed; the first schema of a store also creates the table [`LAYOUTS`].
@@ -78,8 +80,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let mut standing = None;
         for design in E::DESIGNS {
             let design = StoredSchema::of(design).in_table(table.as_str());
-            let lacks = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
-            standing = Some(Arc::new(Standing::new(design, self.now(), lacks)));
+            let lacking = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
+            standing = Some(Arc::new(Standing::new(design, self.now(), lacking)));
         }
         Ok(Self { standing, ..self })
     }
@@ -128,6 +130,28 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error of the store.
     pub async fn stored_layout(&self) -> Result<Option<StoredLayout>> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
+    }
+
+    /// Measures the time of the store, and returns it with the last sighting of an older program: one that lacks indexes of the stored schema and
+    /// may write nevertheless. Sends one write and two reads.
+    ///
+    /// ```
+    /// # use table_core::{Engine, Entity, TableStoreExt};
+    /// # #[derive(Entity)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, id: u32 }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// assert_eq!(employees.sightings().await?.older, None);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound` if no schema was ever stored; the errors of the store.
+    pub async fn sightings(&self) -> Result<Sightings> {
+        sighting::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 }
 

@@ -17,7 +17,7 @@ use table_core::transaction::Transaction;
 
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
-use crate::entities::plan::{RowPlace, UndoWrite};
+use crate::entities::plan::{ReadRow, RowPlace, UndoWrite};
 use crate::requests::{self, CONCURRENCY};
 
 /// The table to which a batch is committed, and the outbox that records its steps.
@@ -195,7 +195,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
                                 partition_key: batch.partition_key().clone(),
                                 row_key: row_key.clone(),
                             };
-                            let place = RowPlace { table: self.table, key: &key, limits };
+                            let place = RowPlace { table: self.table, key: &key, limits, rows: self };
                             let prepared = first.prepare(place, parts, stored.as_ref()).await;
                             let prepared = prepared.map_err(|error| match error.key() {
                                 Some(_) => error,
@@ -308,6 +308,12 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             _ => Conflict::Derived,
         };
         Ok(Outcome::Conflict(conflict, error))
+    }
+}
+
+impl<S: TableStore, O: StepRecorder> ReadRow for Site<'_, S, O> {
+    fn read<'a>(&'a self, key: &'a EntityKey) -> BoxFuture<'a, Result<Option<StoredRow>>> {
+        self.store.get(self.table, key, &Select::All).boxed()
     }
 }
 

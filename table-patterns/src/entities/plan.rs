@@ -147,11 +147,21 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
 }
 
 /// The location of a derived row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct RowPlace<'a> {
     pub(crate) table: &'a TableName,
     pub(crate) key: &'a EntityKey,
     pub(crate) limits: Limits,
+    pub(crate) rows: &'a dyn ReadRow,
+}
+
+/// Reads other rows of the table.
+pub(crate) trait ReadRow: Send + Sync {
+    /// Returns the stored row at a key.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    fn read<'a>(&'a self, key: &'a EntityKey) -> BoxFuture<'a, Result<Option<StoredRow>>>;
 }
 
 /// The operation of a derived row.

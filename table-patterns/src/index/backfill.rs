@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -10,12 +9,13 @@ use table_core::index::Index;
 use table_core::query::Continuation;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
-use table_core::table::{LEASE, StoredLayout};
+use table_core::table::StoredLayout;
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
+use crate::index::fence::Fence;
 use crate::index::finding::FindingKind;
 use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
@@ -40,9 +40,12 @@ pub struct BackfillProgress {
 ///
 /// - Online: writers continue, and already maintain the index while it is built. An entity without its row gets it in one transaction with
 ///   the entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4
-///   MiB. Sixteen transactions run concurrently and share the cost of durable writes. A program with an older schema stops writing within
-///   [five seconds](table_core::table::LEASE) after the new schema was first opened. The backfill waits for that time to pass, unless it
-///   [need not](Self::without_older_programs). Writers that never opened their table must be stopped before.
+///   MiB. Sixteen transactions run concurrently and share the cost of durable writes.
+/// - Beside an older release: its programs write on until the pass over the entities begins. They leave sightings next to the stored schema.
+///   The pass begins an hour after the first run and after the last sighting, by the clock of the store: later no request of an older
+///   program can take effect. A run before returns at once, with [`retry_after`](IndexReport::retry_after). From the pass on, older programs are refused.
+///   If no older program is running, say so: [`without_older_programs`](Self::without_older_programs). Writers that never opened their
+///   table must be stopped before.
 /// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
 /// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error
 ///   names them, and a later run starts again.
@@ -85,7 +88,7 @@ pub struct Backfill<'a, E, S, O> {
     index: &'static IndexSchema,
     per_second: Option<NonZeroU32>,
     page: Option<usize>,
-    waits: bool,
+    has_older: bool,
     progress: Option<Box<dyn FnMut(BackfillProgress) + Send + 'a>>,
 }
 
@@ -102,7 +105,14 @@ impl<E, S: std::fmt::Debug, O: std::fmt::Debug> std::fmt::Debug for Backfill<'_,
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Creates the backfill of an index. It does nothing if the index is ready.
     pub fn backfill<I: Index<Entity = E>>(&self) -> Backfill<'_, E, S, O> {
-        Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, waits: true, progress: None }
+        Backfill {
+            table: self,
+            index: I::SCHEMA,
+            per_second: None,
+            page: None,
+            has_older: true,
+            progress: None,
+        }
     }
 
     /// Disables reads through an index. It is still maintained; to remove it, remove it from the schema. Handles of other processes that regard it as
@@ -125,25 +135,16 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Any error of [`Table::note_layout`](table_core::Table::note_layout).
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
+        let start = words(Phase::Rows, &Place::default());
         self.note(|layout| {
             layout.disabled.retain(|known| *known != note);
-            layout.progress.remove(&note);
+            // Programs that do not know the index stay refused, unless its first backfill has not begun.
             if !layout.pending.contains(&note) {
                 layout.pending.push(note.clone());
+                layout.progress.insert(note.clone(), start.clone());
             }
         })
         .await
-    }
-
-    /// Waits until no handle with an older schema can write.
-    async fn wait_for_older_programs(&self, layout: &StoredLayout) {
-        let pace = self.retry.runtime();
-        let Some(since) = layout.since else { return };
-        let passed = Duration::from_micros(pace.now().saturating_sub(since) / 10);
-        // Twice: once for their cached state, once for requests in flight.
-        if let Some(left) = (LEASE * 2).checked_sub(passed) {
-            pace.sleep(left).await;
-        }
     }
 
     async fn note(&self, change: impl Fn(&mut StoredLayout)) -> Result<()> {
@@ -165,9 +166,10 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { page: Some(entities), ..self }
     }
 
-    /// Skips the wait for programs with an older schema, for example if a single process uses the store and has not opened it with another schema.
+    /// Declares that no program with an older schema is running or has requests under way: for example, because a single process uses the
+    /// store, or because the older programs were stopped. The backfill then begins at once, and older programs are refused.
     pub fn without_older_programs(self) -> Self {
-        Self { waits: false, ..self }
+        Self { has_older: false, ..self }
     }
 
     /// Sets a function that receives the progress after each page.
@@ -175,7 +177,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Builds the index, or continues to build it.
+    /// Builds the index, or continues to build it. Returns a report with [`retry_after`](IndexReport::retry_after) if older programs may still
+    /// write; nothing is built then.
     ///
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
@@ -192,13 +195,19 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
             return Ok(report);
         }
-        if self.waits {
-            self.table.wait_for_older_programs(&layout).await;
-        }
+        let start = words(Phase::Rows, &Place::default());
+        let position = if self.has_older {
+            match self.table.fence(&layout, &note, &start).await? {
+                Fence::Passed(position) => position,
+                Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
+            }
+        } else {
+            self.table.skip_fence(&note, &start).await?
+        };
         let sweep =
             Sweep { table: self.table, index, repair: true, top: self.page, blocked: OnceLock::new() };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
-        let (mut phase, mut place) = read_place(layout.progress.get(&note).map(String::as_str))?;
+        let (mut phase, mut place) = read_place(&position)?;
         let mut duplicate = None;
         loop {
             let swept = sweep.page(phase, &place, &mut pacer).await?;
@@ -218,9 +227,9 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             let (noted, found) = (words(phase, &place), duplicate.is_some() || sweep.blocked.get().is_some());
             self.table
                 .note(|layout| {
-                    // The position is not recorded after an entity that could not be indexed.
-                    if !found {
-                        layout.progress.insert(note.clone(), noted.clone());
+                    // The position is not recorded after an entity that could not be indexed, nor for a pass that another run has ended.
+                    if let Some(position) = layout.progress.get_mut(&note).filter(|_| !found) {
+                        position.clone_from(&noted);
                     }
                 })
                 .await?;
@@ -228,8 +237,13 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         let is_whole = duplicate.is_none() && sweep.blocked.get().is_none();
         self.table
             .note(|layout| {
-                layout.progress.remove(&note);
-                layout.pending.retain(|pending| !is_whole || *pending != note);
+                if is_whole {
+                    layout.pending.retain(|pending| *pending != note);
+                    layout.progress.remove(&note);
+                    layout.waiting.remove(&note);
+                } else if let Some(position) = layout.progress.get_mut(&note) {
+                    position.clone_from(&start);
+                }
             })
             .await?;
         match duplicate {
@@ -251,8 +265,8 @@ fn words(phase: Phase, place: &Place) -> String {
     format!("{phase} {} {from}", place.range)
 }
 
-fn read_place(words: Option<&str>) -> Result<(Phase, Place)> {
-    let mut words = words.unwrap_or_default().split(' ');
+fn read_place(words: &str) -> Result<(Phase, Place)> {
+    let mut words = words.split(' ');
     let phase = if words.next() == Some("entities") { Phase::Entities } else { Phase::Rows };
     let range = words.next().and_then(|range| range.parse().ok()).unwrap_or_default();
     let from = words.next().filter(|from| !from.is_empty()).map(str::parse::<Continuation>).transpose()?;

@@ -8,6 +8,7 @@ use table_core::query::EntityRef;
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
 
+use crate::entities::read_as;
 use crate::outbox::keys::guard_key;
 
 /// A change of the copy or the list of one index at one key.
@@ -150,6 +151,20 @@ pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()
+}
+
+/// A function that tells whether an entity has its entry at a key: [`holds_entry`] for one entity type.
+pub(crate) type HoldsEntry = fn(&IndexSchema, (&EntityKey, &Row), &EntityKey) -> bool;
+
+/// Returns `true` if a stored entity has its entry in the index at a key, or cannot be read.
+pub(crate) fn holds_entry<E: Entity>(
+    schema: &IndexSchema,
+    (owner, row): (&EntityKey, &Row),
+    at: &EntityKey,
+) -> bool {
+    let Some(index) = index_of::<E>(schema) else { return true };
+    let entry = read_as::<E>(owner, row).and_then(|entity| stored_entry(index, &entity));
+    entry.map_or(true, |entry| entry.is_some_and(|entry| entry.key == *at))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -25,6 +26,9 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
+    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests
+    /// under way.
+    pub retry_after: Option<Duration>,
 }
 
 impl IndexReport {

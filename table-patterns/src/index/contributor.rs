@@ -14,7 +14,7 @@ use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 
 use crate::entities::{Contribution, Contributor, Entities, EntityChange};
-use crate::index::changes::{Change, ChangeKind, changes, owner_of};
+use crate::index::changes::{Change, ChangeKind, changes, holds_entry, owner_of};
 use crate::index::copy::CopyChange;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
 use crate::index::owners::claim;
@@ -85,6 +85,7 @@ impl Indexes {
         let copy = CopyChange {
             index,
             owner_of: owner_of::<E>,
+            holds_entry: holds_entry::<E>,
             before: is_there.then(|| owner.clone()),
             after: row.map(|row| (owner, row)),
             // An incomplete index may lack the row of an existing entity.

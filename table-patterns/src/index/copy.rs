@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use futures_util::future::{self, BoxFuture};
+use futures_util::future::BoxFuture;
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -14,7 +14,7 @@ use table_core::schema::IndexSchema;
 use table_core::store::StoredRow;
 
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace};
-use crate::index::changes::OwnerOf;
+use crate::index::changes::{HoldsEntry, OwnerOf};
 use crate::index::fault::{IndexFault, UniqueViolation};
 
 /// The change of one index row.
@@ -22,6 +22,7 @@ use crate::index::fault::{IndexFault, UniqueViolation};
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
+    pub(crate) holds_entry: HoldsEntry,
     /// The entity that owned the row before the change.
     pub(crate) before: Option<EntityKey>,
     /// The entity that owns the row afterwards, and the properties of the row.
@@ -53,6 +54,26 @@ impl CopyChange {
             Some((_, row)) => OperationKind::InsertOrReplace(row.clone()),
             None => OperationKind::Delete(IfMatch::Any),
         }
+    }
+
+    /// Returns the owner of the stored row if that is another entity than those of the transaction, and no longer has the value: a program
+    /// that does not know the index has changed or deleted it.
+    async fn obsolete_owner(
+        &self,
+        place: RowPlace<'_>,
+        found: Option<&StoredRow>,
+    ) -> Result<Option<EntityKey>> {
+        let owner = found.and_then(|found| (self.owner_of)(self.index, place.key, &found.row));
+        let is_known = |owner: &EntityKey| {
+            let after = self.after.as_ref().map(|(owner, _)| owner);
+            Some(owner) == after || Some(owner) == self.before.as_ref()
+        };
+        let Some(owner) = owner.filter(|owner| self.after.is_some() && !is_known(owner)) else {
+            return Ok(None);
+        };
+        let stored = place.rows.read(&owner).await?;
+        let holds = |stored: StoredRow| (self.holds_entry)(self.index, (&owner, &stored.row), place.key);
+        Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
     }
 
     /// Returns the operation for the stored row; `None` if nothing must be written.
@@ -104,9 +125,14 @@ impl DerivedRow for CopyChange {
         parts: &'a [Arc<dyn DerivedRow>],
         found: Option<&'a StoredRow>,
     ) -> BoxFuture<'a, Result<Option<PreparedRow>>> {
-        let kind = self.combined(parts).for_stored(place.key, found);
-        let prepared = kind.map(|kind| kind.map(|kind| PreparedRow { kind, undo: None }));
-        future::ready(prepared).boxed()
+        async move {
+            let mut all = self.combined(parts);
+            if let Some(owner) = all.obsolete_owner(place, found).await? {
+                all.before = Some(owner);
+            }
+            Ok(all.for_stored(place.key, found)?.map(|kind| PreparedRow { kind, undo: None }))
+        }
+        .boxed()
     }
 
     fn as_any(&self) -> &dyn Any {

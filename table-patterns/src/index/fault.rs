@@ -42,13 +42,21 @@ pub(crate) enum IndexFault {
     )]
     NoDesign,
     #[error(
-        "index `{0}` is not known to be complete; open the table with `create_if_missing`, and after a backfill call \
-         `states`"
+        "the state of index `{0}` is unknown because the handle was not opened; call `create_if_missing` or `states` first"
     )]
     NotKnown(String),
-    #[error("index `{0}` is disabled; enable it and run its backfill")]
+    #[error(
+        "index `{0}` was not ready when the handle read its state; run its backfill to the end, then call `states`"
+    )]
+    NotSeenReady(String),
+    #[error("index `{0}` is disabled; call `enable`, then run its backfill")]
     Disabled(String),
-    #[error("index `{0}` is still building; queries would miss entities until its backfill completes")]
+    #[error(
+        "index `{0}` is announced, and older programs may write entities without entries; replace these programs, and run its backfill until \
+         the report has no `retry_after`"
+    )]
+    Announced(String),
+    #[error("index `{0}` is building, and queries would miss entities; run its backfill to the end")]
     Building(String),
     #[error(
         "the record describes a change in another partition or table, and was not written by a program of this outbox"
@@ -84,9 +92,12 @@ impl Fault for IndexFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
             Self::Taken(_) | Self::Shared { .. } => (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")),
-            Self::NoDesign | Self::NotKnown(_) | Self::Disabled(_) | Self::Building(_) => {
-                (ErrorCode::IndexNotReady, None)
-            }
+            Self::NoDesign
+            | Self::NotKnown(_)
+            | Self::NotSeenReady(_)
+            | Self::Disabled(_)
+            | Self::Announced(_)
+            | Self::Building(_) => (ErrorCode::IndexNotReady, None),
             Self::NotAChange { .. } | Self::EmptyPage => (ErrorCode::InvalidInput, None),
             Self::OtherSource => (ErrorCode::Corrupted, Some("PAT-EC-4")),
             Self::Owners(_) => (ErrorCode::Corrupted, None),

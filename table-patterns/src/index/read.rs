@@ -12,7 +12,7 @@ use table_core::table::{EntityQuery, TableScan};
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 use crate::index::eventual::{Eventual, EventualQuery};
-use crate::index::state::{IndexState, load, not_known, not_ready, noted};
+use crate::index::state::{load, not_ready};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
@@ -121,7 +121,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         match F::INDEX {
             None => own_rows(selection),
             Some(index) if self.index_states().is_ready::<E>(index) => selection,
-            Some(index) => Selection::new(Err(not_known(index.name))),
+            Some(index) => Selection::new(Err(self.index_states().not_ready::<E>(index))),
         }
     }
 
@@ -147,9 +147,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         if self.index_states().is_ready::<E>(index) {
             return Ok(());
         }
-        match noted(&load(&self.table, self.index_states()).await?, index.name) {
-            IndexState::Ready => Ok(()),
-            state => Err(not_ready(index.name, state).with_table(self.table.name()?.as_str())),
+        match not_ready(&load(&self.table, self.index_states()).await?, index.name) {
+            None => Ok(()),
+            Some(error) => Err(error.with_table(self.table.name()?.as_str())),
         }
     }
 }

@@ -28,7 +28,8 @@ use crate::index::fault::IndexFault;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
-    /// The index was declared over existing rows, and not all of them have entries yet.
+    /// The index was declared for an existing table, and its backfill has not completed. Until the backfill begins, programs of an older
+    /// release may write without the index.
     Building,
     /// The index is complete and used for reads.
     Ready,
@@ -94,6 +95,13 @@ impl States {
         self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == READY)
     }
 
+    /// Returns the error of a query of an index that the handle does not know as ready. Creating a query sends no request.
+    pub(crate) fn not_ready<E: Entity>(&self, index: &IndexSchema) -> Error {
+        let is_read = self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == NOT_READY);
+        let name = index.name.to_owned();
+        Error::of(if is_read { IndexFault::NotSeenReady(name) } else { IndexFault::NotKnown(name) })
+    }
+
     pub(crate) fn learn<E: Entity>(&self, layout: &StoredLayout) {
         for index in E::INDEXES {
             let state =
@@ -120,15 +128,14 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// Returns the error of a query of an index that the handle does not know as complete. Creating a query sends no request.
-pub(crate) fn not_known(index: &str) -> Error {
-    Error::of(IndexFault::NotKnown(index.to_owned()))
-}
-
-/// Returns the error of a read through an index that is not ready.
-pub(crate) fn not_ready(index: &str, state: IndexState) -> Error {
-    Error::of(match state {
-        IndexState::Disabled => IndexFault::Disabled(index.to_owned()),
-        _ => IndexFault::Building(index.to_owned()),
-    })
+/// Returns the error of a read through an index that is not ready according to the notes next to the schema; `None` if it is ready.
+pub(crate) fn not_ready(layout: &StoredLayout, index: &str) -> Option<Error> {
+    let name = index.to_owned();
+    let fault = match noted(layout, index) {
+        IndexState::Ready => return None,
+        IndexState::Disabled => IndexFault::Disabled(name),
+        IndexState::Building if layout.is_announced(index) => IndexFault::Announced(name),
+        IndexState::Building => IndexFault::Building(name),
+    };
+    Some(Error::of(fault))
 }

@@ -2,11 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
+mod announced;
 mod elsewhere;
 mod wide;
-
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -16,7 +14,6 @@ use table_core::{Entity, ErrorCode, IfMatch, Result, Table, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::index::IndexState;
 use table_patterns::series::{HOURS, Series, SeriesTable};
-use table_patterns::work::Runtime;
 use tests::time::Time;
 
 mod before {
@@ -155,35 +152,20 @@ fn a_program_that_was_never_seen_and_knows_fewer_indexes_is_not_let_in() {
 }
 
 #[test]
-fn a_running_program_writes_on_until_its_lease_is_over_and_the_backfill_waits_for_it() {
-    let time = Time::default();
-    let store = time.engine();
-    let old = block_on(table_at::<before::Employee>(&time, &store).create_if_missing()).unwrap();
-    block_on(old.insert(&before::employee(1, "ada"))).unwrap();
-
-    // While the backfill waits, the older program goes on as it knows how to.
-    let (waited, meanwhile) = (time.clone(), old.clone());
-    let written = Arc::new(Mutex::new(Vec::new()));
-    let answers = Arc::clone(&written);
-    let pace = Runtime::new().clock(time.clock()).sleep_by(move |length| {
-        let (time, old, answers) = (waited.clone(), meanwhile.clone(), Arc::clone(&answers));
-        Box::pin(async move {
-            time.pass(Duration::from_secs(4));
-            let outcome = old.insert(&before::employee(2, "grace")).await;
-            answers.lock().unwrap_or_else(PoisonError::into_inner).push(outcome.is_ok());
-            time.pass(length.saturating_sub(Duration::from_secs(4)));
-            let outcome = old.insert(&before::employee(3, "joan")).await;
-            answers.lock().unwrap_or_else(PoisonError::into_inner).push(outcome.is_ok());
-        })
-    });
+fn a_program_without_a_ready_index_writes_no_more() {
     block_on(async {
-        let new = store.entities::<indexed::Employee>().with_runtime(pace).create_if_missing().await.unwrap();
-        assert_eq!(new.states().await.unwrap(), [("ByEmail", IndexState::Building)]);
-        new.backfill::<indexed::EmployeeByEmail>().run().await.unwrap();
-        assert_eq!(*written.lock().unwrap_or_else(PoisonError::into_inner), [true, false]);
-        let report = new.check().run().await.unwrap();
-        assert!(report.is_clean(), "{report:?}");
-        assert!(new.get(indexed::Employee::by_email("Sales", "grace")).await.unwrap().is_some());
+        let time = Time::default();
+        let store = time.engine();
+        let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+        old.insert(&before::employee(1, "ada")).await.unwrap();
+        let new = store
+            .entities::<indexed::Employee>()
+            .with_runtime(time.runtime())
+            .create_if_missing()
+            .await
+            .unwrap();
+        new.backfill::<indexed::EmployeeByEmail>().without_older_programs().run().await.unwrap();
+        time.pass(LEASE * 2);
 
         // No verb of the older program writes any more, and it does not start again. The index stays whole.
         assert!(refused(old.insert(&before::employee(4, "ada")).await));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::schema::evolution::rules::{OPTIONAL_ADDED, REMOVED, Rule, Verdict};
+use crate::schema::evolution::rules::{INDEX_REMOVED, OPTIONAL_ADDED, REMOVED, Rule, Verdict};
 use crate::schema::stored::StoredSchema;
 
 /// A difference between two schemas.
@@ -68,14 +68,23 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.verdict).max().unwrap_or(Verdict::Same)
     }
 
-    /// Returns `true` if a program with the older schema can write to the table at the same time as one with the newer schema: the older schema only
-    /// lacks optional properties, and writes no copies that include them.
-    pub(crate) fn is_beside(&self, newer: &StoredSchema, older: &StoredSchema) -> bool {
+    /// Returns `true` if a program of the older schema can write together with one of the newer: it only lacks optional properties and announced
+    /// indexes, and writes no copies that include these properties.
+    pub(crate) fn is_beside(
+        &self,
+        (newer, older): (&StoredSchema, &StoredSchema),
+        is_announced: impl Fn(&str) -> bool,
+    ) -> bool {
         let has = |name: &str| older.properties.iter().any(|property| property.name == name);
         let mut lacking = newer.properties.iter().filter(|property| !has(&property.name)).peekable();
         let is_copied = lacking.peek().is_some() && older.indexes.iter().any(|index| index.include.is_none());
-        let is_known = |change: &Change| [REMOVED.id, OPTIONAL_ADDED.id].contains(&change.rule.id);
-        !is_copied && lacking.all(|property| property.optional) && self.changes.iter().all(is_known)
+        let knows = |name: &str| older.indexes.iter().any(|index| index.name == name);
+        let mut indexes = newer.indexes.iter().filter(|index| !knows(&index.name));
+        let known = [REMOVED.id, OPTIONAL_ADDED.id, INDEX_REMOVED.id];
+        !is_copied
+            && lacking.all(|property| property.optional)
+            && indexes.all(|index| is_announced(&index.name))
+            && self.changes.iter().all(|change| known.contains(&change.rule.id))
     }
 
     /// Returns `true` if nothing changed.

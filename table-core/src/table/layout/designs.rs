@@ -10,25 +10,25 @@ use crate::schema::{StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, StoredLayout};
-use crate::table::layout::standing;
+use crate::table::layout::standing::{self, Lacking};
 use crate::table::request;
 
-/// Stores a schema in place of the current one, if the verdict or `accepted`, the reason given by the caller, allows it. Returns `true` if the stored
-/// schema is newer and has additional properties, and therefore remains.
+/// Stores a schema in place of the present one, if the verdict or `accepted`, the reason of the caller, allows it. Returns the declarations of a newer
+/// schema that remains.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
     design: &StoredSchema,
     (mut is_new, now): (bool, u64),
     accepted: Option<&str>,
-) -> Result<bool> {
+) -> Result<Lacking> {
     let retry = Retry::default();
     let mut race = retry.race("the stored schema");
     loop {
         let stored = record::read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
         let layout = match next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await? {
-            Next::Stored { lacks } => return Ok(lacks),
+            Next::Stored(lacking) => return Ok(lacking),
             Next::First(layout) => *layout,
             Next::Follows(layout, stored) => layout.following(*stored, now),
         };
@@ -38,7 +38,7 @@ pub(super) async fn store<S: TableStore>(
             None => OperationKind::Insert(row),
         };
         match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
-            Ok(_) => return Ok(false),
+            Ok(_) => return Ok(Lacking::default()),
             Err(error) if error.is_table_not_found() => {
                 request::create_if_missing(store, &record::table()?).await?;
                 race.lost(error).await?;
@@ -56,9 +56,7 @@ pub(super) async fn store<S: TableStore>(
 /// The next step of storing a schema.
 enum Next {
     /// None: this schema, or a newer compatible one, is already stored.
-    Stored {
-        lacks: bool,
-    },
+    Stored(Lacking),
     First(Box<StoredLayout>),
     /// A schema replaces the stored one.
     Follows(Box<StoredLayout>, Box<StoredLayout>),
@@ -81,13 +79,13 @@ async fn next<S: TableStore>(
         return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
-        return Ok(Next::Stored { lacks: false });
+        return Ok(Next::Stored(Lacking::default()));
     }
     let evolution = evolve(&stored.schema, design);
     let is_older = stored.supersedes(design);
     if (is_older || !evolution.verdict().is_allowed()) && accepted.is_none() {
         return match is_older.then(|| standing::beside(&stored, design, table)) {
-            Some(Ok(lacks)) => Ok(Next::Stored { lacks }),
+            Some(Ok(lacking)) => Ok(Next::Stored(lacking)),
             _ if is_empty(store, table).await? => {
                 Ok(Next::Follows(Box::new(StoredLayout::new(design.clone())), Box::new(stored)))
             }
@@ -99,10 +97,8 @@ async fn next<S: TableStore>(
         };
     }
     let before = stored.clone();
+    // IMPORTANT: a new index is pending on an empty table, too: programs of the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
-    if !layout.pending.is_empty() && is_empty(store, table).await? {
-        layout.pending.clear();
-    }
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
         let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };

@@ -40,6 +40,8 @@ pub struct StoredLayout {
     pub disabled: Vec<String>,
     /// The progress of pending work, one line for each worker.
     pub progress: BTreeMap<String, String>,
+    /// Pending work that has not begun: the time of the store, in [ticks](crate::ticks), when it was first asked for.
+    pub waiting: BTreeMap<String, u64>,
     /// The reason why the schema was accepted despite the verdict.
     pub accepted: Option<String>,
     /// The number of schemas stored so far, including this one.
@@ -58,12 +60,35 @@ impl StoredLayout {
             pending: Vec::new(),
             disabled: Vec::new(),
             progress: BTreeMap::new(),
+            waiting: BTreeMap::new(),
             accepted: None,
             generation: 1,
             since: None,
             superseded: Vec::new(),
             etag: ETag::from_ticks(0),
         }
+    }
+
+    /// Returns `true` if programs that do not know an index may write: it is pending, and its backfill has not begun.
+    ///
+    /// ```
+    /// # use table_core::{Engine, Entity, TableStoreExt};
+    /// # #[derive(Entity)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # #[index(ByEmail, unique, row_key("email_", email))]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, email: String }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// let layout = employees.stored_layout().await?.expect("it was opened");
+    /// assert!(!layout.is_announced("ByEmail")); // a new table has complete indexes
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn is_announced(&self, index: &str) -> bool {
+        let note = format!("index {index}");
+        self.pending.contains(&note) && !self.progress.contains_key(&note)
     }
 
     /// Returns this record as the next generation of a stored one, or as the same generation if only Rust names differ.
@@ -97,14 +122,15 @@ impl StoredLayout {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // Work that must be repeated starts from scratch.
-        let goes_on = |what: &String, _: &mut String| pending.contains(what) && !anew.contains(what);
-        let mut progress = self.progress;
-        progress.retain(goes_on);
+        // Work that must be repeated starts from the beginning.
+        let continues = |what: &String| pending.contains(what) && !anew.contains(what);
+        let (mut progress, mut waiting) = (self.progress, self.waiting);
+        progress.retain(|what, _| continues(what));
+        waiting.retain(|what, _| continues(what));
         pending.extend(anew);
         pending.sort();
         pending.dedup();
-        Self { schema, pending, disabled, progress, ..self }
+        Self { schema, pending, disabled, progress, waiting, ..self }
     }
 
     pub(super) fn to_row(&self, table: &TableName) -> Result<Row> {
@@ -124,6 +150,10 @@ impl StoredLayout {
             let lines: Vec<_> =
                 self.progress.iter().map(|(what, how_far)| format!("{what}\t{how_far}")).collect();
             entity.insert("Progress", lines.join("\n"));
+        }
+        if !self.waiting.is_empty() {
+            let lines: Vec<_> = self.waiting.iter().map(|(what, since)| format!("{what}\t{since}")).collect();
+            entity.insert("Waiting", lines.join("\n"));
         }
         if let Some(accepted) = &self.accepted {
             entity.insert("Accepted", accepted.as_str());
@@ -165,6 +195,10 @@ impl StoredLayout {
             progress: lines("Progress")
                 .filter_map(|line| line.split_once('\t'))
                 .map(|(what, how_far)| (what.to_owned(), how_far.to_owned()))
+                .collect(),
+            waiting: lines("Waiting")
+                .filter_map(|line| line.split_once('\t'))
+                .filter_map(|(what, since)| Some((what.to_owned(), since.parse().ok()?)))
                 .collect(),
             accepted: text("Accepted").map(str::to_owned),
             generation: number("Generation").unwrap_or(1),
@@ -235,9 +269,10 @@ mod tests {
         layout.pending = vec!["index ByEmail".to_owned(), "property Age".to_owned()];
         layout.disabled = vec!["index ByAge".to_owned()];
         layout.progress.insert("index ByEmail".to_owned(), "Sales\tempid_000223".to_owned());
+        layout.waiting.insert("index ByAge".to_owned(), 639_307_584_000_000_000);
         let key = EntityKey::new("wide", "Wide").unwrap();
         let row = layout.to_row(&TableName::new("Wide").unwrap()).unwrap();
-        assert_eq!(row.view().len(), 7, "Fingerprint, three pieces, Pending, Disabled, Progress");
+        assert_eq!(row.view().len(), 8, "Fingerprint, three pieces, Pending, Disabled, Progress, Waiting");
         let stored = StoredRow { row, etag: layout.etag.clone() };
         assert_eq!(StoredLayout::read(&key, &stored).unwrap(), layout);
     }

@@ -1,4 +1,4 @@
-//! State of an opened handle relative to the stored schema: it makes a program with an older schema stop writing.
+//! State of an opened handle relative to the stored schema: a program with an older schema leaves sightings, or stops writing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use crate::schema::{StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{StoredLayout, read};
+use crate::table::layout::sighting;
 
 /// The time for which a handle writes before it reads the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
@@ -25,9 +26,20 @@ pub(crate) struct Standing {
     lacks: AtomicBool,
 }
 
+/// The declarations of a newer schema that a program does not know, although it may write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lacking {
+    /// `true` for optional properties.
+    pub(super) properties: bool,
+    /// `true` for indexes whose backfill has not begun.
+    pub(super) indexes: bool,
+}
+
 impl Standing {
-    pub(super) const fn new(design: StoredSchema, now: u64, lacks: bool) -> Self {
-        Self { design, asked: AtomicU64::new(now), lacks: AtomicBool::new(lacks) }
+    /// Creates the state of a handle that has compared its schema. If it lacks indexes, its first write queries the store and leaves a sighting.
+    pub(super) const fn new(design: StoredSchema, now: u64, lacking: Lacking) -> Self {
+        let asked = if lacking.indexes { 0 } else { now };
+        Self { design, asked: AtomicU64::new(asked), lacks: AtomicBool::new(lacking.properties) }
     }
 
     /// Creates the state of a handle that was not opened itself. Its first write queries the store.
@@ -48,11 +60,19 @@ impl Standing {
     /// Returns `true` if the stored schema equals this one. Returns an error if this program cannot write at the same time as programs with the
     /// stored schema.
     pub(crate) async fn ask<S: TableStore>(&self, store: &S, table: &TableName) -> Result<bool> {
-        let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
-        let is_own = stored.schema.fingerprint() == self.design.fingerprint();
-        let lacks = if is_own { false } else { beside(&stored, &self.design, table)? };
-        self.lacks.store(lacks, Ordering::Relaxed);
-        Ok(is_own)
+        let mut is_seen = false;
+        loop {
+            let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
+            let is_own = stored.schema.fingerprint() == self.design.fingerprint();
+            let lacking = if is_own { Lacking::default() } else { beside(&stored, &self.design, table)? };
+            if is_seen || !lacking.indexes {
+                self.lacks.store(lacking.properties, Ordering::Relaxed);
+                return Ok(is_own);
+            }
+            // IMPORTANT: the schema is read again after the sighting. A backfill that did not see it has refused older programs before.
+            sighting::leave(store, table, &self.design.entity).await?;
+            is_seen = true;
+        }
     }
 
     /// Checks that a row may be replaced as a whole.
@@ -65,14 +85,15 @@ impl Standing {
     }
 }
 
-/// Returns `true` if a program with an older schema lacks properties of the stored schema.
+/// Returns the declarations of the stored schema that a program with an older schema lacks.
 ///
 /// # Errors
 /// `LayoutMismatch` if the program cannot write at the same time as programs with the stored schema.
-pub(super) fn beside(stored: &StoredLayout, own: &StoredSchema, table: &TableName) -> Result<bool> {
+pub(super) fn beside(stored: &StoredLayout, own: &StoredSchema, table: &TableName) -> Result<Lacking> {
     let evolution = evolve(&stored.schema, own);
-    if evolution.is_beside(&stored.schema, own) {
-        return Ok(evolution.changes.iter().any(|change| change.rule.id == "EVO-3"));
+    if evolution.is_beside((&stored.schema, own), |index| stored.is_announced(index)) {
+        let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
+        return Ok(Lacking { properties: has("EVO-3"), indexes: has("EVO-21") });
     }
     let (entity, generation) = (own.entity.clone(), stored.generation);
     Err(Error::of(TableFault::OlderLayout { entity, generation, evolution }).with_table(table.as_str()))

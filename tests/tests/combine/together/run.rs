@@ -301,11 +301,36 @@ impl Run {
         assert_eq!(error.code(), ErrorCode::LayoutMismatch);
         let tickets = block_on(self.world.plain(&control).create_if_missing()).unwrap();
         block_on(async {
-            tickets.backfill::<crate::together::desk::TicketByMail>().run().await.unwrap();
-            tickets.backfill::<crate::together::desk::TicketByAgent>().run().await.unwrap();
-            tickets.backfill::<crate::together::desk::TicketQueues>().run().await.unwrap();
-            tickets.backfill::<crate::together::desk::TicketBadges>().run().await.unwrap();
-            tickets.backfill::<crate::together::desk::TicketTags>().run().await.unwrap();
+            tickets
+                .backfill::<crate::together::desk::TicketByMail>()
+                .without_older_programs()
+                .run()
+                .await
+                .unwrap();
+            tickets
+                .backfill::<crate::together::desk::TicketByAgent>()
+                .without_older_programs()
+                .run()
+                .await
+                .unwrap();
+            tickets
+                .backfill::<crate::together::desk::TicketQueues>()
+                .without_older_programs()
+                .run()
+                .await
+                .unwrap();
+            tickets
+                .backfill::<crate::together::desk::TicketBadges>()
+                .without_older_programs()
+                .run()
+                .await
+                .unwrap();
+            tickets
+                .backfill::<crate::together::desk::TicketTags>()
+                .without_older_programs()
+                .run()
+                .await
+                .unwrap();
             // What takes part from now on begins with what is there: the tickets are written again by this program.
             for number in [0, 1] {
                 let key = || Ticket::key(TENANT, number);

@@ -1,5 +1,5 @@
-//! A program of an older design beside a newer one that adds an index elsewhere: writers and workers of both while the newer one is opened and fills its
-//! index, stepped call by call, with deaths and sleepers (EVO-20, EVO-21, PAT-INTER-3).
+//! A program of an older schema and a newer one that adds an index in another table: writers and workers of both while the newer one is opened and
+//! builds its index, stepped call by call, with deaths and sleepers (EVO-20, EVO-21, PAT-INTER-3).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,10 +52,12 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// The time at which the backfill starts: after older programs have stopped writing, or earlier.
+/// The way in which the backfill treats older programs.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
+    /// It begins once none of their requests can take effect.
     Waits,
+    /// It begins at once.
     Hastens,
 }
 
@@ -63,11 +65,11 @@ struct World {
     engine: Engine,
     time: Time,
     backfill: Backfill,
-    /// `true` if the newer program was opened.
+    /// `true` once the newer program was opened.
     is_open: Arc<AtomicBool>,
 }
 
-/// A process that continues call by call.
+/// A process that is stepped call by call.
 struct Running {
     control: Control,
     future: Pin<Box<dyn Future<Output = ()>>>,
@@ -78,7 +80,7 @@ impl Running {
         Self { control, future: Box::pin(future) }
     }
 
-    /// Makes one step. Returns `true` if the process has ended.
+    /// Makes one call; returns `true` at the end of the process.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
@@ -110,7 +112,7 @@ impl World {
         Entities::from(self.outbox(control)).with_runtime(self.runtime())
     }
 
-    /// Runs one turn of a worker of a program.
+    /// Creates one turn of a worker of a program.
     fn worker<E: Entity + Send + Sync + 'static>(&self) -> Running {
         let control = Control::default().stepped();
         let worker = self.settling::<E>(&control);
@@ -122,7 +124,7 @@ impl World {
         Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
     }
 
-    /// Starts the newer program, which opens the store and fills the new index.
+    /// Creates the start of the newer program: it is opened, and runs the backfill of its new index.
     fn upgrade(&self) -> Running {
         let control = Control::default().stepped();
         let (handle, is_open) = (self.handle::<newer::Employee>(&control), Arc::clone(&self.is_open));
@@ -138,12 +140,14 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap().pending
     }
 
-    /// Returns the defects that remain at the end.
+    /// Ends the upgrade, and returns a description of what is wrong.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
         let alive = Control::default();
         self.pass(60);
         let new = block_on(self.handle::<newer::Employee>(&alive).create_if_missing()).unwrap();
-        block_on(fill(&new, self.backfill)).unwrap();
+        while let Some(rest) = block_on(fill(&new, self.backfill)).unwrap() {
+            self.time.pass(rest);
+        }
         let mut pending = 1;
         for _ in 0..10 {
             self.pass(800);
@@ -164,10 +168,11 @@ impl World {
     }
 }
 
-async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_core::Result<()> {
+/// Runs the backfill; returns the time after which it must be run again.
+async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_core::Result<Option<Duration>> {
     let filling = handle.backfill::<newer::EmployeeMail>().page(2);
     let filling = if backfill == Backfill::Waits { filling } else { filling.without_older_programs() };
-    filling.run().await.map(drop)
+    filling.run().await.map(|report| report.retry_after)
 }
 
 fn run(seed: u64, backfill: Backfill) -> Option<String> {
@@ -188,10 +193,10 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         let badge = rng.random_bool(0.6).then(|| 10 * id + rng.random_range(0..2));
         let is_open = world.is_open.load(Ordering::SeqCst);
         match rng.random_range(0..100) {
-            // Refused once it has asked for the design again. A write is one piece: a request is not under way for longer than a lease.
+            // Refused once the pass of the backfill has begun.
             0..=14 => drop(block_on(old.insert_or_replace(&older::employee(id, email, badge)))),
             15..=22 if is_open => drop(block_on(new.insert_or_replace(&newer::employee(id, email, badge)))),
-            23..=25 => world.pass(rng.random_range(1..4)),
+            23..=25 => world.pass(if rng.random_bool(0.1) { 3_600 } else { rng.random_range(1..4) }),
             26..=27 => drop(world.sweep()),
             28..=31 => {
                 let at = rng.random_range(0..running.len());
@@ -203,7 +208,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
                 };
                 sleepers.push(std::mem::replace(&mut running[at], next));
             }
-            // The newer program dies while it starts, and is started again.
+            // The newer program stops while it starts, or its backfill ends, and it is started again.
             32 if upgrade.is_some() => upgrade = Some(world.upgrade()),
             33..=60 => {
                 upgrade.take_if(Running::step);
@@ -221,7 +226,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         }
     }
     let wrong = world.wrong(&old);
-    // All is settled. The sleepers wake, make a call or a few, and die.
+    // Everything is settled. The sleepers resume, make a few calls, and stop for good.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {

@@ -1,0 +1,117 @@
+//! The fence of a backfill: its pass begins once no write of a program with an older schema can take effect any more.
+//!
+//! Until then older programs may write. Each leaves a sighting before it writes, and reads the schema again after the sighting. The fence refuses
+//! older programs only after none was seen for [`LAST_REQUESTS`], and reads the last sighting again afterwards. `docs/models/backfill.rs` checks
+//! this protocol.
+
+use std::time::Duration;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::store::TableStore;
+use table_core::table::{Sightings, StoredLayout};
+
+use crate::entities::Entities;
+
+/// The time after which no request of a program can take effect that was admitted before, by the clock of the store.
+///
+/// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at
+/// most 15 minutes ahead, and a write that this program dates later is accepted for at most 15 minutes after its date. The rest is for
+/// the operation between the two: a lease of five seconds, reads, and repetitions.
+pub(super) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
+
+/// The position of a backfill between the refusal of older programs and its pass: this word, and the time of the refusal.
+const CLOSING: &str = "closing";
+
+/// The time after which a run that met another one looks again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The decision of the fence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fence {
+    /// The pass begins or continues at this position.
+    Passed(String),
+    /// Older programs may have requests under way. The shortest time until they cannot.
+    Waits(Duration),
+}
+
+/// Returns the rest of the time in which requests from before an instant can take effect; `None` if it is over.
+fn rest(now: u64, since: u64) -> Option<Duration> {
+    let passed = Duration::from_nanos(now.saturating_sub(since).saturating_mul(100));
+    LAST_REQUESTS.checked_sub(passed).filter(|rest| !rest.is_zero())
+}
+
+fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
+    seen.older.and_then(|older| rest(seen.now, older))
+}
+
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// Decides whether the pass of a pending index, by its note, may begin or continue. `start` is the position at which it begins.
+    pub(super) async fn fence(&self, layout: &StoredLayout, note: &str, start: &str) -> Result<Fence> {
+        let closing = match layout.progress.get(note) {
+            Some(position) if !position.starts_with(CLOSING) => return Ok(Fence::Passed(position.clone())),
+            Some(closing) => closing.clone(),
+            None => {
+                let seen = self.table.sightings().await?;
+                let Some(first) = layout.waiting.get(note) else {
+                    self.table.note_layout(|layout| wait(layout, note, seen.now)).await?;
+                    return Ok(Fence::Waits(LAST_REQUESTS));
+                };
+                if let Some(rest) = rest(seen.now, *first).max(rest_of_sighting(&seen)) {
+                    return Ok(Fence::Waits(rest));
+                }
+                let closing = format!("{CLOSING} {}", seen.now);
+                self.table.note_layout(|layout| close(layout, note, &closing)).await?;
+                closing
+            }
+        };
+        // IMPORTANT: older programs are refused from here on. One that was admitted before has left a sighting, which this reads.
+        let left = rest_of_sighting(&self.table.sightings().await?);
+        let next = if left.is_none() { Some(start) } else { None };
+        let layout = self.table.note_layout(|layout| settle(layout, note, &closing, next)).await?;
+        Ok(match layout.progress.get(note) {
+            Some(position) if !position.starts_with(CLOSING) => Fence::Passed(position.clone()),
+            _ => Fence::Waits(left.unwrap_or(AGAIN)),
+        })
+    }
+
+    /// Lets the pass begin or continue without older programs, and returns its position.
+    pub(super) async fn skip_fence(&self, note: &str, start: &str) -> Result<String> {
+        let layout = self.table.note_layout(|layout| skip(layout, note, start)).await?;
+        Ok(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone))
+    }
+}
+
+/// Records the time of the first run.
+fn wait(layout: &mut StoredLayout, note: &str, now: u64) {
+    if layout.pending.iter().any(|pending| pending == note) {
+        layout.waiting.entry(note.to_owned()).or_insert(now);
+    }
+}
+
+/// Refuses older programs, unless another run was faster.
+fn close(layout: &mut StoredLayout, note: &str, closing: &str) {
+    if layout.pending.iter().any(|pending| pending == note) {
+        layout.progress.entry(note.to_owned()).or_insert_with(|| closing.to_owned());
+    }
+}
+
+/// Ends the refusal `closing`: the pass begins at `start`, or older programs may write again. Does nothing if another run ended it.
+fn settle(layout: &mut StoredLayout, note: &str, closing: &str, start: Option<&str>) {
+    if layout.progress.get(note).is_some_and(|position| position == closing) {
+        match start {
+            Some(start) => drop(layout.progress.insert(note.to_owned(), start.to_owned())),
+            None => drop(layout.progress.remove(note)),
+        }
+    }
+}
+
+/// Begins the pass, unless it has begun.
+fn skip(layout: &mut StoredLayout, note: &str, start: &str) {
+    if layout.pending.iter().any(|pending| pending == note) {
+        let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());
+        if position.starts_with(CLOSING) {
+            start.clone_into(position);
+        }
+    }
+}

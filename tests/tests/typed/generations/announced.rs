@@ -1,0 +1,260 @@
+//! An index that is added while programs of the older release write: nobody is refused, and it becomes ready when nothing that they wrote is missing.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::retry::Retry;
+use table_core::store::TableStore;
+use table_core::{ErrorCode, IfMatch, Result, Table, TableStoreExt};
+use table_patterns::index::{FindingKind, IndexReport, IndexState};
+use table_patterns::{Entities, EntityStore};
+use tests::faults::Control;
+use tests::time::Time;
+
+use super::{before, indexed, refused, table_at};
+
+/// More than the time after which no request of an older program can take effect.
+const HOUR: Duration = Duration::from_secs(3_601);
+
+async fn open<S: TableStore + Clone + 'static>(time: &Time, store: &S) -> Entities<indexed::Employee, S> {
+    let new = store.entities::<indexed::Employee>().with_runtime(time.runtime());
+    new.create_if_missing().await.unwrap()
+}
+
+async fn backfill<S: TableStore + Clone + 'static>(
+    new: &Entities<indexed::Employee, S>,
+) -> Result<IndexReport> {
+    new.backfill::<indexed::EmployeeByEmail>().page(2).run().await
+}
+
+/// Runs the backfill until the index is ready, with the waits that it asks for.
+async fn build(time: &Time, new: &Entities<indexed::Employee, Engine>) {
+    while let Some(rest) = backfill(new).await.unwrap().retry_after {
+        time.pass(rest);
+    }
+    assert_eq!(new.states().await.unwrap(), [("ByEmail", IndexState::Ready)]);
+    let report = new.check().run().await.unwrap();
+    assert!(report.is_clean(), "{report:?}");
+}
+
+async fn ids(new: &Entities<indexed::Employee, Engine>, email: &str) -> Option<u32> {
+    new.get(indexed::Employee::by_email("Sales", email)).await.unwrap().map(|employee| employee.id)
+}
+
+#[test]
+fn two_programs_under_load_are_not_refused_and_the_index_misses_nothing() {
+    let time = Time::default();
+    let store = time.engine();
+    let old = block_on(table_at::<before::Employee>(&time, &store).create_if_missing()).unwrap();
+    for id in 0..8 {
+        block_on(old.insert(&before::employee(id, &format!("first{id}")))).unwrap();
+    }
+    let new = block_on(open(&time, &store));
+    let is_over = AtomicBool::new(false);
+    // Losing a race for an entity is an outcome; no declaration of the other program is.
+    let check = |outcome: Result<()>| {
+        if let Err(error) = outcome {
+            let is_race = error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3");
+            assert!(is_race && error.code() != ErrorCode::UniqueViolation, "{error}");
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0_u32.. {
+                let (id, email) = (round % 8, format!("old{}", round % 24));
+                let key = || before::Employee::key("Sales", id);
+                check(match round % 5 {
+                    0 => block_on(old.delete(key(), IfMatch::Any)),
+                    1 => block_on(old.insert_or_replace(&before::employee(id, &email))).map(drop),
+                    2 => block_on(old.merge(&before::employee(id, &email), IfMatch::Any)).map(drop),
+                    3 => block_on(old.update(key(), |one| one.email.clone_from(&email))).map(drop),
+                    _ => block_on(old.insert(&before::employee(id, &email))).map(drop),
+                });
+                time.pass(Duration::from_secs(3));
+                if round > 200 && is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        for round in 0_u32..200 {
+            let (id, email) = (round % 8, format!("new{}", round % 24));
+            let key = || indexed::Employee::key("Sales", id);
+            check(match round % 4 {
+                0 => block_on(new.delete(key(), IfMatch::Any)),
+                1 => block_on(new.insert_or_replace(&indexed::employee(id, &email))).map(drop),
+                2 => block_on(new.update(key(), |one| one.email.clone_from(&email))).map(drop),
+                _ => block_on(new.insert(&indexed::employee(id, &email))).map(drop),
+            });
+            if round % 20 == 0 {
+                assert!(block_on(backfill(&new)).unwrap().retry_after.is_some(), "the older program writes");
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    block_on(build(&time, &new));
+}
+
+#[test]
+fn a_backfill_begins_an_hour_after_its_first_run_and_the_last_sighting() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+        old.insert(&before::employee(1, "ada")).await.unwrap();
+        let new = open(&time, &store).await;
+        let minutes = |report: IndexReport| report.retry_after.map(|rest| (rest.as_secs() + 30) / 60);
+        assert_eq!(minutes(backfill(&new).await.unwrap()), Some(60));
+        time.pass(HOUR / 2);
+        assert_eq!(minutes(backfill(&new).await.unwrap()), Some(30));
+        old.insert(&before::employee(2, "grace")).await.unwrap();
+        assert_eq!(minutes(backfill(&new).await.unwrap()), Some(60));
+        // A program that starts again is one that writes.
+        time.pass(HOUR / 3);
+        let restarted = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+        restarted.insert(&before::employee(3, "joan")).await.unwrap();
+        assert_eq!(minutes(backfill(&new).await.unwrap()), Some(60));
+        let error = new.get(indexed::Employee::by_email("Sales", "ada")).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::IndexNotReady);
+        assert!(error.to_string().contains("is announced") && error.to_string().contains("retry_after"));
+
+        time.pass(HOUR);
+        let report = backfill(&new).await.unwrap();
+        assert_eq!((report.repaired, report.retry_after), (3, None));
+        assert_eq!(ids(&new, "joan").await, Some(3));
+        time.pass(Duration::from_secs(6));
+        assert!(refused(restarted.insert(&before::employee(4, "late")).await));
+    });
+}
+
+/// Programs of the older release may write the first rows of a table, too.
+#[test]
+fn an_index_of_an_empty_table_is_announced_as_well() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+        let new = open(&time, &store).await;
+        old.insert(&before::employee(1, "ada")).await.unwrap();
+        time.pass(Duration::from_secs(6));
+        old.insert(&before::employee(2, "grace")).await.unwrap();
+        build(&time, &new).await;
+        assert_eq!((ids(&new, "ada").await, ids(&new, "grace").await), (Some(1), Some(2)));
+    });
+}
+
+#[test]
+fn a_value_that_an_older_program_gave_up_is_free_for_a_newer_one() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+        let new = open(&time, &store).await;
+        new.insert(&indexed::employee(1, "ada")).await.unwrap();
+        new.insert(&indexed::employee(2, "grace")).await.unwrap();
+        old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await.unwrap();
+        old.update(before::Employee::key("Sales", 2), |one| one.email = "joan".into()).await.unwrap();
+        // The entries of both are still stored.
+        new.insert(&indexed::employee(3, "ada")).await.unwrap();
+        new.insert(&indexed::employee(4, "tim")).await.unwrap();
+        new.update(indexed::Employee::key("Sales", 4), |one| one.email = "grace".into()).await.unwrap();
+        let error = new.insert(&indexed::employee(5, "grace")).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::UniqueViolation);
+        build(&time, &new).await;
+        assert_eq!((ids(&new, "ada").await, ids(&new, "joan").await), (Some(3), Some(2)));
+    });
+}
+
+#[test]
+fn a_duplicate_of_an_older_program_is_a_finding() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+        let new = open(&time, &store).await;
+        new.insert(&indexed::employee(1, "ada")).await.unwrap();
+        old.insert(&before::employee(2, "ada")).await.unwrap();
+        backfill(&new).await.unwrap();
+        time.pass(HOUR);
+        assert_eq!(backfill(&new).await.unwrap_err().code(), ErrorCode::UniqueViolation);
+        let report = new.check().run().await.unwrap();
+        let found: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(found, [FindingKind::Duplicate]);
+        new.update(indexed::Employee::key("Sales", 2), |one| one.email = "grace".into()).await.unwrap();
+        build(&time, &new).await;
+    });
+}
+
+/// The calls of a write of the older program and of a backfill in each order: the write is suspended at each of its calls, the backfill at
+/// each of its own.
+#[test]
+fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
+    let verbs: [fn(Old) -> Written; 3] = [
+        |old| Box::pin(async move { old.insert(&before::employee(9, "nine")).await.map(drop) }),
+        |old| Box::pin(async move { old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await }),
+        |old| Box::pin(async move { old.merge(&before::employee(1, "new"), IfMatch::Any).await.map(drop) }),
+    ];
+    let mut refusals = 0;
+    for verb in verbs {
+        for of_write in 0..6 {
+            for of_backfill in 0..18 {
+                refusals += u32::from(interleave(verb, of_write, of_backfill));
+            }
+        }
+    }
+    assert!(refusals > 0, "a write after the pass has begun is refused");
+}
+
+type Old = Table<before::Employee, tests::faults::Controlled<Engine>>;
+type Written = Pin<Box<dyn Future<Output = Result<()>>>>;
+
+/// Lets the backfill make some calls, then the write, then the backfill end, then the write. Returns `true` if the write was refused.
+fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> bool {
+    let time = Time::default();
+    let store = time.engine();
+    let control = Control::default();
+    let retry = Retry::default().with_runtime(time.runtime());
+    let old = control.over(store.clone()).table::<before::Employee>().with_retry(retry);
+    let old = block_on(old.create_if_missing()).unwrap();
+    block_on(old.insert(&before::employee(1, "ada"))).unwrap();
+    let new = block_on(open(&time, &store));
+    block_on(backfill(&new)).unwrap();
+    time.pass(HOUR);
+
+    let (writer, builder) = (control.stepped(), Control::default().stepped());
+    let stepped = builder.over(store.clone());
+    let runtime = time.runtime();
+    let mut built: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move {
+        let new = stepped.entities::<indexed::Employee>().with_runtime(runtime);
+        let new = new.create_if_missing().await.unwrap();
+        drop(backfill(&new).await);
+    });
+    let mut written = verb(old);
+    let is_built = (0..of_backfill).any(|_| builder.step(&mut built).is_some());
+    let outcome = (0..of_write).find_map(|_| writer.step(&mut written));
+    if !is_built {
+        while builder.step(&mut built).is_none() {}
+    }
+    let outcome = outcome.unwrap_or_else(|| {
+        loop {
+            if let Some(outcome) = writer.step(&mut written) {
+                return outcome;
+            }
+        }
+    });
+    let is_refused = refused(outcome);
+    block_on(async {
+        if new.states().await.unwrap()[0].1 == IndexState::Ready {
+            let report = new.check().run().await.unwrap();
+            assert!(
+                report.is_clean(),
+                "{of_write} calls of the write, {of_backfill} of the backfill: {report:?}"
+            );
+        }
+        build(&time, &new).await;
+    });
+    is_refused
+}
