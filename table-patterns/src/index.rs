@@ -35,8 +35,8 @@
 //!   Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and in any order. The entry
 //!   of the recorded change is written under a guard that contains the newest change settled there: a worker that was suspended or got a stale read
 //!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
-//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record becomes poison, which must be
-//!   resolved manually.
+//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record is retried with growing delays
+//!   until one of them gives the value up; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
 //!   eventually consistent elsewhere. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs without a name, from
 //!   before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was overtaken by

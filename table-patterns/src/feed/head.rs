@@ -29,13 +29,16 @@ pub(crate) struct Head {
     pub(super) floor: u64,
     /// `true` if the registry does not list the partition, or marks the feed as quiet, in which case a writer must list it again.
     pub(super) quiet: bool,
+    /// `true` if the partition stays listed without a mark: followers do not mark the feed as quiet.
+    pub(super) kept: bool,
 }
 
 impl Head {
     /// Creates the head of a feed that is not listed.
     pub(super) fn new() -> Self {
         // 53 bits, which JSON numbers preserve.
-        Self { id: Uuid::new_v4().as_u64_pair().1 & ((1 << 53) - 1), last: 0, floor: 0, quiet: true }
+        let id = Uuid::new_v4().as_u64_pair().1 & ((1 << 53) - 1);
+        Self { id, last: 0, floor: 0, quiet: true, kept: false }
     }
 
     /// Returns the end of the feed.
@@ -54,11 +57,14 @@ impl Head {
 
     fn row(self) -> Row {
         let number = |number| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
-        let mut writer = RowWriter::with_capacity(4);
+        let mut writer = RowWriter::with_capacity(5);
         writer.property("Id", number(self.id));
         writer.property("Last", number(self.last));
         writer.property("Floor", number(self.floor));
         writer.property("Quiet", ValueRef::Boolean(self.quiet));
+        if self.kept {
+            writer.property("Kept", ValueRef::Boolean(true));
+        }
         writer.finish()
     }
 
@@ -74,7 +80,8 @@ impl Head {
         else {
             return Ok(None);
         };
-        Ok(Some(Self { id, last, floor, quiet }))
+        let kept = row.find("Kept", &mut 0)? == Some(ValueRef::Boolean(true));
+        Ok(Some(Self { id, last, floor, quiet, kept }))
     }
 
     /// Returns the write of the head: a replace of the version that was read, or an insert.

@@ -141,7 +141,11 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Creates the head of a feed; `None` if another writer was faster.
-    async fn create(&self, table: &TableName, partition_key: &PartitionKey) -> Result<Option<(Head, ETag)>> {
+    pub(super) async fn create(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+    ) -> Result<Option<(Head, ETag)>> {
         // IMPORTANT: before the partition is listed. A writer that was suspended while the table was dropped and created again is then
         // refused.
         let head = Head::new();

@@ -2,7 +2,8 @@
 //!
 //! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first
 //! in the head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it
-//! commits. Both writes of the follower are conditional on earlier reads: the registry first, then the head.
+//! commits. Both writes of the follower are conditional on earlier reads: the registry first, then the head. A partition that is kept listed
+//! never gets a mark: the bearer of a signature of that partition could not remove it.
 
 use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
@@ -10,6 +11,7 @@ use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
+use table_core::retry::Retry;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -86,18 +88,64 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
+    /// Lists a partition for good: its writers need not write the registry. Call it before you give a shared access signature of this
+    /// partition to a writer. Followers then read the head of this feed in each poll, one request more.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Desk", feed)]
+    /// # #[partition_key(tenant)]
+    /// # #[row_key(number)]
+    /// # struct Ticket { tenant: String, number: u32 }
+    /// # pollster::block_on(async {
+    /// let tickets = Engine::in_memory().entities::<Ticket>().create_if_missing().await?;
+    /// let contoso = PartitionKey::new("contoso")?;
+    /// tickets.feed().keep_listed(tickets.table().name()?, &contoso).await?;
+    /// assert_eq!(tickets.feed().partitions(tickets.table().name()?).await?, [contoso]);
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `Corrupted` if the head of the feed cannot be read; any error of the store.
+    pub async fn keep_listed(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+        let retry = Retry::default().with_runtime(self.pace.clone());
+        let mut race = retry.race("the head of a feed");
+        loop {
+            let head = match self.head(table, partition_key).await? {
+                Some(head) => Some(head),
+                None => self.create(table, partition_key).await?,
+            };
+            if let Some((head, etag)) = head {
+                // IMPORTANT: after the head was read, and before it is written, as in a commit.
+                self.register(table, partition_key).await?;
+                let operation = Head { quiet: false, kept: true, ..head }.write(Some(etag))?;
+                let write = [(operation.row_key, operation.kind)];
+                if converge::is_won(converge::submit(&self.store, table, partition_key, write).await)? {
+                    return Ok(());
+                }
+            }
+            race.lost(None).await.map_err(|error| error.with_table(table.as_str()))?;
+        }
+    }
+
     /// Removes the partitions of a dropped table from the registry.
     pub(crate) async fn forget(&self, table: &TableName) -> Result<()> {
         registry::forget_table(&self.store, FEEDS, table).await
     }
 
-    /// Marks a feed as quiet at its end. `listed` was read before `head`. Does nothing if a writer or another follower was faster.
+    /// Marks a feed as quiet at its end. `listed` was read before `head`. Does nothing if a writer or another follower was faster, or if the
+    /// partition stays listed.
     pub(crate) async fn mark_quiet(
         &self,
         table: &TableName,
         listed: &Listed,
         (head, etag): (Head, ETag),
     ) -> Result<()> {
+        if head.kept {
+            return Ok(());
+        }
         // IMPORTANT: the head is replaced even if it already has the mark. A writer that read it, and is about to list the partition, is
         // then refused.
         let operation = Head { quiet: true, ..head }.write(Some(etag))?;

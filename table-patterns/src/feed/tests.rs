@@ -368,6 +368,23 @@ fn pat_ec_8_a_quiet_feed_is_marked_and_the_mark_goes_before_the_next_commit() {
     assert!(!listed().is_read_at(&head().0.end()), "the registry has changed");
 }
 
+#[test]
+fn a_feed_that_is_kept_listed_is_never_marked() {
+    let world = World::new(1_000);
+    let (writer, follower) = (world.feed(0), world.feed(0));
+    // Before its first entry, and after it is marked.
+    for number in 0..2 {
+        block_on(follower.keep_listed(&world.table, &world.sales)).unwrap();
+        world.write(&writer, &[number]);
+        let listed = block_on(follower.listed(&world.table)).unwrap().pop().unwrap();
+        let head = block_on(follower.head(&world.table, &world.sales)).unwrap().unwrap();
+        let end = head.0.end();
+        block_on(follower.mark_quiet(&world.table, &listed, head)).unwrap();
+        let listed = block_on(follower.listed(&world.table)).unwrap().pop().unwrap();
+        assert!(!listed.is_read_at(&end));
+    }
+}
+
 proptest! {
     /// Writers with arbitrary clocks, and readers that read occasionally.
     #[test]

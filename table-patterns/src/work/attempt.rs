@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
-use table_core::error::{Error, Result};
+use table_core::error::{Error, ErrorCode, Result};
 use table_core::queue::QueueStore;
 use table_core::store::TableStore;
 
@@ -46,6 +46,12 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
+/// Returns `true` if another entity had a unique value at the last attempt. The row is tried again with growing delays, and is settled once one
+/// of the two gives the value up, so it never becomes poison.
+fn is_contested(pending: &Pending) -> bool {
+    pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
+}
+
 /// Groups rows by source, with their positions.
 fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
@@ -72,7 +78,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
     /// Any error of setting the row aside.
     async fn attempt(&self, pending: &Pending) -> Result<End> {
         let worker = self.claims.worker;
-        if pending.attempts > worker.options.poison_after {
+        if pending.attempts > worker.options.poison_after && !is_contested(pending) {
             return self.put_aside(pending, pending.error.clone(), pending.attempts - 1).await;
         }
         let taken = match pending.intent() {

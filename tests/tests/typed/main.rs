@@ -2,6 +2,7 @@
 //! linked with all packages.
 
 mod adopted;
+mod bearer;
 mod catalogue;
 mod codec;
 mod convergence;

@@ -8,6 +8,7 @@ mod claims;
 mod company;
 mod deaths;
 mod feeds;
+mod moves;
 mod poison;
 mod reads;
 mod sweeps;

@@ -31,8 +31,8 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The two additional transactions, which record that the rows and the whole index are complete.
-const NOTES: usize = 2;
+/// The three additional transactions, which record that the pass begins, that the rows are complete, and that the index is ready.
+const NOTES: usize = 3;
 
 #[test]
 fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
@@ -150,6 +150,7 @@ fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_b
         let mut entities = staff(0..60, "Sales");
         old_rows(&store, &entities).await?;
         let table = store.entities::<Staff>().create_if_missing().await?;
+        store.before_submit(|_| {}); // the note that the pass begins
         store.before_submit(|_| {}); // the note that the rows are done
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();

@@ -92,7 +92,7 @@ fn pat_intra_4_a_backfill_that_dies_at_any_submit_goes_on_where_it_was() {
         {
             at += 1;
         }
-        assert_eq!(at, 11, "transactions of 3, 3 and 1 partitions, and 4 notes");
+        assert_eq!(at, 12, "transactions of 3, 3 and 1 partitions, and 5 notes");
     }
 }
 

@@ -162,6 +162,7 @@ fn a_backfill_writes_nothing_of_what_was() {
         let store = Disturbed::new(Engine::in_memory());
         old_rows(&store, &[ada()]).await?;
         let table = store.entities::<Staff>().create_if_missing().await?;
+        store.before_submit(|_| {}); // the note that the pass begins
         store.before_submit(|_| {}); // the note that the rows are done
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();

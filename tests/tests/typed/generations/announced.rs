@@ -9,7 +9,7 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::retry::Retry;
 use table_core::store::TableStore;
-use table_core::{ErrorCode, IfMatch, Result, Table, TableStoreExt};
+use table_core::{Clock, ErrorCode, IfMatch, Result, Table, TableStoreExt};
 use table_patterns::index::{FindingKind, IndexReport, IndexState};
 use table_patterns::{Entities, EntityStore};
 use tests::faults::Control;
@@ -19,6 +19,8 @@ use super::{before, indexed, refused, table_at};
 
 /// More than the time after which no request of an older program can take effect.
 const HOUR: Duration = Duration::from_secs(3_601);
+/// Three days, in ticks.
+const DAYS: i64 = 3 * 86_400 * 10_000_000;
 
 async fn open<S: TableStore + Clone + 'static>(time: &Time, store: &S) -> Entities<indexed::Employee, S> {
     let new = store.entities::<indexed::Employee>().with_runtime(time.runtime());
@@ -216,7 +218,10 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     let time = Time::default();
     let store = time.engine();
     let control = Control::default();
-    let retry = Retry::default().with_runtime(time.runtime());
+    // The clock of the older program is right, days ahead, or days behind.
+    let (clock, ahead) = (time.clock(), [0, DAYS, -DAYS][(of_write + of_backfill) % 3]);
+    let clock = Clock::new(move || clock.now().saturating_add_signed(ahead));
+    let retry = Retry::default().with_runtime(time.runtime().clock(clock));
     let old = control.over(store.clone()).table::<before::Employee>().with_retry(retry);
     let old = block_on(old.create_if_missing()).unwrap();
     block_on(old.insert(&before::employee(1, "ada"))).unwrap();

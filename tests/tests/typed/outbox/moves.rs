@@ -1,0 +1,60 @@
+//! An entity with a unique value elsewhere moves to another partition: inserted there first, deleted later (PAT-EC-4, PAT-INTER-3).
+
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::{Entity, IfMatch, QueueName};
+use table_patterns::EntityStore;
+use table_patterns::outbox::Outbox;
+use table_patterns::work::{Sweep, Worker};
+use tests::time::Time;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Parcels")]
+#[partition_key(depot)]
+#[row_key("parcel_", number)]
+#[index(Tracking, unique, table = "Tracking", partition_key(code), row_key("code"))]
+struct Parcel {
+    depot: String,
+    #[digits(8)]
+    number: u32,
+    code: String,
+}
+
+#[test]
+fn pat_ec_4_a_value_that_its_owner_gives_up_after_an_hour_goes_to_the_next_without_a_person() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let queue = QueueName::new("parcels").unwrap();
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
+        outbox.create_queues().await.unwrap();
+        let parcels = store.entities_through::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
+        let parcels = parcels.create_if_missing().await.unwrap();
+        let worker = Worker::new(outbox.clone()).with_index_handler(&parcels);
+        let work = async |minutes: usize| {
+            for _ in 0..minutes {
+                worker.run_until_idle().await.unwrap();
+                time.pass(Duration::from_mins(1));
+                Sweep::new(outbox.clone()).registered().await.unwrap();
+            }
+        };
+        let depot = async || {
+            let found = parcels.get_eventual(Parcel::tracking("N1")).await.unwrap();
+            found.map(|found| found.owner().partition_key.as_str().to_owned())
+        };
+        let parcel = |depot: &str| Parcel { depot: depot.into(), number: 1, code: "N1".into() };
+        parcels.insert(&parcel("oslo")).await.unwrap();
+        work(1).await;
+        parcels.insert(&parcel("bergen")).await.unwrap();
+        work(60).await;
+        assert_eq!(depot().await.as_deref(), Some("oslo"));
+        assert!(worker.metrics().failures < 20, "the delays grow: {}", worker.metrics().failures);
+
+        parcels.delete(Parcel::key("oslo", 1), IfMatch::Any).await.unwrap();
+        work(20).await;
+        assert_eq!(depot().await.as_deref(), Some("bergen"));
+        assert_eq!(outbox.depth().await.unwrap().poison, 0);
+        assert_eq!(Sweep::new(outbox.clone()).registered().await.unwrap().pending, 0);
+    });
+}
