@@ -41,7 +41,7 @@ pub struct BackfillProgress {
 /// - Online: writers continue, and already maintain the index while it is built. An entity without its row gets it in one transaction with
 ///   the entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4
 ///   MiB. Sixteen transactions run concurrently and share the cost of durable writes.
-/// - Beside an older release: its programs write on until the pass over the entities begins. They leave sightings next to the stored schema.
+/// - Rolling updates: programs of an older release write on until the pass over the entities begins. They leave sightings next to the stored schema.
 ///   The pass begins an hour after the first run and after the last sighting, by the clock of the store: later no request of an older
 ///   program can take effect. A run before returns at once, with [`retry_after`](IndexReport::retry_after). From the pass on, older programs are refused.
 ///   If no older program is running, say so: [`without_older_programs`](Self::without_older_programs). Writers that never opened their

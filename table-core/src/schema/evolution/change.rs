@@ -80,11 +80,11 @@ impl Evolution {
         let is_copied = lacking.peek().is_some() && older.indexes.iter().any(|index| index.include.is_none());
         let knows = |name: &str| older.indexes.iter().any(|index| index.name == name);
         let mut indexes = newer.indexes.iter().filter(|index| !knows(&index.name));
-        let known = [REMOVED.id, OPTIONAL_ADDED.id, INDEX_REMOVED.id];
+        let allowed = [REMOVED.id, OPTIONAL_ADDED.id, INDEX_REMOVED.id];
         !is_copied
             && lacking.all(|property| property.optional)
             && indexes.all(|index| is_announced(&index.name))
-            && self.changes.iter().all(|change| known.contains(&change.rule.id))
+            && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 
     /// Returns `true` if nothing changed.

@@ -1,4 +1,4 @@
-//! Sightings of older programs: rows beside the stored schema whose Timestamps, by the clock of the store, show when one last asked whether it may
+//! Sightings of older programs: rows next to the stored schema whose Timestamps, by the clock of the store, show when one last asked whether it may
 //! write.
 
 use crate::error::{Error, Result};
