@@ -1,4 +1,4 @@
-//! An index that is added while programs of the older release write: nobody is refused, and it becomes ready when nothing that they wrote is missing.
+//! An index that is added while programs of the older release write: no write is refused, and the index becomes ready when it misses none of them.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
