@@ -5,7 +5,6 @@ mod load;
 pub mod work;
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use chrono::{DateTime, Duration, Utc};
@@ -28,7 +27,7 @@ use crate::model::helpdesk::{
 };
 #[cfg(feature = "azure")]
 use crate::prefixed::delete_tables;
-use crate::store::{self, Store};
+use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
 type Desk = Outbox<Store, DynQueueStore>;
@@ -41,19 +40,6 @@ const TENANTS: [&str; 8] =
 /// Agents of each tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
-
-/// The store that a run uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A new temporary folder, deleted at the end of the run.
-    Temporary,
-    /// This folder, which must be missing or empty. It is kept.
-    Folder(PathBuf),
-    /// Memory.
-    Memory,
-    /// An account, by its connection string.
-    Account(String),
-}
 
 /// Runs the whole program with this number of tickets.
 ///

@@ -12,6 +12,7 @@ pub mod import;
 pub mod inputs;
 pub mod large;
 pub mod layout;
+pub mod ledger;
 pub mod model;
 pub mod prefixed;
 pub mod recipe;

@@ -17,6 +17,7 @@ pub mod earthquake_spread;
 pub mod earthquakes;
 pub mod helpdesk;
 pub mod indexed;
+pub mod ledger;
 pub mod listed;
 pub mod message_counts;
 pub mod named_routes;

@@ -7,7 +7,7 @@ mod account;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
@@ -56,6 +56,32 @@ struct Run {
 
 /// Deletes the container of a run.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
+
+/// The store that a run uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A new temporary folder, deleted at the end of the run.
+    Temporary,
+    /// This folder, which must be missing or empty. It is kept.
+    Folder(PathBuf),
+    /// Memory.
+    Memory,
+    /// An account, by its connection string.
+    Account(String),
+}
+
+impl Place {
+    /// Returns the place that the options of a command line name.
+    #[must_use]
+    pub fn of(path: Option<PathBuf>, memory: bool, account: Option<String>) -> Self {
+        match (path, account) {
+            (Some(folder), _) => Self::Folder(folder),
+            (None, Some(connection_string)) => Self::Account(connection_string),
+            (None, None) if memory => Self::Memory,
+            (None, None) => Self::Temporary,
+        }
+    }
+}
 
 /// Opens the store of these examples in a folder, and creates the folder if it is missing.
 ///

@@ -35,4 +35,4 @@ pub(crate) use name::{decode, decode_caseless, encode, encode_caseless, is_hashe
 #[cfg(feature = "blobs")]
 pub(crate) use orphans::{Naming, Orphans};
 #[cfg(feature = "blobs")]
-pub(crate) use upload::upload;
+pub(crate) use upload::{BlobWriter, upload};

@@ -152,7 +152,8 @@ use table_core::selection::{Point, Selection};
 
 use end::{Gives, Holds};
 pub use reference::REFERENCE_PREFIX;
-pub(crate) use relations::{Copies, keeping};
+pub(crate) use reference::source_in;
+pub(crate) use relations::{Copies, SettleCopies, keeping};
 
 /// A relation: the properties that are copied from a source into the holders that refer to it.
 ///

@@ -10,7 +10,6 @@
 //! | `commit.rs` | one attempt to commit a batch, and the rounds of attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | fair turns of the units of a partition, and their group commit |
-//! | `turns.rs`, `group.rs` | fair turns of the units of a partition, and their group commit |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or
 //! pass plans to a [unit](crate::unit).

@@ -94,9 +94,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::{PartitionKey, RowKey};
+use table_core::mixed::{Belonging, judge_key};
 use table_core::name::TableName;
+use table_core::query::KeyRange;
+use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
@@ -147,6 +151,37 @@ pub struct Cursor {
     /// Identifier of the feed; 0 at the beginning of any feed.
     feed: u64,
     number: u64,
+}
+
+impl FeedEntry {
+    /// Returns the key of the changed entity, if it is of type `E`. Compare it with the [type of other entries](crate::mixed): a feed has the
+    /// changes of all types of its partition.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[entity(table = "Company", feed)]
+    /// # #[partition_key(department)]
+    /// # #[row_key("empid_", id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32 }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+    /// employees.insert(&Employee { department: "Sales".into(), id: 223 }).await?;
+    /// let (feed, table, sales) = (employees.feed(), employees.table().name()?, PartitionKey::new("Sales")?);
+    /// for entry in feed.read(table, &sales, &Cursor::default(), 100).await? {
+    ///     let Some(key) = entry.source_as::<Employee>(&sales) else { continue };
+    ///     let employee = employees.get(key).await?.expect("not deleted");
+    ///     assert_eq!(employee.id, 223);
+    /// }
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn source_as<E: Entity>(&self, partition_key: &PartitionKey) -> Option<Selection<E, Point>> {
+        let belonging = judge_key::<E>(partition_key.as_str(), self.source.as_str()).ok()?;
+        let key = KeyRange::point(partition_key.as_str(), self.source.as_str());
+        (belonging == Belonging::Own).then(|| Selection::new(Ok(vec![key])))
+    }
 }
 
 impl Cursor {

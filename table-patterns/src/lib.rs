@@ -17,6 +17,7 @@
 //! | [`relation`] | parents and their parts: no part without its parent (PAT-CK-3) |
 //! | [`sequence`] | numbers of a partition: without gaps, or without a hot row |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
+//! | [`tenant`] | everything of one tenant: counted, exported, imported, copied, erased |
 //! | [`unit`](mod@unit) | one transaction over several entity types, with the rows of their patterns |
 //! | [`view`] | a read model built from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
@@ -58,12 +59,14 @@ pub mod migrate;
 mod order;
 pub mod outbox;
 pub mod participant;
+mod patience;
 pub mod periods;
 pub mod relation;
 mod requests;
 pub mod sequence;
 pub mod series;
 mod settle;
+pub mod tenant;
 pub mod unit;
 pub mod view;
 pub mod wide;

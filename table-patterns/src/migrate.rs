@@ -77,7 +77,7 @@ use crate::migrate::fault::PositionFault;
 pub use checksum::Checksum;
 pub use position::MigrationPosition;
 use position::Place;
-use row::Copied;
+pub(crate) use row::Copied;
 
 /// The number of partitions written concurrently.
 const CONCURRENCY: usize = 8;

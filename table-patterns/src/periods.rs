@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `LoginAttempts20140423` | the user, `000123` | date and time, `0635338080000000000` |
 //!
-//! The name of the table is the name in the schema followed by the period: `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user is a
+//! The name of the table is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user is a
 //! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee

@@ -71,3 +71,4 @@ mod tests;
 
 pub use blocks::BlockSequence;
 pub use gapless::GaplessSequence;
+pub(crate) use row::PREFIX as SEQUENCE_PREFIX;

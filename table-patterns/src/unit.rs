@@ -79,6 +79,7 @@ mod change;
 mod complete;
 mod fault;
 mod reads;
+mod share;
 mod slots;
 mod transaction;
 mod verbs;
@@ -110,6 +111,7 @@ use change::Rewrite;
 use complete::Completion;
 use fault::UnitFault;
 use reads::Reads;
+pub use share::UnitShare;
 pub use transaction::Committed;
 
 /// Writes of entities in one partition with the rows of their patterns, committed either completely or not at all. See [the module](self).

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use examples::helpdesk::{self, Place};
+use examples::helpdesk;
+use examples::store::Place;
 
 /// Loads tickets into an embedded store or an account, runs all queries of a help desk, changes agents and tickets, and prints
 /// the cost of each operation.
@@ -28,12 +29,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let Arguments { path, memory, azure, tickets } = Arguments::parse();
-    let place = match (path, azure) {
-        (Some(folder), _) => Place::Folder(folder),
-        (None, Some(connection_string)) => Place::Account(connection_string),
-        (None, None) if memory => Place::Memory,
-        (None, None) => Place::Temporary,
-    };
+    let place = Place::of(path, memory, azure);
     match block_on(helpdesk::run(&place, tickets)).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -43,6 +43,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 fn no_program_touches_a_folder_that_is_not_its_own() {
     let programs = [
         (env!("CARGO_BIN_EXE_helpdesk"), ["--tickets", "1000"]),
+        (env!("CARGO_BIN_EXE_ledger"), ["--entries", "1000"]),
         (env!("CARGO_BIN_EXE_cookbook"), ["--only", "point"]),
     ];
     for (program, arguments) in programs {

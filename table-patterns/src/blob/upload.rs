@@ -17,7 +17,70 @@ pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + S
     stream::iter([Ok(content.into())])
 }
 
-/// Writes a stream to a new blob. A stream that fits into one part is sent in one request.
+/// A new blob that is written in parts. A blob that fits into one part is sent in one request.
+pub(crate) struct BlobWriter {
+    path: Path,
+    part: usize,
+    held: BytesMut,
+    parts: Option<Box<dyn MultipartUpload>>,
+    written: BlobRef,
+}
+
+impl BlobWriter {
+    /// Begins a blob with parts of this size.
+    pub(crate) fn new(path: Path, part: usize) -> Self {
+        let written = BlobRef { path: path.to_string(), length: 0, crc: 0 };
+        Self { path, part, held: BytesMut::new(), parts: None, written }
+    }
+
+    /// Adds bytes, and sends all complete parts. Only the last part of an upload may be smaller.
+    pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, bytes: &[u8]) -> Result<()> {
+        self.written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.written.crc = crc32c::crc32c_append(self.written.crc, bytes);
+        self.held.extend_from_slice(bytes);
+        while self.held.len() > self.part {
+            let parts = match &mut self.parts {
+                Some(parts) => parts,
+                none => none.insert(blobs.put_multipart(&self.path).await.in_blob(&self.path)?),
+            };
+            let part = self.held.split_to(self.part).freeze();
+            parts.put_part(part.into()).await.in_blob(&self.path)?;
+        }
+        Ok(())
+    }
+
+    /// Completes the blob and returns its address.
+    pub(crate) async fn finish(mut self, blobs: &dyn ObjectStore) -> Result<BlobRef> {
+        let held = self.held.split().freeze();
+        let Some(mut parts) = self.parts.take() else {
+            blobs.put(&self.path, held.into()).await.in_blob(&self.path)?;
+            return Ok(self.written);
+        };
+        let finished = async {
+            if !held.is_empty() {
+                parts.put_part(held.into()).await.in_blob(&self.path)?;
+            }
+            parts.complete().await.in_blob(&self.path)
+        };
+        match finished.await {
+            Ok(_) => Ok(self.written),
+            Err(error) => {
+                // If the request fails, the store discards the uploaded parts itself (BLB-5).
+                let _ = parts.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Aborts the upload. If the request fails, the store discards the uploaded parts itself (BLB-5).
+    pub(crate) async fn abort(self) {
+        if let Some(mut parts) = self.parts {
+            let _ = parts.abort().await;
+        }
+    }
+}
+
+/// Writes a stream to a new blob.
 ///
 /// An error of the stream or of the store leaves either no blob, or a blob that no entity refers to.
 pub(crate) async fn upload(
@@ -26,65 +89,16 @@ pub(crate) async fn upload(
     part: usize,
     content: impl Stream<Item = Result<Bytes>> + Send,
 ) -> Result<BlobRef> {
-    let mut content = pin!(content);
-    let mut written = BlobRef { path: path.to_string(), length: 0, crc: 0 };
-    let mut held = BytesMut::new();
-    let mut parts: Option<Box<dyn MultipartUpload>> = None;
+    let (mut content, mut writer) = (pin!(content), BlobWriter::new(path, part));
     while let Some(bytes) = content.next().await {
-        let sent = match bytes {
-            Ok(bytes) => {
-                written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-                written.crc = crc32c::crc32c_append(written.crc, &bytes);
-                held.extend_from_slice(&bytes);
-                send_parts(blobs, &path, &mut parts, &mut held, part).await
-            }
+        let written = match bytes {
+            Ok(bytes) => writer.write(blobs, &bytes).await,
             Err(error) => Err(error),
         };
-        if let Err(error) = sent {
-            abort(parts).await;
+        if let Err(error) = written {
+            writer.abort().await;
             return Err(error);
         }
     }
-    let Some(mut parts) = parts else {
-        blobs.put(&path, held.freeze().into()).await.in_blob(&path)?;
-        return Ok(written);
-    };
-    let finished = async {
-        if !held.is_empty() {
-            parts.put_part(held.freeze().into()).await.in_blob(&path)?;
-        }
-        parts.complete().await.in_blob(&path)
-    };
-    match finished.await {
-        Ok(_) => Ok(written),
-        Err(error) => {
-            abort(Some(parts)).await;
-            Err(error)
-        }
-    }
-}
-
-/// Sends all complete parts of the buffer. Only the last part of an upload may be smaller.
-async fn send_parts(
-    blobs: &dyn ObjectStore,
-    path: &Path,
-    parts: &mut Option<Box<dyn MultipartUpload>>,
-    held: &mut BytesMut,
-    part: usize,
-) -> Result<()> {
-    while held.len() > part {
-        let parts = match parts {
-            Some(parts) => parts,
-            None => parts.insert(blobs.put_multipart(path).await.in_blob(path)?),
-        };
-        parts.put_part(held.split_to(part).freeze().into()).await.in_blob(path)?;
-    }
-    Ok(())
-}
-
-/// Aborts an upload. If the request fails, the store eventually discards the uploaded parts by itself (BLB-5).
-async fn abort(parts: Option<Box<dyn MultipartUpload>>) {
-    if let Some(mut parts) = parts {
-        let _ = parts.abort().await;
-    }
+    writer.finish(blobs).await
 }

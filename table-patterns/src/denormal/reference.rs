@@ -91,6 +91,13 @@ impl Reference {
     }
 }
 
+/// Returns the RowKey of the source in the RowKey of a reference; `None` for any other RowKey.
+pub(crate) fn source_in(row_key: &str) -> Option<&str> {
+    let rest = row_key.strip_prefix(REFERENCE_PREFIX)?;
+    let at = rest.len().checked_sub(DIGITS)?;
+    rest.get(..at)?.strip_suffix('\u{FFFC}')
+}
+
 /// Returns the query for the references of one source.
 pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))

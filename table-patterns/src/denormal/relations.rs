@@ -8,12 +8,15 @@ use futures_util::future::BoxFuture;
 use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
 use table_core::row::Row;
 use table_core::store::TableStore;
 
 use crate::denormal::admission::Given;
 use crate::denormal::declared::Declared;
 use crate::denormal::plan::{CopyPlan, HolderContext};
+use crate::denormal::reference::Reference;
 use crate::denormal::relation::Incoming;
 use crate::entities::{
     Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, StepRecorder, read_as,
@@ -50,6 +53,17 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
 
     /// Returns the relations for an opened handle.
     fn opened(&self, handle: &H) -> Arc<dyn SettleCopies<E, H>>;
+
+    /// Returns the sources from which an entity holds copies, by the name of the relation.
+    fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>>;
+
+    /// Returns the table and the key of the reference by which a source names a holder; `None` for an unknown relation.
+    fn reference(
+        &self,
+        handle: &H,
+        relation: &str,
+        of: (&EntityKey, &EntityKey),
+    ) -> Result<Option<(TableName, EntityKey)>>;
 
     /// Returns the value as `Any`, for downcasts within this module.
     fn as_any(&self) -> &dyn Any;
@@ -123,6 +137,28 @@ where
 
     fn opened(&self, handle: &Entities<E, S, O>) -> Arc<dyn SettleCopies<E, Entities<E, S, O>>> {
         Arc::new(Self::of(self.declared, &handle.table))
+    }
+
+    fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>> {
+        let sources = self.holds.iter().filter_map(|held| {
+            let source = (held.reference)(entity).transpose()?;
+            Some(source.map(|source| (held.relation.name, source)))
+        });
+        sources.collect()
+    }
+
+    fn reference(
+        &self,
+        handle: &Entities<E, S, O>,
+        relation: &str,
+        (holder, source): (&EntityKey, &EntityKey),
+    ) -> Result<Option<(TableName, EntityKey)>> {
+        let Some(held) = self.holds.iter().find(|held| held.relation.name == relation) else {
+            return Ok(None);
+        };
+        let holder_table = handle.table.name()?.clone();
+        let reference = Reference { relation: relation.to_owned(), holder_table, holder: holder.clone() };
+        Ok(Some((held.relation.source_table()?, reference.key(source)?)))
     }
 
     fn as_any(&self) -> &dyn Any {

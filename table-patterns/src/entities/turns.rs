@@ -4,16 +4,25 @@
 //! and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
 
 pub(crate) mod group;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_channel::oneshot;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
+use table_core::runtime::Runtime;
 
 use crate::entities::turns::group::{Group, GroupOutcome};
+use crate::patience::Patience;
+
+/// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others
+/// then write without a turn, and may lose a race. It is longer than a usual request to a distant store.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.
 #[derive(Clone, Default)]
@@ -26,6 +35,7 @@ type Place = (String, PartitionKey, Option<RowKey>);
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
+    patience: Arc<Patience>,
     /// The operations of writers that have had their turn, not yet committed.
     group: Option<Arc<Group>>,
 }
@@ -33,7 +43,7 @@ struct Line {
 /// The turn of one writer. When it is dropped, the turn passes to the next writer, or the open group is sealed.
 pub(crate) struct Turn {
     turns: Turns,
-    /// `None` once the turn has been passed on.
+    /// `None` once the turn has been passed on, and for a writer that lost patience.
     place: Option<Place>,
 }
 
@@ -46,28 +56,38 @@ enum Next {
 
 impl Turns {
     /// Waits for the turn in a partition, after all waiting units.
-    pub(crate) async fn enter(&self, table: &TableName, partition_key: &PartitionKey) -> Turn {
-        self.enter_at((table.folded().to_owned(), partition_key.clone(), None)).await
+    pub(crate) async fn enter(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        pace: &Runtime,
+    ) -> Turn {
+        self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for the turn at one entity, after all waiting writes. Single writes and units do not wait for each other, because a unit may call a
-    /// single write.
-    pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey) -> Turn {
-        self.enter_at(entity_place(table, key)).await
+    /// Waits for the turn at one entity, after all waiting writes. Single writes and units do not wait for each other, because a unit
+    /// may call a single write.
+    pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
+        self.enter_at(entity_place(table, key), pace).await
     }
 
     /// Waits for the turn at one entity if other writes hold it or wait for it.
-    pub(crate) async fn enter_busy_entity(&self, table: &TableName, key: &EntityKey) -> Option<Turn> {
+    pub(crate) async fn enter_busy_entity(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        pace: &Runtime,
+    ) -> Option<Turn> {
         let is_busy = {
             let lines = self.lock();
             !lines.is_empty() && lines.contains_key(&entity_place(table, key))
         };
-        if is_busy { Some(self.enter_entity(table, key).await) } else { None }
+        if is_busy { Some(self.enter_entity(table, key, pace).await) } else { None }
     }
 
-    async fn enter_at(&self, place: Place) -> Turn {
+    async fn enter_at(&self, place: Place, runtime: &Runtime) -> Turn {
         loop {
-            let turn = {
+            let (turn, patience) = {
                 let mut lines = self.lock();
                 match lines.get_mut(&place) {
                     None => {
@@ -77,13 +97,15 @@ impl Turns {
                     Some(line) => {
                         let (sender, receiver) = oneshot::channel();
                         line.waiters.push_back(sender);
-                        receiver
+                        (receiver, Arc::clone(&line.patience))
                     }
                 }
             };
-            // A sender is dropped only with its line.
-            if let Ok(turn) = turn.await {
-                return turn;
+            match patience.wait(turn, (runtime, PATIENCE)).await {
+                Some(Ok(turn)) => return turn,
+                // A sender is dropped only with its line.
+                Some(Err(_)) => {}
+                None => return Turn { turns: self.clone(), place: None },
             }
         }
     }
@@ -98,6 +120,7 @@ impl Turns {
             let next = {
                 let mut lines = self.lock();
                 let Some(line) = lines.get_mut(place) else { return };
+                line.patience.count();
                 match (line.waiters.pop_front(), line.group.is_some()) {
                     (Some(waiter), _) => Next::Waiter(waiter),
                     (None, true) => line.group.take().map_or(Next::Nobody, Next::Group),

@@ -143,7 +143,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let mut attempts = Attempts { handle: self, key, reads, stored: None, together: true, rounds };
         let table = self.table.name()?;
         // Verbs of this process that lost a race for an entity take turns.
-        let mut turn = if reads { self.turns.enter_busy_entity(table, key).await } else { None };
+        let mut turn =
+            if reads { self.turns.enter_busy_entity(table, key, self.retry.runtime()).await } else { None };
         loop {
             let planned = match first.take() {
                 Some(first) => plan(Some(first))?,
@@ -157,7 +158,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 return Ok(written);
             }
             if reads && turn.is_none() {
-                turn = Some(self.turns.enter_entity(table, key).await);
+                turn = Some(self.turns.enter_entity(table, key, self.retry.runtime()).await);
             }
         }
     }

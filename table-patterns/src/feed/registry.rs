@@ -64,7 +64,7 @@ fn listing(table: &TableName, quiet: Option<&Cursor>) -> Row {
 
 impl<S: TableStore> Feed<S> {
     /// Lists a partition, without a mark.
-    pub(super) async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+    pub(crate) async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let (store, registry) = (&self.store, TableName::new(FEEDS)?);
         let kind = OperationKind::InsertOrReplace(listing(table, None));
         let key = registry::key_of(table, partition_key)?;

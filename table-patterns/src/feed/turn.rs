@@ -1,12 +1,9 @@
 //! Turns at the heads of feeds within one process: one writer of a partition at a time, with the head that the previous one left.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Either, Shared, select};
 use futures_util::lock::{Mutex as Lock, OwnedMutexGuard};
 use table_core::etag::ETag;
 use table_core::key::PartitionKey;
@@ -14,6 +11,7 @@ use table_core::name::TableName;
 use table_core::runtime::Runtime;
 
 use crate::feed::Head;
+use crate::patience::Patience;
 
 /// The maximum number of remembered heads.
 const REMEMBERED: usize = 100_000;
@@ -32,10 +30,7 @@ pub(super) struct Turns(Mutex<HashMap<(String, String), Arc<Line>>>);
 #[derive(Debug, Default)]
 struct Line {
     head: Arc<Lock<Known>>,
-    /// The number of turns given so far.
-    given: AtomicU64,
-    /// The common time-out of all waiting writers, and the number of turns given before.
-    alarm: Mutex<Option<(Shared<BoxFuture<'static, ()>>, u64)>>,
+    patience: Patience,
 }
 
 /// The turn of one writer; without a guard after a time-out.
@@ -46,22 +41,14 @@ impl Turns {
     /// Waits for the next turn at the head of a partition.
     pub(super) async fn next(&self, table: &TableName, partition_key: &PartitionKey, pace: &Runtime) -> Turn {
         let line = self.line(table, partition_key);
-        loop {
-            let guard = if let Some(guard) = line.head.try_lock_owned() {
-                guard
-            } else {
-                let (alarm, before) = line.alarm(pace);
-                match select(Arc::clone(&line.head).lock_owned(), alarm).await {
-                    Either::Left((guard, _)) => guard,
-                    Either::Right(_) if line.given.load(Ordering::Relaxed) == before => {
-                        return Turn(None);
-                    }
-                    Either::Right(_) => continue,
-                }
-            };
-            line.given.fetch_add(1, Ordering::Relaxed);
-            return Turn(Some(guard));
+        let guard = match line.head.try_lock_owned() {
+            Some(guard) => Some(guard),
+            None => line.patience.wait(Arc::clone(&line.head).lock_owned(), (pace, PATIENCE)).await,
+        };
+        if guard.is_some() {
+            line.patience.count();
         }
+        Turn(guard)
     }
 
     fn line(&self, table: &TableName, partition_key: &PartitionKey) -> Arc<Line> {
@@ -71,21 +58,6 @@ impl Turns {
             lines.clear();
         }
         Arc::clone(lines.entry(id).or_default())
-    }
-}
-
-impl Line {
-    /// Returns the common time-out of all waiting writers. A single one is used because the default sleep function needs a thread.
-    fn alarm(&self, pace: &Runtime) -> (Shared<BoxFuture<'static, ()>>, u64) {
-        let mut alarm = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(set) = alarm.as_ref().filter(|(alarm, _)| alarm.peek().is_none()) {
-            return set.clone();
-        }
-        let pace = pace.clone();
-        let sleep = async move { pace.sleep(PATIENCE).await };
-        let set = (sleep.boxed().shared(), self.given.load(Ordering::Relaxed));
-        *alarm = Some(set.clone());
-        set
     }
 }
 

@@ -30,6 +30,16 @@ pub(crate) fn step_of(entity: &EntitySchema, change: &RemoteChange) -> Step {
     Step::of_pattern(step_name(entity), change.recorded(entity))
 }
 
+/// Returns the remote change of an entity type that a step settles; `None` for any other step.
+pub(crate) fn change_of<E: Entity>(step: &Step) -> Option<RemoteChange> {
+    match step {
+        Step::Call { name, payload, .. } if *name == step_name(E::SCHEMA) => {
+            RemoteChange::parse::<E>(payload).ok()
+        }
+        _ => None,
+    }
+}
+
 impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S, Q> {
     async fn prepare(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         self.register(table, partition_key).await

@@ -224,7 +224,7 @@ fn begin(pieces: &[KeyPiece]) -> TextRange {
 }
 
 /// Returns a range that contains the keys of the rows of an index, and possibly others.
-fn rows_of<E: Entity>(index: &IndexSchema) -> KeyRange {
+pub(super) fn rows_of<E: Entity>(index: &IndexSchema) -> KeyRange {
     KeyRange {
         partition_key: begin(index.partition_key.unwrap_or(E::SCHEMA.partition_key)),
         row_key: begin(index.row_key),

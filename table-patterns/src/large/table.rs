@@ -10,11 +10,12 @@ use table_core::Table;
 use table_core::clock::Clock;
 use table_core::error::{Error, Result};
 
-use crate::blob::encode;
+use crate::blob::{decode, encode};
 use crate::entities::{Entities, NoOutbox};
 use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
+use crate::tenant::BlobFolder;
 
 /// The size of an upload part in bytes. It exceeds 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
@@ -70,6 +71,12 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table
+    }
+
+    /// Returns the folders of the blobs.
+    pub(crate) fn blob_folder(&self) -> Result<BlobFolder> {
+        let (values, marks) = (self.folder("blobs")?, self.folder("orphans")?);
+        Ok(BlobFolder { blobs: Arc::clone(&self.blobs), values, marks, encode, decode, is_bound: false })
     }
 
     /// Returns the grace period in ticks.

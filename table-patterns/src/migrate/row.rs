@@ -10,12 +10,17 @@ use crate::outbox::rows;
 
 /// A row of any kind, including the reserved rows of patterns, which programs cannot write. An intent of an outbox is copied with the Timestamp of
 /// its change as its version, which preserves the order of changes.
-pub(super) struct Copied {
+pub(crate) struct Copied {
     key: EntityKey,
     row: Row,
 }
 
 impl Copied {
+    /// Creates a row in transit.
+    pub(crate) fn new(key: EntityKey, row: Row) -> Self {
+        Self { key, row: row.with_timestamp(0) }
+    }
+
     pub(super) fn of(entity: EntityRef<'_>) -> Result<Self> {
         let row = match rows::versioned(entity)? {
             Some(row) => row,

@@ -1,6 +1,9 @@
-//! Hours, days and months: their start and their name.
+//! Hours, days, months, quarters and years: their start and their name.
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
+
+/// The months of a quarter.
+const QUARTER: u32 = 3;
 
 /// The length of the period of a table, in UTC.
 ///
@@ -12,6 +15,8 @@ use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, 
 /// assert_eq!(Period::Hour.suffix(noon).as_deref(), Some("2014042312"));
 /// assert_eq!(Period::Day.suffix(noon).as_deref(), Some("20140423"));
 /// assert_eq!(Period::Month.suffix(noon).as_deref(), Some("201404"));
+/// assert_eq!(Period::Quarter.suffix(noon).as_deref(), Some("2014Q2"));
+/// assert_eq!(Period::Year.suffix(noon).as_deref(), Some("2014"));
 /// # Ok::<(), chrono::ParseError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +27,10 @@ pub enum Period {
     Day,
     /// `yyyyMM`.
     Month,
+    /// Three months from January, April, July or October: `yyyyQn`.
+    Quarter,
+    /// `yyyy`.
+    Year,
 }
 
 impl Period {
@@ -31,7 +40,9 @@ impl Period {
         let date = instant.date_naive();
         let date = match self {
             Self::Hour | Self::Day => date,
-            Self::Month => date.with_day(1).unwrap_or(date),
+            Self::Month => first_of(date, date.month()),
+            Self::Quarter => first_of(date, date.month0() / QUARTER * QUARTER + 1),
+            Self::Year => first_of(date, 1),
         };
         let hour = if self == Self::Hour { instant.hour() } else { 0 };
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
@@ -45,8 +56,19 @@ impl Period {
             (Self::Hour, _) => start.checked_add_signed(TimeDelta::try_hours(periods.into())?),
             (Self::Day, true) => start.checked_sub_days(Days::new(count.into())),
             (Self::Day, false) => start.checked_add_days(Days::new(count.into())),
-            (Self::Month, true) => start.checked_sub_months(Months::new(count)),
-            (Self::Month, false) => start.checked_add_months(Months::new(count)),
+            (Self::Month | Self::Quarter | Self::Year, is_before) => {
+                let months = Months::new(count.checked_mul(self.months())?);
+                if is_before { start.checked_sub_months(months) } else { start.checked_add_months(months) }
+            }
+        }
+    }
+
+    /// Returns the number of months of a period that consists of months.
+    const fn months(self) -> u32 {
+        match self {
+            Self::Hour | Self::Day | Self::Month => 1,
+            Self::Quarter => QUARTER,
+            Self::Year => 12,
         }
     }
 
@@ -58,6 +80,8 @@ impl Period {
             Self::Hour => format!("{year:04}{month:02}{day:02}{:02}", instant.hour()),
             Self::Day => format!("{year:04}{month:02}{day:02}"),
             Self::Month => format!("{year:04}{month:02}"),
+            Self::Quarter => format!("{year:04}Q{}", (month - 1) / QUARTER + 1),
+            Self::Year => format!("{year:04}"),
         })
     }
 
@@ -69,14 +93,25 @@ impl Period {
             digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u32>().ok())?
         };
         let year = i32::try_from(number(0, 4)?).ok().filter(|year| *year > 0)?;
-        let (day, hour, length) = match self {
-            Self::Hour => (number(6, 8)?, number(8, 10)?, 10),
-            Self::Day => (number(6, 8)?, 0, 8),
-            Self::Month => (1, 0, 6),
+        let (month, day, hour, length) = match self {
+            Self::Hour => (number(4, 6)?, number(6, 8)?, number(8, 10)?, 10),
+            Self::Day => (number(4, 6)?, number(6, 8)?, 0, 8),
+            Self::Month => (number(4, 6)?, 1, 0, 6),
+            Self::Quarter => {
+                let quarter = suffix.get(4..)?.strip_prefix('Q')?;
+                let quarter = number(5, 6).filter(|number| quarter.len() == 1 && (1..=4).contains(number))?;
+                ((quarter - 1) * QUARTER + 1, 1, 0, 6)
+            }
+            Self::Year => (1, 1, 0, 4),
         };
-        let date = NaiveDate::from_ymd_opt(year, number(4, 6)?, day).filter(|_| suffix.len() == length)?;
+        let date = NaiveDate::from_ymd_opt(year, month, day).filter(|_| suffix.len() == length)?;
         Some(date.and_hms_opt(hour, 0, 0)?.and_utc())
     }
+}
+
+/// Returns the first day of a month in the year of a date.
+fn first_of(date: NaiveDate, month: u32) -> NaiveDate {
+    NaiveDate::from_ymd_opt(date.year(), month, 1).unwrap_or(date)
 }
 
 #[cfg(test)]
@@ -85,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Period; 3] = [Period::Hour, Period::Day, Period::Month];
+    const ALL: [Period; 5] = [Period::Hour, Period::Day, Period::Month, Period::Quarter, Period::Year];
 
     proptest! {
         #[test]
@@ -115,6 +150,13 @@ mod tests {
             (Period::Day, "+0140423"),
             (Period::Day, "00000101"),
             (Period::Month, "201413"),
+            (Period::Quarter, "2014Q5"),
+            (Period::Quarter, "2014Q"),
+            (Period::Quarter, "2014q1"),
+            (Period::Quarter, "2014Q12"),
+            (Period::Quarter, "201402"),
+            (Period::Year, "0000"),
+            (Period::Year, "20141"),
             (Period::Hour, "2014042324"),
             (Period::Hour, "20140423é"),
         ] {

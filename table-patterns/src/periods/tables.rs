@@ -290,9 +290,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         loop {
             let page = self.store.list_tables(base, from.as_deref(), NAMES).await?;
             for name in page.names {
-                let suffix = name.as_str().get(base.len()..);
                 // Other tables may have the same prefix, so only names that this kind of period produces are included.
-                if let Some(start) = suffix.and_then(|suffix| E::PERIOD.parse(suffix)) {
+                if let Some(start) = Self::start_of(&name) {
                     found.push((name, start));
                 }
             }
@@ -302,6 +301,27 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
                 return Ok(found);
             }
         }
+    }
+
+    /// Returns the start of the period of a table; `None` for a table of another type.
+    pub(crate) fn start_of(table: &TableName) -> Option<DateTime<Utc>> {
+        let (base, name) = (E::SCHEMA.table, table.as_str());
+        let is_ours = name.get(..base.len()).is_some_and(|own| own.eq_ignore_ascii_case(base));
+        E::PERIOD.parse(name.get(base.len()..).filter(|_| is_ours)?)
+    }
+
+    /// Creates the table of a period with its schema if it is missing, whether the period is kept or not.
+    pub(crate) async fn open(&self, table: &TableName) -> Result<()> {
+        let start = Self::start_of(table).unwrap_or(DateTime::<Utc>::MIN_UTC);
+        if Self::has_design() {
+            return self.handle(table.clone(), start).create_if_missing().await.map(drop);
+        }
+        self.store.create_table_if_missing(table).await.map(drop)
+    }
+
+    /// Returns the store.
+    pub(crate) const fn store(&self) -> &S {
+        &self.store
     }
 
     /// Returns the length of a period.

@@ -12,8 +12,8 @@ use table_core::value::ValueRef;
 
 use crate::sequence::fault::SequenceFault;
 
-/// The prefix of the `RowKey`s of sequences. It is followed by the name of the sequence.
-const PREFIX: &str = "\u{FFFC}sequence_";
+/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
+pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 
 /// Returns the `RowKey` of a sequence.

@@ -173,8 +173,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
     /// Queries several periods with their slots, in key order. Several days take one range query.
-    pub fn query<C: Paged>(&self, periods: Selection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
-        self.table().query(periods).project::<SeriesRow<E>>()
+    pub fn query<C: Paged>(&self, periods: impl Into<Selection<E, C>>) -> EntityQuery<E, S, SeriesRow<E>> {
+        self.table().query(periods.into()).project::<SeriesRow<E>>()
     }
 }
 

@@ -164,7 +164,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         loop {
             let turn = match kept.take() {
                 Some(turn) => turn,
-                None => self.turns.enter(table, &partition_key).await,
+                None => self.turns.enter(table, &partition_key, self.retry().runtime()).await,
             };
             if attempts.is_alone {
                 turn.flush().await;

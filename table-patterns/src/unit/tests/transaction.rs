@@ -2,16 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::error::{Error, ErrorCode};
 use table_core::key::PartitionKey;
+use table_core::runtime::Runtime;
 use table_core::{Entity, IfMatch};
 
 use crate::EntityStore;
-use crate::entities::Entities;
+use crate::entities::{Entities, Turn};
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::participant::{Changes, Participant};
 use crate::sequence::GaplessSequence;
@@ -113,13 +115,41 @@ async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result
     Ok(done.into_value())
 }
 
+/// Returns a runtime without delays, in which patience ends at once, or never.
+fn pace(is_impatient: bool) -> Runtime {
+    Runtime::new().sleep_by(move |time| {
+        let is_endless = time >= Duration::from_secs(2) && !is_impatient;
+        if is_endless { Box::pin(std::future::pending()) } else { Box::pin(std::future::ready(())) }
+    })
+}
+
+/// Takes the turn of the partition.
+fn turn(accounts: &Accounts) -> Turn {
+    let (table, partition_key) = (accounts.table().name().unwrap(), PartitionKey::new("t").unwrap());
+    block_on(accounts.turns.enter(table, &partition_key, &pace(false)))
+}
+
+#[test]
+fn a_turn_that_is_never_given_back_blocks_nobody() {
+    let (_, accounts) = bank();
+    let accounts = accounts.with_runtime(pace(true));
+    // The turn of a function that is never polled again.
+    let held = turn(&accounts);
+    let runs = AtomicUsize::new(0);
+    assert_eq!(block_on(transfer(&accounts, 3, &runs)).unwrap(), 1);
+    assert_eq!(block_on(transfer(&accounts, 3, &runs)).unwrap(), 2);
+    drop(held);
+    assert_eq!(block_on(transfer(&accounts, 3, &runs)).unwrap(), 3);
+    assert_eq!(runs.load(Ordering::Relaxed), 3);
+}
+
 #[test]
 fn transactions_that_run_together_lose_nothing_and_take_their_numbers_without_gaps() {
     let (store, accounts) = bank();
+    let accounts = accounts.with_runtime(pace(false));
     let runs = Arc::new(AtomicUsize::new(0));
     // The turn is held until all transactions wait for it: otherwise fast threads might never meet.
-    let held =
-        block_on(accounts.turns.enter(accounts.table().name().unwrap(), &PartitionKey::new("t").unwrap()));
+    let held = turn(&accounts);
     let all_wait = Arc::new(Barrier::new(5));
     let threads: Vec<_> = (0..4)
         .map(|_| {

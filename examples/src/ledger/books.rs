@@ -1,0 +1,425 @@
+//! The verbs of the ledger: accounts, entries, reversals, closings, balances, statements.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::{Datelike, Days, NaiveDate};
+use object_store::ObjectStore;
+use table_core::error::{Error, Result as Stored};
+use table_core::{Continuation, TableStoreExt, Versioned, ticks};
+use table_patterns::large::{LargeTable, whole};
+use table_patterns::participant::WithParticipants;
+use table_patterns::sequence::GaplessSequence;
+use table_patterns::series::{SeriesRow, SeriesTable};
+use table_patterns::unit::Unit;
+use table_patterns::{Entities, EntityStore};
+
+use crate::model::ledger::{
+    Account, Audit, AuditTrail, Balances, Books, Entry, EntryLine, Line, MonthSums, Posting, Request, SLOTS,
+};
+use crate::store::Store;
+
+/// The folder of the documents.
+const FILES: &str = "ledger";
+
+/// The store with its audit trail.
+pub(super) type Audited = WithParticipants<Store>;
+/// A unit of the ledger.
+type Work = Unit<Audited, table_patterns::entities::NoOutbox>;
+
+/// The reason why a request is refused.
+#[derive(Debug)]
+pub enum Refused {
+    /// The entry has fewer than 2 or more than 50 postings, or they do not sum to zero.
+    Unbalanced,
+    /// The tenant or an account does not exist, or the accounts have several currencies.
+    Unknown,
+    /// The account is closed, or has a balance.
+    Account(u32),
+    /// The period is closed.
+    Period,
+    /// The identifier of the request belongs to another entry.
+    OtherRequest,
+    /// The entry is reversed already.
+    Reversed,
+    /// The store failed.
+    Store(Error),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(account) => write!(f, "account {account} is closed, or has a balance"),
+            Self::Store(error) => error.fmt(f),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+type Result<T, E = Refused> = std::result::Result<T, E>;
+
+/// An entry to post.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Chosen by the client: a repetition gets the first answer.
+    pub request: String,
+    /// The day on which it takes effect.
+    pub effective: NaiveDate,
+    /// The document that it records.
+    pub reference: String,
+    /// The postings.
+    pub lines: Vec<Line>,
+}
+
+/// The accounts of a tenant with their currencies. They never change.
+pub type Chart = BTreeMap<u32, String>;
+
+/// The ledger of all tenants.
+#[derive(Clone, Debug)]
+pub struct Bookkeeping {
+    /// The entries, and all units.
+    pub entries: Entities<Entry, Audited>,
+    /// The accounts.
+    pub accounts: Entities<Account, Audited>,
+    /// The documents.
+    pub files: LargeTable<Entry, Audited>,
+    blobs: Arc<dyn ObjectStore>,
+    balances: SeriesTable<Balances, Audited>,
+    months: SeriesTable<MonthSums, Audited>,
+    numbers: Arc<GaplessSequence<Entry, Audited>>,
+}
+
+/// Returns the row and the slot of the balance of an account.
+const fn slot(account: u32) -> (u32, usize) {
+    (account / SLOTS, (account % SLOTS) as usize)
+}
+
+/// Returns the number of a month since year 0.
+fn month(day: NaiveDate) -> u32 {
+    u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
+}
+
+impl Bookkeeping {
+    /// Opens the ledger, and creates its table if it is missing.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn open(store: &Store) -> Stored<Self> {
+        let audited = store.clone().with_participant::<Books>(AuditTrail);
+        let audited = audited.with_participant::<Account>(AuditTrail).with_participant::<Entry>(AuditTrail);
+        let entries = audited.entities::<Entry>().create_if_missing().await?;
+        let accounts = audited.entities::<Account>().create_if_missing().await?;
+        Ok(Self {
+            files: LargeTable::new(entries.clone(), store.blobs(), FILES),
+            blobs: store.blobs(),
+            balances: SeriesTable::new(audited.entities::<Balances>().create_if_missing().await?),
+            months: SeriesTable::new(audited.entities::<MonthSums>().create_if_missing().await?),
+            numbers: Arc::new(GaplessSequence::new(&entries, "entry")?),
+            entries,
+            accounts,
+        })
+    }
+
+    /// Returns the same ledger for a person or program.
+    #[must_use]
+    pub fn acting(&self, actor: &str) -> Self {
+        let entries = self.entries.clone().with_actor(actor);
+        let files = LargeTable::new(entries.clone(), Arc::clone(&self.blobs), FILES);
+        Self { entries, files, ..self.clone() }
+    }
+
+    /// Opens the books of a tenant.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists` if they are open; any error of the store.
+    pub async fn open_books(&self, tenant: &str, closed_until: NaiveDate) -> Result<()> {
+        let books = Books { tenant: tenant.to_owned(), closed_until };
+        let opened = self.entries.transaction(Entry::partition(tenant), async |unit| {
+            unit.insert(&books)?;
+            Ok::<_, Refused>(())
+        });
+        opened.await.map(drop)
+    }
+
+    /// Returns the accounts of a tenant.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn chart(&self, tenant: &str) -> Stored<Chart> {
+        let accounts = self.accounts.query(Account::rows(tenant)).collect().await?;
+        Ok(accounts.into_iter().map(|account| (account.number, account.currency)).collect())
+    }
+
+    /// Posts entries in one transaction, and returns their numbers. Repeated requests get their first answers.
+    ///
+    /// # Errors
+    /// A [`Refused`]; nothing is posted.
+    pub async fn post(&self, tenant: &str, chart: &Chart, drafts: &[Draft]) -> Result<Vec<u32>> {
+        drafts.iter().try_for_each(|draft| check(chart, &draft.lines))?;
+        let posted = self
+            .entries
+            .transaction(Entry::partition(tenant), async |unit| self.post_in(unit, tenant, drafts).await);
+        Ok(posted.await?.into_value())
+    }
+
+    async fn post_in(&self, unit: &mut Work, tenant: &str, drafts: &[Draft]) -> Result<Vec<u32>> {
+        let mut answers = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let known = unit.get(Request::key(tenant, &draft.request)).await?;
+            if known.as_ref().is_some_and(|known| known.lines != draft.lines) {
+                return Err(Refused::OtherRequest);
+            }
+            answers.push(known.map(|known| known.entry));
+        }
+        let new = answers.iter().filter(|answer| answer.is_none()).count();
+        if new > 0 {
+            let books = unit.get(Books::key(tenant)).await?.ok_or(Refused::Unknown)?;
+            let mut numbers = self.numbers.take_in::<u32>(unit, new.try_into().unwrap_or(1)).await?;
+            for (draft, answer) in drafts.iter().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
+                if draft.effective <= books.closed_until {
+                    return Err(Refused::Period);
+                }
+                let Some(number) = numbers.next() else { break };
+                add(unit, tenant, draft, (number, None)).await?;
+                *answer = Some(number);
+            }
+        }
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    /// Reverses an entry, once. Both entries name each other.
+    ///
+    /// # Errors
+    /// A [`Refused`]; nothing is posted.
+    pub async fn reverse(&self, tenant: &str, number: u32, effective: NaiveDate) -> Result<u32> {
+        let reversed = self.entries.transaction(Entry::partition(tenant), async |unit| {
+            let entry = unit.get(Entry::key(tenant, number)).await?.ok_or(Refused::Unknown)?;
+            let books = unit.get(Books::key(tenant)).await?.ok_or(Refused::Unknown)?;
+            if entry.reversed_by.is_some() {
+                return Err(Refused::Reversed);
+            }
+            if effective <= books.closed_until {
+                return Err(Refused::Period);
+            }
+            let lines = entry.lines.iter().map(|line| Line { cents: -line.cents, ..*line }).collect();
+            let reference = format!("reversal of {number}");
+            let draft = Draft { request: reference.clone(), effective, reference, lines };
+            let reversal = self.numbers.next_in(unit).await?;
+            add(unit, tenant, &draft, (reversal, Some(number))).await?;
+            unit.update(&entry, |entry| entry.reversed_by = Some(reversal))?;
+            Ok(reversal)
+        });
+        Ok(reversed.await?.into_value())
+    }
+
+    /// Closes all days up to one, for good.
+    ///
+    /// # Errors
+    /// A [`Refused`].
+    pub async fn close(&self, tenant: &str, until: NaiveDate) -> Result<()> {
+        let closed = self.entries.transaction(Entry::partition(tenant), async |unit| {
+            let books = unit.get(Books::key(tenant)).await?.ok_or(Refused::Unknown)?;
+            unit.update(&books, |books| books.closed_until = books.closed_until.max(until))?;
+            Ok::<_, Refused>(())
+        });
+        closed.await.map(drop)
+    }
+
+    /// Closes an account whose balance is zero.
+    ///
+    /// # Errors
+    /// A [`Refused`].
+    pub async fn close_account(&self, tenant: &str, account: u32) -> Result<()> {
+        let (page, at) = slot(account);
+        let closed = self.entries.transaction(Entry::partition(tenant), async |unit| {
+            let found = unit.get_as::<SeriesRow<Balances>, Balances>(Balances::key(tenant, page)).await?;
+            let mut row = match &found {
+                Some(found) => found.value().clone(),
+                None => SeriesRow::new(empty(tenant, page)),
+            };
+            if row.slot(at).is_some_and(|cents| *cents != 0) {
+                return Err(Refused::Account(account));
+            }
+            row.entity.closed.insert(account);
+            unit.put_series(found.as_ref(), &row)?;
+            Ok(())
+        });
+        closed.await.map(drop)
+    }
+
+    /// Returns the present balance of an account in cents.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn balance(&self, tenant: &str, account: u32) -> Stored<i64> {
+        let (page, at) = slot(account);
+        let row = self.balances.get(Balances::key(tenant, page)).await?;
+        Ok(row.and_then(|row| row.slot(at).copied()).unwrap_or_default())
+    }
+
+    /// Returns the balance of an account at the end of a day: the sums of earlier months, and the postings of the month.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn balance_at(&self, tenant: &str, account: u32, day: NaiveDate) -> Stored<i64> {
+        let (page, at) = slot(account);
+        let months =
+            self.months.query(MonthSums::rows(tenant).page_is(page).month(..month(day))).collect().await?;
+        let earlier: i64 = months.iter().filter_map(|row| row.slot(at)).sum();
+        let first = day.with_day(1).unwrap_or(day);
+        let postings = self.entries.table().store().table::<Posting>();
+        let postings = postings
+            .query(Posting::rows(tenant).account_is(account).effective(first..=day))
+            .collect()
+            .await?;
+        Ok(earlier + postings.iter().map(|posting| posting.cents).sum::<i64>())
+    }
+
+    /// Returns all balances at the end of a day that are not zero.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn trial_balance(&self, tenant: &str, day: NaiveDate) -> Stored<BTreeMap<u32, i64>> {
+        let mut balances = BTreeMap::new();
+        for row in self.months.query(MonthSums::rows(tenant)).collect().await? {
+            if row.entity.month < month(day) {
+                let first = row.entity.page * SLOTS;
+                for (account, cents) in (first..).zip(row.slots()) {
+                    *balances.entry(account).or_default() += cents.unwrap_or_default();
+                }
+            }
+        }
+        let first = day.with_day(1).unwrap_or(day);
+        for line in self.entries_of(tenant, first, day).await? {
+            let entry = self.entries.get(Entry::key(tenant, line.number)).await?;
+            for line in entry.iter().flat_map(|entry| &entry.lines) {
+                *balances.entry(line.account).or_default() += line.cents;
+            }
+        }
+        balances.retain(|_, cents| *cents != 0);
+        Ok(balances)
+    }
+
+    /// Returns the entries of some days, both included.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn entries_of(&self, tenant: &str, from: NaiveDate, to: NaiveDate) -> Stored<Vec<EntryLine>> {
+        let until = to.checked_add_days(Days::new(1)).unwrap_or(to);
+        let days = Entry::by_date_rows(tenant).effective(from..until);
+        self.entries.query(days).project::<EntryLine>().collect().await
+    }
+
+    /// Returns a page of the statement of an account, the newest posting first, and the cursor of the next one. A web client may hold the
+    /// cursor.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a cursor of another tenant or account; any error of the store.
+    pub async fn statement(
+        &self,
+        tenant: &str,
+        account: u32,
+        cursor: Option<&str>,
+    ) -> Stored<(Vec<Posting>, Option<String>)> {
+        let postings = self.entries.table().store().table::<Posting>();
+        let query = postings.query(Posting::rows(tenant).account_is(account)).page_size(50);
+        let page = match cursor {
+            Some(cursor) => query.page_from(&cursor.parse::<Continuation>()?).await?,
+            None => query.page().await?,
+        };
+        let items = page.items.into_iter().map(Versioned::into_value).collect();
+        Ok((items, page.continuation.map(|cursor| cursor.to_string())))
+    }
+
+    /// Attaches a document to an entry.
+    ///
+    /// # Errors
+    /// Any error of the stores.
+    pub async fn attach(&self, tenant: &str, number: u32, document: Vec<u8>) -> Stored<()> {
+        let content = Entry::ATTACHMENT_BLOB.content(whole(document));
+        self.files.set(Entry::key(tenant, number), [content]).await.map(drop)
+    }
+
+    /// Returns the audit log of a year.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn audit(&self, tenant: &str, year: u32) -> Stored<Vec<Audit>> {
+        let audits = self.entries.table().store().table::<Audit>();
+        audits.query(Audit::rows(tenant).year_is(year)).collect().await
+    }
+}
+
+/// Checks the postings of an entry.
+fn check(chart: &Chart, lines: &[Line]) -> Result<()> {
+    let sum = lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(line.cents));
+    if !(2..=50).contains(&lines.len()) || sum != Some(0) {
+        return Err(Refused::Unbalanced);
+    }
+    let currencies: Option<BTreeSet<_>> = lines.iter().map(|line| chart.get(&line.account)).collect();
+    if currencies.is_some_and(|currencies| currencies.len() == 1) { Ok(()) } else { Err(Refused::Unknown) }
+}
+
+fn empty(tenant: &str, page: u32) -> Balances {
+    Balances { tenant: tenant.to_owned(), page, closed: BTreeSet::new() }
+}
+
+/// Adds an entry to a unit, with its postings, its request, and the balances and sums that it changes.
+async fn add(
+    unit: &mut Work,
+    tenant: &str,
+    draft: &Draft,
+    (number, reverses): (u32, Option<u32>),
+) -> Result<()> {
+    let Draft { request, effective, reference, lines } = draft.clone();
+    let mut pages = BTreeMap::<u32, Vec<(usize, i64)>>::new();
+    for line in &lines {
+        let (page, at) = slot(line.account);
+        let known = unit.get(Balances::key(tenant, page)).await?;
+        if known.is_some_and(|known| known.closed.contains(&line.account)) {
+            return Err(Refused::Account(line.account));
+        }
+        pages.entry(page).or_default().push((at, line.cents));
+    }
+    for (page, by) in pages {
+        unit.increment(&empty(tenant, page), &by).await?;
+        unit.increment(&MonthSums { tenant: tenant.to_owned(), page, month: month(effective) }, &by).await?;
+    }
+    for (at, line) in (0..).zip(&lines) {
+        let Line { account, cents } = *line;
+        unit.insert(&Posting {
+            tenant: tenant.to_owned(),
+            account,
+            effective,
+            entry: number,
+            line: at,
+            cents,
+            reference: reference.clone(),
+        })?;
+    }
+    let entry = Entry {
+        tenant: tenant.to_owned(),
+        number,
+        effective,
+        posted: ticks::now(),
+        reference,
+        memo: String::new(),
+        volume: lines.iter().map(|line| line.cents.max(0)).sum(),
+        reverses,
+        reversed_by: None,
+        lines: lines.clone(),
+        attachment: None,
+    };
+    unit.insert(&entry)?;
+    unit.insert(&Request { tenant: tenant.to_owned(), id: request, entry: number, lines })?;
+    Ok(())
+}

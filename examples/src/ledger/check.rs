@@ -1,0 +1,48 @@
+//! The invariants of the ledger of a tenant.
+
+use std::collections::BTreeMap;
+
+use table_core::TableStoreExt;
+
+use crate::ledger::books::Bookkeeping;
+use crate::ledger::{ACCOUNTS, Failed, today};
+use crate::model::ledger::{Entry, Posting, Request};
+
+/// Checks a tenant: numbers have no gaps, entries sum to zero, balances are the sums of postings, indexes agree, each entry has its request
+/// or reverses another, and an audit line.
+pub(super) async fn tenant(books: &Bookkeeping, tenant: &str) -> Result<(), Failed> {
+    let entries = books.entries.query(Entry::rows(tenant)).collect().await?;
+    let (mut sums, mut postings) = (BTreeMap::<u32, i64>::new(), 0);
+    for (at, entry) in (1..).zip(&entries) {
+        assert_eq!(entry.number, at, "numbers have no gaps");
+        assert_eq!(entry.lines.iter().map(|line| line.cents).sum::<i64>(), 0, "entry {at} sums to zero");
+        for line in &entry.lines {
+            *sums.entry(line.account).or_default() += line.cents;
+            postings += 1;
+        }
+    }
+    let store = books.entries.table().store();
+    let stored = store.table::<Posting>().query(Posting::rows(tenant)).collect().await?;
+    assert_eq!(stored.len(), postings, "each posting is in a statement");
+    let mut by_account = BTreeMap::<u32, i64>::new();
+    for posting in &stored {
+        *by_account.entry(posting.account).or_default() += posting.cents;
+    }
+    assert_eq!(by_account, sums, "statements and entries agree");
+    for account in 0..=ACCOUNTS {
+        let balance = books.balance(tenant, account).await?;
+        assert_eq!(
+            balance,
+            sums.get(&account).copied().unwrap_or_default(),
+            "the balance of account {account}"
+        );
+    }
+    sums.retain(|_, cents| *cents != 0);
+    let end = today().checked_add_days(chrono::Days::new(40)).unwrap_or_else(today);
+    assert_eq!(books.trial_balance(tenant, end).await?, sums, "the trial balance");
+    let requests = store.table::<Request>().query(Request::rows(tenant)).collect().await?;
+    assert_eq!(requests.len(), entries.len(), "each entry has its request");
+    assert_eq!(books.entries.check().run().await?.found, 0, "indexes agree");
+    println!("  {tenant}: {} entries and {postings} postings: all invariants hold", entries.len());
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! The webhook of a tenant: follows its feed, in order, at least once, with an idempotency key for each change.
+
+use std::collections::BTreeMap;
+
+use table_core::PartitionKey;
+use table_patterns::feed::Cursor;
+
+use crate::ledger::books::Bookkeeping;
+use crate::ledger::{CONTOSO, Failed};
+use crate::model::ledger::Entry;
+
+/// A receiver that stores the calls by their idempotency keys.
+#[derive(Default)]
+struct Receiver {
+    calls: u32,
+    changes: BTreeMap<String, (u32, String)>,
+}
+
+impl Receiver {
+    fn receive(&mut self, key: String, number: u32, kind: &str) {
+        self.calls += 1;
+        self.changes.insert(key, (number, kind.to_owned()));
+    }
+}
+
+/// Delivers all changes of a tenant. The sender dies once, before it stores its cursor, and delivers a page again.
+pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
+    let (feed, table, tenant) =
+        (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);
+    let (mut receiver, mut stored, mut pages) = (Receiver::default(), Cursor::default(), 0);
+    loop {
+        let entries = feed.read(table, &tenant, &stored, 100).await?;
+        let Some(last) = entries.last() else { break };
+        for entry in &entries {
+            let Some(key) = entry.source_as::<Entry>(&tenant) else { continue };
+            let number = key.key()?.row_key.as_str().trim_start_matches("entry_").parse()?;
+            receiver.receive(format!("{CONTOSO}/{}", entry.cursor.number()), number, &entry.kind);
+        }
+        pages += 1;
+        if pages != 2 {
+            stored = last.cursor.clone();
+        }
+    }
+    let inserted = receiver.changes.values().filter(|(_, kind)| kind == "inserted").count();
+    let entries = books.entries.query(Entry::rows(CONTOSO)).collect().await?.len();
+    println!("\nWebhook: {} calls for {} changes", receiver.calls, receiver.changes.len());
+    assert_eq!(inserted, entries, "each entry was announced");
+    Ok(())
+}

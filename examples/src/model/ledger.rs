@@ -1,0 +1,373 @@
+//! A ledger: tenants with their accounts, journal entries and balances, each tenant in one partition.
+//!
+//! An entry of 50 postings fits into a transaction, because balances are slots: one row holds the balances of 200 accounts.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Datelike, NaiveDate, Utc};
+use serde::{Deserialize, Serialize};
+use table_core::error::Result;
+use table_core::{Entity, EntitySet, KeyPart, Projection, TableEntity};
+use table_patterns::blob::BlobRef;
+use table_patterns::large::Large;
+use table_patterns::participant::{Changes, Participant};
+use table_patterns::series::Series;
+use table_patterns::slot_names;
+use table_patterns::unit::UnitShare;
+
+/// The number of accounts of a row of balances.
+pub const SLOTS: u32 = 200;
+
+/// The state of the books of a tenant: `contoso` / `books`. Every entry reads it.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Ledger", set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("books")]
+pub struct Books {
+    /// The tenant.
+    pub tenant: String,
+    /// The last closed day: entries are effective later.
+    pub closed_until: NaiveDate,
+}
+
+/// The kind of an account.
+#[derive(KeyPart, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Assets.
+    Asset,
+    /// Liabilities and equity.
+    Liability,
+    /// Income.
+    Income,
+    /// Expenses.
+    Expense,
+}
+
+/// An account: `contoso` / `account_000017`. The parents make the chart of accounts a tree.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Ledger", set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("account_", number)]
+#[index(ByCode, unique, row_key("code_", escaped(code)))]
+pub struct Account {
+    /// The tenant.
+    pub tenant: String,
+    /// Consecutive within the tenant. It determines the row and the slot of the balance.
+    #[digits(6)]
+    pub number: u32,
+    /// Unique within the tenant.
+    pub code: String,
+    /// The name.
+    pub name: String,
+    /// The currency. All postings of an entry have the same.
+    pub currency: String,
+    /// The kind.
+    pub kind: Kind,
+    /// The account above.
+    pub parent: Option<u32>,
+}
+
+/// A posting of an entry, as the entry stores it.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The account.
+    pub account: u32,
+    /// Cents: debits are positive, credits negative.
+    pub cents: i64,
+}
+
+/// A journal entry: `contoso` / `entry_00000042`. It never changes, except for the link to its reversal.
+#[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+#[derive(Entity, Large, Clone, Debug, PartialEq)]
+#[entity(table = "Ledger", feed, set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("entry_", number)]
+#[index(ByDate, row_key("date_", effective, "_", number), include(reference, volume))]
+#[index(ByReference, row_key("reference_", escaped(reference), "!", number), include(effective, volume))]
+pub struct Entry {
+    /// The tenant.
+    pub tenant: String,
+    /// Consecutive within the tenant, without gaps.
+    #[digits(8)]
+    pub number: u32,
+    /// The day on which it takes effect.
+    pub effective: NaiveDate,
+    /// The time at which it was posted.
+    pub posted: DateTime<Utc>,
+    /// The document that it records.
+    pub reference: String,
+    /// A note.
+    pub memo: String,
+    /// The sum of its debits in cents.
+    pub volume: i64,
+    /// The entry that this one reverses.
+    pub reverses: Option<u32>,
+    /// The entry that reverses this one.
+    pub reversed_by: Option<u32>,
+    /// The postings: 2 to 50, which sum to zero.
+    #[property(json)]
+    pub lines: Vec<Line>,
+    /// A document of up to 10 MB.
+    #[blob]
+    pub attachment: Option<BlobRef>,
+}
+
+/// An entry in a list, as its indexes contain it.
+#[derive(Projection, Clone, Debug, PartialEq)]
+#[projection(of = Entry)]
+pub struct EntryLine {
+    /// The number of the entry.
+    pub number: u32,
+    /// The sum of its debits in cents.
+    pub volume: i64,
+}
+
+/// A line of the statement of an account, the newest first: `contoso` / `posting_000017_…`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Ledger", set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("posting_", account, "_", desc(effective), "_", desc(entry), "_", line)]
+pub struct Posting {
+    /// The tenant.
+    pub tenant: String,
+    /// The account.
+    #[digits(6)]
+    pub account: u32,
+    /// The day on which the entry takes effect.
+    pub effective: NaiveDate,
+    /// The number of the entry.
+    #[digits(8)]
+    pub entry: u32,
+    /// The position in the entry.
+    #[digits(2)]
+    pub line: u32,
+    /// The amount.
+    pub cents: i64,
+    /// The document that the entry records.
+    pub reference: String,
+}
+
+/// The present balances of 200 accounts: `contoso` / `balances_0000`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Ledger", set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("balances_", page)]
+pub struct Balances {
+    /// The tenant.
+    pub tenant: String,
+    /// The first account divided by 200.
+    #[digits(4)]
+    pub page: u32,
+    /// The closed accounts of the row.
+    #[property(json)]
+    pub closed: BTreeSet<u32>,
+}
+
+impl Series for Balances {
+    type Value = i64;
+    const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
+}
+
+/// The sums of a month of 200 accounts: `contoso` / `month_0000_2026_03`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Ledger", set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("month_", page, "_", month)]
+pub struct MonthSums {
+    /// The tenant.
+    pub tenant: String,
+    /// The first account divided by 200.
+    #[digits(4)]
+    pub page: u32,
+    /// Months since year 0.
+    #[digits(6)]
+    pub month: u32,
+}
+
+impl Series for MonthSums {
+    type Value = i64;
+    const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
+}
+
+/// A request of a client that was answered: `contoso` / `request_…`. A repetition gets the same answer.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Ledger", set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("request_", escaped(id))]
+pub struct Request {
+    /// The tenant.
+    pub tenant: String,
+    /// Chosen by the client.
+    pub id: String,
+    /// The entry that it posted.
+    pub entry: u32,
+    /// The postings that it asked for.
+    #[property(json)]
+    pub lines: Vec<Line>,
+}
+
+/// A line of the audit log: `contoso` / `audit_2026_…`. The years after ten are deleted.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Ledger", set = Ledger)]
+#[partition_key(tenant)]
+#[row_key("audit_", year, "_", id)]
+pub struct Audit {
+    /// The tenant.
+    pub tenant: String,
+    /// The year of the change.
+    #[digits(4)]
+    pub year: u32,
+    /// Random.
+    #[without('_')]
+    pub id: String,
+    /// The person or program.
+    pub actor: String,
+    /// The change.
+    pub change: String,
+}
+
+/// All types in the partition of a tenant.
+#[derive(EntitySet, Clone, Debug, PartialEq)]
+pub enum Ledger {
+    /// The state of the books.
+    Books(Books),
+    /// An account.
+    Account(Account),
+    /// An entry.
+    Entry(Entry),
+    /// A line of a statement.
+    Posting(Posting),
+    /// Balances.
+    Balances(Balances),
+    /// Sums of a month.
+    MonthSums(MonthSums),
+    /// An answered request.
+    Request(Request),
+    /// A line of the audit log.
+    Audit(Audit),
+    /// A row of an index, or of an unknown type.
+    #[other]
+    Other(TableEntity),
+}
+
+/// The operations of an entry of 50 postings on five rows of accounts: the entry and its request, a line of the audit log, the books, the
+/// sequence, the feed, the balances and the sums of the month. The check fails at compile time if they exceed a transaction.
+pub const LARGEST: usize =
+    Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
+const _: () = assert!(LARGEST <= 100);
+
+/// Writes a line of the audit log with each change of a type.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditTrail;
+
+impl AuditTrail {
+    fn add(tenant: &str, change: &str, out: &mut Changes) -> Result<()> {
+        let (id, actor) = (out.id(), out.actor().unwrap_or("unknown").to_owned());
+        let now = table_core::ticks::to_datetime(out.ticks()).unwrap_or_default();
+        let year = u32::try_from(now.year()).unwrap_or_default();
+        out.insert(&Audit { tenant: tenant.to_owned(), year, id, actor, change: change.to_owned() })
+    }
+}
+
+macro_rules! audited {
+    ($($entity:ident)*) => {$(
+        impl Participant<$entity> for AuditTrail {
+            fn name(&self) -> &'static str {
+                "audit trail"
+            }
+
+            fn changes(&self, old: Option<&$entity>, new: Option<&$entity>, out: &mut Changes) -> Result<()> {
+                let verb = match (old, new) {
+                    (None, _) => "created",
+                    (_, None) => "deleted",
+                    _ => "changed",
+                };
+                let Some(entity) = new.or(old) else { return Ok(()) };
+                let change = format!("{verb} {}", out.source().row_key);
+                Self::add(&entity.tenant, &change, out)
+            }
+        }
+    )*};
+}
+audited! { Books Account Entry }
+
+/// The next version of the program: entries have a cost center, with an index over it.
+pub mod next {
+    use super::{
+        Account, Audit, Balances, BlobRef, Books, DateTime, Entity, EntitySet, Line, MonthSums, NaiveDate,
+        Posting, Projection, Request, TableEntity, Utc,
+    };
+
+    /// A journal entry.
+    #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Ledger", feed, set = Ledger)]
+    #[partition_key(tenant)]
+    #[row_key("entry_", number)]
+    #[index(ByDate, row_key("date_", effective, "_", number), include(reference, volume))]
+    #[index(ByReference, row_key("reference_", escaped(reference), "!", number), include(effective, volume))]
+    #[index(ByCostCenter, row_key("center_", cost_center, "_", number), include(volume))]
+    pub struct Entry {
+        /// The tenant.
+        pub tenant: String,
+        /// Consecutive within the tenant, without gaps.
+        #[digits(8)]
+        pub number: u32,
+        /// The day on which it takes effect.
+        pub effective: NaiveDate,
+        /// The time at which it was posted.
+        pub posted: DateTime<Utc>,
+        /// The document that it records.
+        pub reference: String,
+        /// A note.
+        pub memo: String,
+        /// The sum of its debits in cents.
+        pub volume: i64,
+        /// The entry that this one reverses.
+        pub reverses: Option<u32>,
+        /// The entry that reverses this one.
+        pub reversed_by: Option<u32>,
+        /// The postings.
+        #[property(json)]
+        pub lines: Vec<Line>,
+        /// A document.
+        pub attachment: Option<BlobRef>,
+        /// The cost center; entries of the first version have none.
+        #[without('_')]
+        pub cost_center: Option<String>,
+    }
+
+    /// An entry in the list of a cost center.
+    #[derive(Projection, Clone, Debug, PartialEq)]
+    #[projection(of = Entry)]
+    pub struct CenterLine {
+        /// The number of the entry.
+        pub number: u32,
+        /// The sum of its debits in cents.
+        pub volume: i64,
+    }
+
+    /// All types in the partition of a tenant.
+    #[derive(EntitySet, Clone, Debug, PartialEq)]
+    pub enum Ledger {
+        /// The state of the books.
+        Books(Books),
+        /// An account.
+        Account(Account),
+        /// An entry.
+        Entry(Entry),
+        /// A line of a statement.
+        Posting(Posting),
+        /// Balances.
+        Balances(Balances),
+        /// Sums of a month.
+        MonthSums(MonthSums),
+        /// An answered request.
+        Request(Request),
+        /// A line of the audit log.
+        Audit(Audit),
+        /// A row of an index, or of an unknown type.
+        #[other]
+        Other(TableEntity),
+    }
+}

@@ -1,0 +1,197 @@
+//! Groups of units against their serial execution: the same rows, whatever the units read and write.
+
+use std::collections::BTreeMap;
+
+use futures_util::FutureExt;
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{KeyRange, Query, Select};
+use table_core::row::{Row, RowWriter};
+use table_core::store::{StoredRow, TableStore};
+use table_core::value::ValueRef;
+
+use super::group::{Group, GroupRead};
+use crate::outbox::rows::together;
+
+/// The write of one row by a unit, chosen by the row that it reads.
+#[derive(Clone, Copy, Debug)]
+enum Write {
+    Replace,
+    Merge,
+    Delete,
+    Put,
+    PutMerged,
+    /// A condition on the version that was read.
+    Require,
+    /// A condition that the row exists.
+    RequireAny,
+    /// A merge without a read.
+    MergeBlindly,
+}
+
+type Unit = BTreeMap<u8, (Write, u8, i64)>;
+
+fn units() -> impl Strategy<Value = Vec<Unit>> {
+    use Write::{Delete, Merge, MergeBlindly, Put, PutMerged, Replace, Require, RequireAny};
+    let write = prop::sample::select(vec![
+        Replace,
+        Merge,
+        Delete,
+        Put,
+        PutMerged,
+        Require,
+        RequireAny,
+        MergeBlindly,
+        Merge,
+        Replace,
+    ]);
+    let unit = prop::collection::btree_map(0_u8..4, (write, 0_u8..3, any::<i64>()), 1..4);
+    prop::collection::vec(unit, 1..12)
+}
+
+fn row(property: u8, value: i64) -> Row {
+    let mut writer = RowWriter::new();
+    writer.property(&format!("P{property}"), ValueRef::Int64(value));
+    writer.finish()
+}
+
+fn row_key(at: u8) -> RowKey {
+    RowKey::new(format!("row{at}")).unwrap()
+}
+
+/// Returns the operation of a write, which succeeds on the row that was read.
+fn operation(
+    at: u8,
+    (write, property, value): (Write, u8, i64),
+    found: Option<&StoredRow>,
+) -> Option<Operation> {
+    let new = row(property, value);
+    let version = found.map(|found| IfMatch::ETag(found.etag.clone()));
+    let kind = match (write, version) {
+        (Write::Put, _) => OperationKind::InsertOrReplace(new),
+        (Write::PutMerged, _) => OperationKind::InsertOrMerge(new),
+        (Write::Replace, Some(version)) => OperationKind::Replace(new, version),
+        (Write::Merge, Some(version)) => OperationKind::Merge(new, version),
+        (Write::MergeBlindly, Some(_)) => OperationKind::Merge(new, IfMatch::Any),
+        (Write::Delete, Some(version)) => OperationKind::Delete(version),
+        (Write::Require, Some(version)) => OperationKind::Merge(RowWriter::new().finish(), version),
+        (Write::RequireAny, Some(_)) => OperationKind::Merge(RowWriter::new().finish(), IfMatch::Any),
+        (Write::Replace | Write::Merge, None) => OperationKind::Insert(new),
+        _ => return None,
+    };
+    Some(Operation { row_key: row_key(at), kind })
+}
+
+struct Store {
+    engine: Engine,
+    table: TableName,
+    partition_key: PartitionKey,
+}
+
+impl Store {
+    fn new() -> Self {
+        let (engine, table) = (Engine::in_memory(), TableName::new("Rows").unwrap());
+        block_on(engine.create_table(&table)).unwrap();
+        Self { engine, table, partition_key: PartitionKey::new("p").unwrap() }
+    }
+
+    fn get(&self, at: u8) -> Option<StoredRow> {
+        let key = EntityKey { partition_key: self.partition_key.clone(), row_key: row_key(at) };
+        block_on(self.engine.get(&self.table, &key, &Select::All)).unwrap()
+    }
+
+    fn submit(&self, operations: Vec<Operation>) {
+        if !operations.is_empty() {
+            let limits = self.engine.capabilities().limits;
+            let transaction = together(&self.partition_key, operations, limits).unwrap();
+            block_on(self.engine.submit(&self.table, transaction)).unwrap();
+        }
+    }
+
+    /// Returns the properties of all rows.
+    fn rows(&self) -> Vec<(String, Vec<(String, String)>)> {
+        let page = block_on(self.engine.query(&self.table, &Query::new(KeyRange::ALL), None)).unwrap();
+        let properties = |row: table_core::query::EntityRef<'_>| {
+            let mut all: Vec<_> = row
+                .row
+                .properties()
+                .map(|property| property.map(|it| (it.name.to_owned(), format!("{:?}", it.value))).unwrap())
+                .collect();
+            all.sort();
+            (row.row_key.to_owned(), all)
+        };
+        page.rows.iter().map(properties).collect()
+    }
+
+    /// Opens a group that commits here.
+    fn group(&self) -> Group {
+        let (engine, table, partition_key) =
+            (self.engine.clone(), self.table.clone(), self.partition_key.clone());
+        let limits = self.engine.capabilities().limits;
+        let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
+            let transaction = together(&partition_key, operations, limits);
+            async move { engine.submit(&table, transaction?).await }.boxed()
+        };
+        Group::new(self.partition_key.clone(), limits, Box::new(commit))
+    }
+}
+
+fn commit(group: &Group) {
+    group.seal(None);
+    assert!(block_on(group.outcome()).is_ok(), "the composed operations are refused");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn a_group_leaves_the_rows_of_its_units_one_after_another(units in units()) {
+        let (serial, grouped) = (Store::new(), Store::new());
+        let mut group = grouped.group();
+        let mut is_open = false;
+        for unit in &units {
+            let one_by_one = unit.iter().filter_map(|(at, write)| operation(*at, *write, serial.get(*at).as_ref()));
+            serial.submit(one_by_one.collect());
+            // A unit that the group refuses, or that reads a row of unknown content, begins the next group.
+            let mut is_alone = false;
+            loop {
+                let mut operations = Vec::new();
+                let mut is_unknown = false;
+                for (at, write) in unit {
+                    let found = match group.read(&row_key(*at)) {
+                        GroupRead::Found(found) => found,
+                        GroupRead::Stored => {
+                            let found = grouped.get(*at);
+                            group.remember(&row_key(*at), found.as_ref());
+                            found
+                        }
+                        GroupRead::Unknown => {
+                            is_unknown = true;
+                            break;
+                        }
+                    };
+                    operations.extend(operation(*at, *write, found.as_ref()));
+                }
+                if !is_unknown && (operations.is_empty() || group.join(&operations, None).is_some()) {
+                    is_open |= !operations.is_empty();
+                    break;
+                }
+                prop_assert!(!is_alone, "an empty group refuses {unit:?}");
+                is_alone = true;
+                if is_open {
+                    commit(&group);
+                }
+                (group, is_open) = (grouped.group(), false);
+            }
+        }
+        if is_open {
+            commit(&group);
+        }
+        prop_assert_eq!(grouped.rows(), serial.rows());
+    }
+}

@@ -1,0 +1,154 @@
+//! The entries of entities in indexes of other partitions and tables, removed without a change of the entities.
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::etag::IfMatch;
+use table_core::index::IndexOf;
+use table_core::key::EntityKey;
+use table_core::mixed::{Belonging, judge_beside};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::{Query, Select, TextRange};
+use table_core::schema::{IndexKind, IndexSchema};
+use table_core::store::{StoredRow, TableStore};
+
+use crate::converge;
+use crate::entities::{Entities, RACE, StepRecorder};
+use crate::index::changes::{owner_of, stored_entry};
+use crate::index::list::{ListForm, ListWrite};
+use crate::index::sweep::rows_of;
+use crate::outbox::keys::guard_key;
+
+/// Returns the indexes of an entity type that lie in other partitions or tables.
+pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
+    E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
+}
+
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Removes the entry of an entity at a key of an index elsewhere, and the guard of a row that no longer exists. Returns the number of
+    /// removed entries. The entity need not exist.
+    pub(crate) async fn remove_entry(
+        &self,
+        index: &'static IndexSchema,
+        (owner, key): (&EntityKey, &EntityKey),
+    ) -> Result<u64> {
+        let (store, table) = (self.table.store(), self.table_of(index)?);
+        let mut race = self.retry.race(RACE);
+        loop {
+            // IMPORTANT: the guard is read first. Every later change of the entry changes it.
+            let guard = read(store, &table, &guard_key(key)?).await?;
+            let found = read(store, &table, key).await?;
+            let is_missing = found.is_none();
+            let write = match found {
+                Some(found) => self.without_owner(index, &table, (owner, key), &found).await?,
+                None => None,
+            };
+            let (removed, mut upload, mut operations) = (u64::from(write.is_some()), None, Vec::new());
+            let mut is_gone = is_missing;
+            if let Some(ListWrite { kind, upload: named }) = write {
+                is_gone = matches!(kind, OperationKind::Delete(_));
+                operations.push((key.row_key.clone(), kind));
+                upload = named;
+            }
+            if let Some(guard) = guard.filter(|_| is_gone) {
+                operations.push((guard_key(key)?.row_key, OperationKind::Delete(IfMatch::ETag(guard.etag))));
+            }
+            if operations.is_empty() {
+                return Ok(0);
+            }
+            let submitted = converge::submit(store, &table, &key.partition_key, operations).await;
+            match submitted {
+                // The row was removed in the meantime: the next round finds nothing.
+                Err(error) if error.is_not_found() => {}
+                submitted => {
+                    if converge::is_won(submitted)? {
+                        return Ok(removed);
+                    }
+                }
+            }
+            if let Some(upload) = &upload {
+                self.lists(&table).discard(upload).await;
+            }
+            race.lost(None).await.map_err(|error| self.here(error, owner))?;
+        }
+    }
+
+    /// Returns the write of a stored index row without the entry of an entity; `None` if the row has none.
+    async fn without_owner(
+        &self,
+        index: &'static IndexSchema,
+        table: &TableName,
+        (owner, key): (&EntityKey, &EntityKey),
+        found: &StoredRow,
+    ) -> Result<Option<ListWrite>> {
+        if index.kind == IndexKind::Copies {
+            let is_ours = owner_of::<E>(index, key, &found.row).as_ref() == Some(owner);
+            let kind = OperationKind::Delete(IfMatch::ETag(found.etag.clone()));
+            return Ok(is_ours.then_some(ListWrite { kind, upload: None }));
+        }
+        let (lists, form) = (self.lists(table), ListForm::new(E::SCHEMA, index));
+        let before = lists.read::<E>(&form, key, Some(&found.row)).await?;
+        if !before.contains(owner) {
+            return Ok(None);
+        }
+        let mut after = before.clone();
+        after.leave(owner);
+        lists.write(&form, key, Some(found), &before, &after).await
+    }
+
+    /// Removes all entries of a stored entity in indexes elsewhere. Returns their number.
+    pub(crate) async fn remove_entries(&self, owner: &EntityKey, entity: &E) -> Result<u64> {
+        let mut removed = 0;
+        for index in remote::<E>() {
+            if let Some(entry) = stored_entry(index, entity)? {
+                removed += self.remove_entry(index.schema(), (owner, &entry.key)).await?;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Returns the keys of the rows of indexes elsewhere that have entries of entities in these partitions. Reads the indexes completely.
+    pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<Vec<EntityKey>> {
+        let mut found = Vec::new();
+        for index in remote::<E>() {
+            let (schema, table) = (index.schema(), self.table_of(index.schema())?);
+            let (query, mut from) = (Query::new(rows_of::<E>(schema)), None);
+            let is_ours = |owner: &EntityKey| {
+                partitions.iter().any(|range| range.contains(owner.partition_key.as_str()))
+            };
+            loop {
+                let page = match self.table.store().query(&table, &query, from.as_ref()).await {
+                    Err(error) if error.is_table_not_found() => break,
+                    page => page?,
+                };
+                for row in page.rows.iter() {
+                    if !matches!(judge_beside::<E>(schema, row), Ok(Belonging::Own)) {
+                        continue;
+                    }
+                    let key = EntityKey::new(row.partition_key, row.row_key)?;
+                    let has_ours = if schema.kind == IndexKind::List {
+                        let form = ListForm::new(E::SCHEMA, schema);
+                        let members =
+                            self.lists(&table).read::<E>(&form, &key, Some(&row.row.to_row())).await?;
+                        members.owners().any(is_ours)
+                    } else {
+                        index.owner(row).is_ok_and(|owner| is_ours(&owner))
+                    };
+                    found.extend(has_ours.then_some(key));
+                }
+                from = page.continuation;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+async fn read<S: TableStore>(store: &S, table: &TableName, key: &EntityKey) -> Result<Option<StoredRow>> {
+    match store.get(table, key, &Select::All).await {
+        Err(error) if error.is_table_not_found() => Ok(None),
+        found => found,
+    }
+}

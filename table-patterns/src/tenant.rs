@@ -1,0 +1,294 @@
+//! Tenants: everything of one tenant, in one or several tables, counted, exported, imported, copied and erased as one thing.
+//!
+//! # Context
+//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data are more than the rows of its partition: index
+//! rows in other partitions, members of lists, references, registrations, blobs. A loop over the rows of a partition misses them. It also
+//! loses the state of sequences, so that a copy numbers its next entity with a number that is taken.
+//!
+//! # Places
+//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of whole partitions. Each entity
+//! type is registered with its handle. The rows elsewhere follow from the declarations of the registered types. If a registered type shares
+//! its table with a type that has rows elsewhere and is not registered, every verb is refused.
+//!
+//! # Verbs
+//! | verb | effect |
+//! |---|---|
+//! | [`count`](Tenant::count) | the number of entities of each type, of other rows, and of blobs |
+//! | [`export`](Tenant::export) | lines of JSON: each row with the types of its properties, each blob in parts; resumable |
+//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or others, then the rows elsewhere |
+//! | [`copy_to`](Tenant::copy_to) | an export and an import without a file |
+//! | [`erase`](Tenant::erase) | deletes everything, and proves it |
+//!
+//! # Lines
+//! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a part of a blob
+//! in base64; `End`, the last line. Every value is exact. Timestamps are not exported, as a store assigns its own; recorded steps keep theirs
+//! as a version.
+//!
+//! # Guarantee
+//! - An import into an empty store yields the exported rows, the rows elsewhere, and the blobs. Sequences continue where they were, cursors
+//!   of feeds remain valid, recorded steps are performed, also those that were set aside.
+//! - The imported steps are sealed with the key of the importing program: import only files that you trust.
+//! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
+//! - Under another name, addresses of blobs are adapted. A row that contains the name of its partition is refused, and so are recorded steps:
+//!   run a worker until they are done.
+//! - An interrupted verb is repeated, or continued from a stored position. Rows that are already in place are written or skipped again.
+//!
+//! # Cost
+//! An export and a count read each row once. An import writes up to 100 rows of a partition in a transaction; then it reads the imported
+//! entities that have rows elsewhere, and settles each of these rows as a worker does. An erasure reads each row, removes the rows elsewhere
+//! one by one, and deletes in transactions of 100. Its proof reads the partitions again, and the indexes elsewhere of the registered types
+//! completely, of all tenants.
+//!
+//! # Bounds
+//! - Stop the writers of the tenant during an export, an import and an erasure.
+//! - [Views](crate::view) of the entities are places of their own: register the tables of their rows. A view that sums several tenants must be
+//!   rebuilt after an erasure, because the feed is erased, too.
+//! - Rows that handlers of recorded steps wrote elsewhere are not known: register their tables.
+//! - A guard of an index row that was removed earlier stays until [`collect_guards`](crate::outbox::guard::collect_guards) deletes it. An earlier
+//!   blob of a list that several tenants share stays until the collector of orphans deletes it.
+//! - Backups and queue messages are not changed. Messages contain only keys.
+//!
+//! # When not to
+//! If each tenant has tables or a store of its own: drop them, or copy the folder.
+//!
+//! ```
+//! use table_patterns::sequence::GaplessSequence;
+//! use table_patterns::tenant::Tenant;
+//! use table_patterns::unit::Unit;
+//! use table_patterns::{Engine, Entity, EntityStore};
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Desk", feed)]
+//! #[partition_key(tenant)]
+//! #[row_key("ticket_", number)]
+//! #[index(ByText, row_key("text_", escaped(text), "_", number))]
+//! struct Ticket { tenant: String, #[digits(6)] number: u32, text: String }
+//!
+//! # pollster::block_on(async {
+//! let (store, other) = (Engine::in_memory(), Engine::in_memory());
+//! let tickets = store.entities::<Ticket>().create_if_missing().await?;
+//! let numbers = GaplessSequence::new(&tickets, "ticket")?;
+//! for tenant in ["contoso", "adatum"] {
+//!     let insert = |number, unit: &mut Unit<_, _>| {
+//!         unit.insert(&Ticket { tenant: tenant.into(), number, text: "It beeps.".into() }).map(drop)
+//!     };
+//!     numbers.next(Ticket::partition(tenant), insert).await?;
+//! }
+//!
+//! // To another store, where the numbers continue.
+//! let copied = other.entities::<Ticket>();
+//! let contoso = Tenant::new().with(&tickets, Ticket::partition("contoso"))?;
+//! contoso.copy_to(&Tenant::new().with(&copied, Ticket::partition("contoso"))?).await?;
+//! let next = GaplessSequence::new(&copied, "ticket")?
+//!     .next(Ticket::partition("contoso"), |number, unit| {
+//!         unit.insert(&Ticket { tenant: "contoso".into(), number, text: "It still does.".into() }).map(drop)
+//!     })
+//!     .await?;
+//! assert_eq!(next, 2);
+//!
+//! let erased = contoso.erase().await?;
+//! assert!(erased.rows > 0 && contoso.left().await? == 0);
+//! assert_eq!(tickets.query(Ticket::rows("adatum")).collect().await?.len(), 1);
+//! # Ok::<(), table_patterns::Error>(())
+//! # }).unwrap();
+//! ```
+
+#[cfg(feature = "blobs")]
+mod blobs;
+mod count;
+mod erase;
+mod export;
+mod fault;
+mod import;
+mod line;
+mod member;
+mod periodic;
+mod place;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::Table;
+use table_core::entity::{Entity, PlainEntity};
+use table_core::error::Result;
+use table_core::selection::{Class, Selection};
+use table_core::store::{DynTableStore, TableStore};
+
+#[cfg(feature = "blobs")]
+pub(crate) use blobs::BlobFolder;
+pub use count::Count;
+pub use erase::Erased;
+pub use export::{Export, ExportPosition};
+pub use import::{Import, Imported};
+use member::{Member, Typed};
+use periodic::InPeriods;
+use place::{Partitions, Place, Tables};
+
+use crate::entities::{Entities, StepRecorder};
+use crate::periods::{PeriodTables, Periodic};
+
+/// The data of one tenant: see [the module](crate::tenant). Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Tenant {
+    places: Vec<Place>,
+}
+
+impl Tenant {
+    /// Creates a tenant without data. Register its types in the same order for an export and its import.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers an entity type: its handle, and the partitions of the tenant.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a prefix of levels; `KeyEncoding` if a
+    /// value has no text.
+    pub fn with<E, S, O, C>(
+        self,
+        entities: &Entities<E, S, O>,
+        selection: impl Into<Selection<E, C>>,
+    ) -> Result<Self>
+    where
+        E: Entity + Send + Sync,
+        S: TableStore + Clone + 'static,
+        O: StepRecorder,
+        C: Class,
+    {
+        let table = entities.table().name()?.clone();
+        let store = DynTableStore::new(entities.table().store().clone());
+        let place = Place::new(store, Tables::One(table), partitions(selection.into())?);
+        #[cfg(feature = "blobs")]
+        let place = with_lists(place, entities)?;
+        Ok(self.with_member(place, Typed(entities.clone())))
+    }
+
+    /// Registers an entity type that is written by a plain [`Table`].
+    ///
+    /// # Errors
+    /// The errors of [`with`](Self::with).
+    pub fn with_table<E, S, C>(
+        self,
+        table: &Table<E, S>,
+        selection: impl Into<Selection<E, C>>,
+    ) -> Result<Self>
+    where
+        E: PlainEntity + Send + Sync,
+        S: TableStore + Clone + 'static,
+        C: Class,
+    {
+        self.with(&Entities::from(table.clone()), selection)
+    }
+
+    /// Registers an entity type with a table for each period: all existing tables.
+    ///
+    /// # Errors
+    /// The errors of [`with`](Self::with).
+    pub fn with_periods<E, S, C>(
+        self,
+        tables: &PeriodTables<E, S>,
+        selection: impl Into<Selection<E, C>>,
+    ) -> Result<Self>
+    where
+        E: Periodic,
+        S: TableStore + Clone + 'static,
+        C: Class,
+    {
+        let store = DynTableStore::new(tables.store().clone());
+        let source = Tables::Periods(Arc::new(InPeriods(tables.clone())));
+        let place = Place::new(store, source, partitions(selection.into())?);
+        Ok(self.with_member(place, InPeriods(tables.clone())))
+    }
+
+    /// Registers the blobs of an entity type whose handle is registered already.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the table is not registered.
+    #[cfg(feature = "blobs")]
+    pub fn with_blobs<E, S, O>(mut self, large: &crate::large::LargeTable<E, S, O>) -> Result<Self>
+    where
+        E: crate::large::Large + Send + Sync,
+        S: TableStore + Clone + 'static,
+        O: StepRecorder,
+    {
+        let (table, folder) = (large.table().name()?, large.blob_folder()?);
+        let has_table = |place: &Place| matches!(&place.tables, Tables::One(own) if own == table);
+        let mut is_known = false;
+        for place in self.places.iter_mut().filter(|place| has_table(place)) {
+            place.blobs.push(folder.clone());
+            is_known = true;
+        }
+        if is_known {
+            return Ok(self);
+        }
+        let fault = fault::TenantFault::Unregistered(E::SCHEMA.entity);
+        Err(table_core::Error::of(fault).with_table(table.as_str()))
+    }
+
+    /// Adds a type to the place with its table and partitions, or a new place.
+    fn with_member(mut self, place: Place, member: impl Member + 'static) -> Self {
+        let is_same = |known: &Place| match (&known.tables, &place.tables) {
+            (Tables::One(known_table), Tables::One(table)) => {
+                known_table == table && known.partitions == place.partitions
+            }
+            _ => false,
+        };
+        let member: Arc<dyn Member> = Arc::new(member);
+        match self.places.iter_mut().find(|known| is_same(known)) {
+            Some(known) => {
+                known.members.push(member);
+                #[cfg(feature = "blobs")]
+                known.blobs.extend(place.blobs);
+            }
+            None => self.places.push(Place { members: vec![member], ..place }),
+        }
+        self
+    }
+
+    /// Refuses a tenant with an unregistered type that has rows elsewhere.
+    fn check(&self) -> Result<()> {
+        self.places.iter().try_for_each(Place::check)
+    }
+}
+
+/// Returns the partitions of a selection.
+fn partitions<E, C: Class>(selection: Selection<E, C>) -> Result<Vec<Partitions>> {
+    selection.into_ranges()?.iter().map(Partitions::of).collect()
+}
+
+/// Adds the blobs of lists that lie in the partitions of their entities.
+#[cfg(feature = "blobs")]
+fn with_lists<E, S, O>(mut place: Place, entities: &Entities<E, S, O>) -> Result<Place>
+where
+    E: Entity,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+{
+    use table_core::schema::IndexKind;
+
+    let mut indexes = E::SCHEMA.indexes.iter();
+    let has_lists = indexes.any(|index| index.kind == IndexKind::List && index.is_same_partition());
+    if let Some(lists) = entities.list_blobs().filter(|_| has_lists) {
+        let table = entities.table().name()?;
+        place.blobs.push(BlobFolder {
+            blobs: Arc::clone(&lists.blobs),
+            values: lists.folder("lists", table)?,
+            marks: lists.folder("orphans", table)?,
+            encode: crate::blob::encode_caseless,
+            decode: crate::blob::decode_caseless,
+            is_bound: true,
+        });
+    }
+    Ok(place)
+}
+
+impl fmt::Debug for Tenant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = self.places.iter().map(|place| (place.name().ok(), &place.partitions));
+        f.debug_map().entries(places).finish()
+    }
+}

@@ -1,0 +1,165 @@
+//! The blobs of a place: values of entities, and long lists.
+
+use std::sync::Arc;
+
+use futures_util::TryStreamExt;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use table_core::error::{Error, Result};
+use table_core::key::PartitionKey;
+use table_core::query::EntityRef;
+
+use crate::blob::{BlobRef, BlobWriter, InBlobs};
+use crate::tenant::fault::TenantFault;
+use crate::tenant::place::Partitions;
+
+/// The number of blobs that are listed before they are deleted.
+const LISTED: usize = 1_000;
+/// The size of the parts of an upload: above 5 MiB, the largest minimum of any store.
+const PART: usize = 8 << 20;
+
+/// The blobs of one table, below a folder with a subfolder for each partition.
+#[derive(Clone)]
+pub(crate) struct BlobFolder {
+    pub(crate) blobs: Arc<dyn ObjectStore>,
+    /// The folder of the blobs.
+    pub(crate) values: Path,
+    /// The folder of the marks of orphans.
+    pub(crate) marks: Path,
+    /// Returns a PartitionKey as a segment of a name, and back.
+    pub(crate) encode: fn(&str) -> String,
+    pub(crate) decode: fn(&str) -> Option<String>,
+    /// `true` if the content of a blob names its partition.
+    pub(crate) is_bound: bool,
+}
+
+/// The number and the size of some blobs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BlobCount {
+    pub(super) blobs: u64,
+    pub(super) bytes: u64,
+}
+
+impl BlobFolder {
+    /// Returns `true` if a blob lies in the folder.
+    pub(super) fn has(&self, blob: &BlobRef) -> bool {
+        self.has_name(blob.path())
+    }
+
+    /// Returns `true` if a blob belongs to the row with this key. Index rows contain addresses of blobs that belong to their entity.
+    pub(super) fn is_of(&self, blob: &BlobRef, row: EntityRef<'_>) -> bool {
+        let [partition, row] = [row.partition_key, row.row_key].map(self.encode);
+        blob.path().starts_with(&format!("{}/{partition}/{row}/", self.values))
+    }
+
+    /// Returns `true` if a blob of this name lies in the folder.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        name.strip_prefix(self.values.as_ref()).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Returns the PartitionKey in the name of a blob; `None` if the name has another form, or only a hash of it.
+    pub(super) fn partition_of(&self, blob: &str) -> Option<String> {
+        let rest = blob.strip_prefix(self.values.as_ref())?.strip_prefix('/')?;
+        (self.decode)(rest.split('/').next()?)
+    }
+
+    /// Returns the name that a blob gets when its partition is renamed; `None` if the name has another form.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the content names the partition.
+    pub(super) fn moved(
+        &self,
+        blob: &str,
+        (from, to): (&PartitionKey, &PartitionKey),
+    ) -> Result<Option<String>> {
+        if from == to {
+            return Ok(Some(blob.to_owned()));
+        }
+        if self.is_bound {
+            return Err(Error::of(TenantFault::Bound(blob.to_owned())));
+        }
+        let segment = |partition_key: &PartitionKey| (self.encode)(partition_key.as_str());
+        let before = format!("{}/{}/", self.values, segment(from));
+        let rest = blob.strip_prefix(&before);
+        Ok(rest.map(|rest| format!("{}/{}/{rest}", self.values, segment(to))))
+    }
+
+    /// Reads a part of a blob.
+    pub(super) async fn read(&self, name: &str, range: std::ops::Range<u64>) -> Result<bytes::Bytes> {
+        let path = path(name)?;
+        if range.is_empty() {
+            self.blobs.head(&path).await.in_blob(&path)?;
+            return Ok(bytes::Bytes::new());
+        }
+        self.blobs.get_range(&path, range).await.in_blob(&path)
+    }
+
+    /// Counts the blobs of some partitions.
+    pub(super) async fn count(&self, partitions: &[Partitions]) -> Result<BlobCount> {
+        let mut count = BlobCount::default();
+        for folder in self.folders(&self.values, partitions).await? {
+            let mut listing = self.blobs.list(Some(&folder));
+            while let Some(meta) = listing.try_next().await.in_blob(&folder)? {
+                count.blobs += 1;
+                count.bytes += meta.size;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Deletes the blobs of some partitions, also those that no entity names. Returns their number.
+    pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
+        let mut erased = 0;
+        for top in [&self.values, &self.marks] {
+            for folder in self.folders(top, partitions).await? {
+                loop {
+                    let mut some = Vec::new();
+                    let mut listing = self.blobs.list(Some(&folder));
+                    while some.len() < LISTED {
+                        let Some(meta) = listing.try_next().await.in_blob(&folder)? else { break };
+                        some.push(meta.location);
+                    }
+                    drop(listing);
+                    if some.is_empty() {
+                        break;
+                    }
+                    for path in some {
+                        match self.blobs.delete(&path).await {
+                            Err(object_store::Error::NotFound { .. }) => {}
+                            deleted => deleted.in_blob(&path)?,
+                        }
+                        erased += u64::from(*top == self.values);
+                    }
+                }
+            }
+        }
+        Ok(erased)
+    }
+
+    /// Returns the folders of some partitions below a folder.
+    async fn folders(&self, top: &Path, partitions: &[Partitions]) -> Result<Vec<Path>> {
+        let mut folders = Vec::new();
+        for some in partitions {
+            match some {
+                Partitions::Is(text) => folders.push(top.clone().join((self.encode)(text))),
+                Partitions::Begin(prefix) => {
+                    let found = self.blobs.list_with_delimiter(Some(top)).await.in_blob(top)?;
+                    folders.extend(found.common_prefixes.into_iter().filter(|folder| {
+                        let text = folder.filename().and_then(self.decode);
+                        text.is_some_and(|text| text.starts_with(prefix.as_str()))
+                    }));
+                }
+            }
+        }
+        Ok(folders)
+    }
+}
+
+/// Begins a new blob.
+pub(super) fn begin(name: &str) -> Result<BlobWriter> {
+    Ok(BlobWriter::new(path(name)?, PART))
+}
+
+fn path(name: &str) -> Result<Path> {
+    Path::parse(name).map_err(|_| Error::of(TenantFault::UnknownBlob(name.to_owned())))
+}

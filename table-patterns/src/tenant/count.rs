@@ -1,0 +1,97 @@
+//! The size of a tenant, by entity type.
+
+use std::collections::BTreeMap;
+
+use table_core::error::Result;
+use table_core::query::Select;
+
+use crate::tenant::Tenant;
+use crate::tenant::place::{Place, all_rows};
+
+/// The rows and blobs of a tenant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Count {
+    /// The number of entities of each registered type, by its name.
+    pub entities: BTreeMap<&'static str, u64>,
+    /// The number of other rows: of indexes in the partitions, and of unregistered types.
+    pub other: u64,
+    /// The number of rows of patterns: entries of feeds, sequences, recorded steps, and others.
+    pub reserved: u64,
+    /// The number of blobs.
+    pub blobs: u64,
+    /// The total size of the blobs in bytes.
+    pub blob_bytes: u64,
+}
+
+impl Count {
+    /// Returns the number of rows in the partitions of the tenant.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.entities.values().sum::<u64>() + self.other + self.reserved
+    }
+}
+
+impl Tenant {
+    /// Counts the rows and blobs of the tenant. Reads its partitions once, and lists its blobs. Rows elsewhere are not counted.
+    ///
+    /// # Errors
+    /// `InvalidInput` if a type with rows elsewhere is not registered; any error of the stores.
+    pub async fn count(&self) -> Result<Count> {
+        self.check()?;
+        let mut count = Count::default();
+        for place in &self.places {
+            for member in &place.members {
+                count.entities.entry(member.schema().entity).or_default();
+            }
+            count_rows(place, &mut count).await?;
+            #[cfg(feature = "blobs")]
+            for folder in &place.blobs {
+                let found = folder.count(&place.partitions).await?;
+                (count.blobs, count.blob_bytes) = (count.blobs + found.blobs, count.blob_bytes + found.bytes);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Returns `true` if the partitions of the tenant have no rows.
+    pub(super) async fn is_empty(&self) -> Result<bool> {
+        for place in &self.places {
+            for table in place.existing().await? {
+                for range in place.ranges() {
+                    let page = place.page(&table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
+                    if page.is_some_and(|page| !page.rows.is_empty() || page.continuation.is_some()) {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+async fn count_rows(place: &Place, count: &mut Count) -> Result<()> {
+    for table in place.existing().await? {
+        for range in place.ranges() {
+            let mut from = None;
+            while let Some(page) =
+                place.page(&table, all_rows(range.clone()), (Select::All, from.as_ref())).await?
+            {
+                for row in page.rows.iter() {
+                    if row.row_key.starts_with(table_core::key::text::RESERVED) {
+                        count.reserved += 1;
+                    } else if let Some(member) = place.member(row) {
+                        *count.entities.entry(member.schema().entity).or_default() += 1;
+                    } else {
+                        count.other += 1;
+                    }
+                }
+                from = page.continuation;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}

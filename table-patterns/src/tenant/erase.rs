@@ -1,0 +1,239 @@
+//! The erasure of a tenant, with its rows in other partitions and tables, and the pass that proves it.
+
+use std::collections::BTreeSet;
+
+use futures_util::FutureExt;
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::key::text::RESERVED;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::{EntityRef, Page, Select, TextRange};
+use table_core::store::TableStore;
+
+use crate::converge;
+use crate::denormal::source_in;
+use crate::feed::FEEDS;
+use crate::outbox::registry::{self, REGISTRY};
+use crate::outbox::rows::Pending;
+use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
+use crate::requests::{self, CONCURRENCY};
+use crate::tenant::Tenant;
+use crate::tenant::fault::TenantFault;
+use crate::tenant::place::{Partitions, Place, all_rows, keys};
+
+/// The number of passes after which an erasure fails: writers are not stopped.
+const PASSES: u32 = 3;
+
+/// The report of an erasure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Erased {
+    /// The number of deleted rows in the partitions of the tenant.
+    pub rows: u64,
+    /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
+    pub elsewhere: u64,
+    /// The number of deleted registrations of feeds and outboxes.
+    pub registrations: u64,
+    /// The number of deleted blobs.
+    pub blobs: u64,
+    /// The number of passes. The proof after the last one found nothing.
+    pub passes: u32,
+}
+
+impl Tenant {
+    /// Erases the tenant: its rows, the rows elsewhere that follow from them, its registrations and its blobs. Then a proof reads everything
+    /// again, and indexes elsewhere completely. If a late writer left something, the erasure is repeated, at most three times.
+    ///
+    /// Stop the writers of the tenant first. After an interruption, erase it again: what remains is found from the remaining rows.
+    ///
+    /// # Errors
+    /// - `InvalidInput` if a type with rows elsewhere is not registered.
+    /// - `UpdateConditionNotSatisfied` if rows are left after three passes.
+    /// - Any error of the stores.
+    pub async fn erase(&self) -> Result<Erased> {
+        self.check()?;
+        let mut erased = Erased::default();
+        loop {
+            erased.passes += 1;
+            for place in &self.places {
+                erase_place(place, &mut erased).await?;
+            }
+            let left = self.left().await?;
+            if left == 0 {
+                return Ok(erased);
+            }
+            if erased.passes == PASSES {
+                return Err(Error::of(TenantFault::Left(left)));
+            }
+        }
+    }
+
+    /// Counts everything that an erasure deletes, including rows elsewhere: 0 after an erasure. Reads indexes elsewhere completely.
+    ///
+    /// # Errors
+    /// Any error of the stores.
+    pub async fn left(&self) -> Result<u64> {
+        let count = self.count().await?;
+        let mut left = count.rows() + count.blobs;
+        for place in &self.places {
+            let ranges = place.ranges();
+            for member in &place.members {
+                left += u64::try_from(member.leftovers(&ranges).await?.len()).unwrap_or(u64::MAX);
+            }
+            for table in place.existing().await? {
+                for registry in [REGISTRY, FEEDS] {
+                    let found = registered(place, registry, &table).await?;
+                    left += u64::try_from(found.len()).unwrap_or(u64::MAX);
+                }
+            }
+        }
+        Ok(left)
+    }
+}
+
+async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
+    for table in place.existing().await? {
+        for range in place.ranges() {
+            // IMPORTANT: the rows elsewhere first. After a crash the entities that remain still name them.
+            erase_rows(place, &table, &range, false, erased).await?;
+            // The recorded steps and the references, which name rows elsewhere, after the entities: a reference whose source is gone clears
+            // the copies.
+            erase_rows(place, &table, &range, true, erased).await?;
+        }
+        for registry in [REGISTRY, FEEDS] {
+            for partition_key in registered(place, registry, &table).await? {
+                let key = registry::key_of(&table, &partition_key)?;
+                erased.registrations += delete(place, &TableName::new(registry)?, &[key]).await?;
+            }
+        }
+    }
+    #[cfg(feature = "blobs")]
+    for folder in &place.blobs {
+        erased.blobs += folder.erase(&place.partitions).await?;
+    }
+    Ok(())
+}
+
+/// Erases the reserved rows of some partitions, or all others, page by page.
+async fn erase_rows(
+    place: &Place,
+    table: &TableName,
+    range: &TextRange,
+    is_reserved: bool,
+    erased: &mut Erased,
+) -> Result<()> {
+    let mut range = all_rows(range.clone());
+    if is_reserved && range.partition_key.single().is_some() {
+        range.row_key = TextRange::prefix(&RESERVED.to_string());
+    }
+    let mut from = None;
+    while let Some(page) = place.page(table, range.clone(), (Select::All, from.as_ref())).await? {
+        erased.elsewhere += if is_reserved {
+            erase_named(place, table, &page).await?
+        } else {
+            erase_derived(place, &page).await?
+        };
+        let mut keys = keys(&page)?;
+        keys.retain(|key| key.row_key.is_reserved() == is_reserved);
+        erased.rows += delete(place, table, &keys).await?;
+        from = page.continuation;
+        if from.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the rows elsewhere that follow from the entities of a page.
+async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
+    let mut owned = Vec::new();
+    for row in page.rows.iter() {
+        if let Some(member) = place.member(row).filter(|member| member.has_elsewhere()) {
+            owned.push((member, EntityKey::new(row.partition_key, row.row_key)?, row.row.to_row()));
+        }
+    }
+    let erasing = owned.iter().map(|(member, key, row)| member.erase(key, row).boxed());
+    Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
+}
+
+/// Removes the rows elsewhere that the recorded steps of a page may have left, and clears copies of deleted entities.
+async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
+    let (mut changed, mut sources) = (0, BTreeSet::new());
+    for row in page.rows.iter() {
+        let is_recorded = [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row.row_key.starts_with(prefix));
+        if is_recorded {
+            changed += erase_recorded(place, table, row).await?;
+        } else if let Some(source) = source_in(row.row_key) {
+            sources.insert(EntityKey::new(row.partition_key, source)?);
+        }
+    }
+    for source in sources {
+        for member in place.members.iter().filter(|member| member.owns_key(&source)) {
+            changed += member.clear_copies(&source).await?;
+        }
+    }
+    Ok(changed)
+}
+
+async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<u64> {
+    // An intent that cannot be read names no row.
+    let Ok(intent) = Pending::read(table, row).and_then(|pending| pending.intent()) else { return Ok(0) };
+    let mut removed = 0;
+    for step in intent.steps() {
+        for member in &place.members {
+            removed += member.erase_recorded(step).await?;
+        }
+    }
+    Ok(removed)
+}
+
+/// Returns the registered partitions of a place.
+async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<PartitionKey>> {
+    let (store, mut found) = (&place.store, Vec::new());
+    for partitions in &place.partitions {
+        match partitions {
+            Partitions::Is(text) => {
+                let partition_key = PartitionKey::new(text.as_str())?;
+                let key = registry::key_of(table, &partition_key)?;
+                match store.get(&TableName::new(registry)?, &key, &Select::names(["RowKey"])).await {
+                    Err(error) if error.is_table_not_found() => {}
+                    listed => found.extend(listed?.map(|_| partition_key)),
+                }
+            }
+            Partitions::Begin(prefix) => {
+                let all = registry::partitions(store, registry, table).await?;
+                found.extend(all.into_iter().filter(|known| known.as_str().starts_with(prefix.as_str())));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Deletes rows, in transactions of as many as the store takes. Rows that no longer exist are skipped. Returns the number of deleted rows.
+async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<u64> {
+    let (store, mut deleted) = (&place.store, 0);
+    let operation = |row_key: &RowKey| (row_key.clone(), OperationKind::Delete(IfMatch::Any));
+    let most = store.capabilities().limits.operations.max(1);
+    for partition in keys.chunk_by(|one, other| one.partition_key == other.partition_key) {
+        for some in partition.chunks(most) {
+            let Some(EntityKey { partition_key, .. }) = some.first() else { continue };
+            let operations = some.iter().map(|key| operation(&key.row_key));
+            match converge::submit(store, table, partition_key, operations).await {
+                Ok(_) => deleted += u64::try_from(some.len()).unwrap_or(u64::MAX),
+                // A row was deleted in the meantime, which refuses the others with it.
+                Err(error) if error.is_not_found() => {
+                    for key in some {
+                        match converge::submit(store, table, partition_key, [operation(&key.row_key)]).await {
+                            Err(error) if error.is_not_found() => {}
+                            outcome => deleted += outcome.map(|_| 1)?,
+                        }
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(deleted)
+}

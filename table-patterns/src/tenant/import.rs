@@ -1,0 +1,326 @@
+//! The import of a tenant from the lines of an export, into the same partitions or others.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use futures_util::FutureExt;
+use table_core::clock::Clock;
+use table_core::error::{Error, Result};
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::name::TableName;
+use table_core::odata::{Sender, read_entity};
+use table_core::query::{EntityRef, Select};
+use table_core::row::Row;
+use table_core::table::TableStoreExt;
+
+use crate::feed::{FEED_PREFIX, Feed};
+use crate::migrate::Copied;
+use crate::outbox::OUTBOX_PREFIX;
+use crate::outbox::registry::{self, Registered};
+use crate::requests::{self, CONCURRENCY};
+use crate::tenant::Tenant;
+use crate::tenant::fault::TenantFault;
+use crate::tenant::line::{FORMAT, Header, HeaderPlace, Line, RowLine};
+use crate::tenant::place::{Place, all_rows};
+use crate::tenant::transfer;
+
+/// An import in progress. Created by [`Tenant::import`].
+///
+/// The lines of [`push`](Self::push) are stored when it returns, except for a blob whose last part has not come yet. To continue after an
+/// interruption, push the export again from any earlier line, the header first: rows that are stored already are written again.
+///
+/// ```
+/// use table_patterns::Result;
+/// use table_patterns::tenant::Tenant;
+///
+/// /// Imports an export that fits in memory.
+/// async fn read(tenant: &Tenant, text: &str) -> Result<u64> {
+///     let mut import = tenant.import();
+///     import.push(text).await?;
+///     Ok(import.finish().await?.rows)
+/// }
+/// ```
+pub struct Import<'a> {
+    pub(super) tenant: &'a Tenant,
+    /// The places of the export, from its header.
+    from: Option<Vec<HeaderPlace>>,
+    resumes: bool,
+    line: u64,
+    imported: Imported,
+    is_ended: bool,
+    /// The tables that are open, by place.
+    opened: BTreeSet<(usize, String)>,
+    /// The partitions that are registered for readers of feeds and for sweeps.
+    registered: BTreeSet<(&'static str, String, String)>,
+    #[cfg(feature = "blobs")]
+    pub(super) open: Option<transfer::OpenBlob>,
+}
+
+/// The result of an import.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Imported {
+    /// The number of rows in the partitions of the tenant.
+    pub rows: u64,
+    /// The number of blobs.
+    pub blobs: u64,
+    /// The number of rows that were derived in other partitions and tables.
+    pub elsewhere: u64,
+}
+
+/// A row of an import, with its place at the target.
+pub(super) struct Incoming {
+    pub(super) table: TableName,
+    pub(super) from: EntityKey,
+    pub(super) to: EntityKey,
+    pub(super) row: Row,
+}
+
+impl Tenant {
+    /// Begins an import. The partitions of the tenant must be empty. Stop its writers first.
+    #[must_use]
+    pub fn import(&self) -> Import<'_> {
+        Import {
+            tenant: self,
+            from: None,
+            resumes: false,
+            line: 0,
+            imported: Imported::default(),
+            is_ended: false,
+            opened: BTreeSet::new(),
+            registered: BTreeSet::new(),
+            #[cfg(feature = "blobs")]
+            open: None,
+        }
+    }
+
+    /// Copies the tenant to another store, or to other partitions of this one.
+    ///
+    /// # Errors
+    /// Any error of [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].
+    pub async fn copy_to(&self, target: &Self) -> Result<Imported> {
+        let (mut export, mut import) = (self.export(), target.import());
+        while let Some(lines) = export.step().await? {
+            import.push(&lines).await?;
+        }
+        import.finish().await
+    }
+}
+
+impl Import<'_> {
+    /// Continues an interrupted import: the partitions of the tenant need not be empty.
+    #[must_use]
+    pub fn resume(self) -> Self {
+        Self { resumes: true, ..self }
+    }
+
+    /// Stores lines of an export.
+    ///
+    /// # Errors
+    /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
+    /// - `InvalidInput` for a text that is not a line of an export of these places; if a row contains the name of its partition and is
+    ///   imported under another name; if recorded steps are imported under another name.
+    /// - `FormatTooNew` for an export of a newer program.
+    /// - Any error of the stores.
+    pub async fn push(&mut self, lines: &str) -> Result<()> {
+        let mut rows: Vec<(usize, Incoming)> = Vec::new();
+        for text in lines.lines() {
+            self.line += 1;
+            let line = self.line;
+            let parsed =
+                serde_json::from_str(text).map_err(|source| Error::of(TenantFault::Line { line, source }))?;
+            match parsed {
+                Line::Tenant(header) if self.from.is_none() => self.begin(header).await?,
+                Line::Row(row) if self.from.is_some() => rows.push(self.incoming(&row)?),
+                Line::Blob(part) if self.from.is_some() => self.blob(part).await?,
+                Line::End(_) if self.from.is_some() => self.is_ended = true,
+                _ => return Err(Error::of(TenantFault::Order { line })),
+            }
+        }
+        while !rows.is_empty() {
+            let (place, table) = match rows.first() {
+                Some((place, row)) => (*place, row.table.clone()),
+                None => break,
+            };
+            let is_like = |(at, row): &(usize, Incoming)| *at == place && row.table == table;
+            let end = rows.iter().position(|row| !is_like(row)).unwrap_or(rows.len());
+            let some: Vec<_> = rows.drain(..end).map(|(_, row)| row).collect();
+            self.write(place, &table, some).await?;
+        }
+        Ok(())
+    }
+
+    /// Compares the places of the export with those of the tenant.
+    async fn begin(&mut self, header: Header) -> Result<()> {
+        let Header { format, places } = header;
+        if format > FORMAT {
+            return Err(Error::of(TenantFault::Format { found: format, known: FORMAT }));
+        }
+        self.tenant.check()?;
+        let own = self.tenant.header()?;
+        if own.len() != places.len() {
+            return Err(Error::of(TenantFault::Places { found: places.len(), own: own.len() }));
+        }
+        for (place, (own, found)) in own.iter().zip(&places).enumerate() {
+            if own.table()?.folded() != found.table()?.folded() {
+                return Err(Error::of(TenantFault::OtherTable { place, found: found.table()? }));
+            }
+            let is_like = own.partitions.iter().zip(&found.partitions).all(|(own, found)| own.is_like(found));
+            if !is_like || own.partitions.len() != found.partitions.len() {
+                return Err(Error::of(TenantFault::OtherPartitions { place }));
+            }
+        }
+        if !self.resumes && !self.tenant.is_empty().await? {
+            return Err(Error::of(TenantFault::NotEmpty));
+        }
+        self.from = Some(places);
+        Ok(())
+    }
+
+    /// Returns the place of a line's partition at the target.
+    pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
+        let from = self.from.as_ref().and_then(|places| places.get(place));
+        let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
+            return Err(Error::of(TenantFault::Order { line: self.line }));
+        };
+        let mut pairs = from.partitions.iter().zip(&to.partitions);
+        let moved = pairs.find_map(|(from, to)| from.moved(to, partition_key));
+        let moved = moved.ok_or_else(|| Error::of(TenantFault::Outside))?;
+        Ok((to, PartitionKey::new(moved)?))
+    }
+
+    /// Returns `true` if a place has the same partitions in the export and at the target.
+    #[cfg(feature = "blobs")]
+    pub(super) fn is_same(&self, place: usize) -> bool {
+        let from = self.from.as_ref().and_then(|places| places.get(place));
+        let to = self.tenant.places.get(place);
+        from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
+    }
+
+    /// Returns the row of a line at its place.
+    fn incoming(&self, line: &RowLine) -> Result<(usize, Incoming)> {
+        let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
+        let from = body.take_key()?;
+        let (place, partition_key) = self.moved(line.place, from.partition_key.as_str())?;
+        let table = TableName::new(&line.table)?;
+        if !place.has(&table) {
+            return Err(Error::of(TenantFault::OtherTable { place: line.place, found: table }));
+        }
+        let to = EntityKey { partition_key, row_key: from.row_key.clone() };
+        let incoming = Incoming { table, from, to, row: body.row };
+        let row = transfer::moved(place, &incoming).map_err(|error| {
+            let key = &incoming.from;
+            error.with_table(&line.table).with_key(key.partition_key.as_str(), key.row_key.as_str())
+        })?;
+        Ok((line.place, Incoming { row, ..incoming }))
+    }
+
+    /// Writes rows of one table.
+    async fn write(&mut self, at: usize, table: &TableName, rows: Vec<Incoming>) -> Result<()> {
+        let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
+        if self.opened.insert((at, table.folded().to_owned())) {
+            let Some(member) = place.members.first() else { return Ok(()) };
+            member.open(table).await?;
+        }
+        let mut copied = Vec::with_capacity(rows.len());
+        for Incoming { to, row, .. } in rows {
+            // IMPORTANT: a partition is registered before its first entry or intent is stored. A crash in between leaves an entry that is
+            // harmless; the other order would leave rows that nobody finds.
+            for (prefix, is_feed) in [(FEED_PREFIX, true), (OUTBOX_PREFIX, false)] {
+                let id = (prefix, table.folded().to_owned(), to.partition_key.as_str().to_owned());
+                if to.row_key.as_str().starts_with(prefix) && self.registered.insert(id) {
+                    register(place, table, &to.partition_key, is_feed).await?;
+                }
+            }
+            let row = transfer::sealed(place, table, &to, row).await?;
+            copied.push(Copied::new(to, row));
+        }
+        let target = place.store.table_named::<Copied>(table.as_str())?;
+        target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;
+        self.imported.rows += u64::try_from(copied.len()).unwrap_or(u64::MAX);
+        Ok(())
+    }
+
+    pub(super) const fn count_blob(&mut self) {
+        self.imported.blobs += 1;
+    }
+
+    pub(super) const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Writes the rows elsewhere that follow from the imported entities, and returns the result. May be called again after an error.
+    ///
+    /// # Errors
+    /// - `InvalidInput` if the last line of the export is missing.
+    /// - `ResourceNotFound` if an entity holds copies of one that is not stored here.
+    /// - `UniqueViolation` if another tenant has the value of a unique index elsewhere.
+    /// - Any error of the stores.
+    pub async fn finish(&mut self) -> Result<Imported> {
+        if !self.is_ended {
+            return Err(Error::of(TenantFault::Incomplete));
+        }
+        self.imported.elsewhere = 0;
+        for place in &self.tenant.places {
+            self.imported.elsewhere += settle(place).await?;
+        }
+        Ok(self.imported)
+    }
+}
+
+async fn register(
+    place: &Place,
+    table: &TableName,
+    partition_key: &PartitionKey,
+    is_feed: bool,
+) -> Result<()> {
+    if is_feed {
+        return Feed::new(place.store.clone()).register(table, partition_key).await;
+    }
+    let known = Registered::default();
+    registry::register(&place.store, &known, table, partition_key, Clock::default().now()).await
+}
+
+/// Writes the rows elsewhere that follow from the entities of a place.
+async fn settle(place: &Place) -> Result<u64> {
+    if !place.members.iter().any(|member| member.has_elsewhere()) {
+        return Ok(0);
+    }
+    let mut written = 0;
+    for table in place.existing().await? {
+        for range in place.ranges() {
+            let mut from = None;
+            while let Some(page) =
+                place.page(&table, all_rows(range.clone()), (Select::All, from.as_ref())).await?
+            {
+                let mut owned = Vec::new();
+                for row in page.rows.iter() {
+                    let member = place.member(row).filter(|member| member.has_elsewhere());
+                    let Some(member) = member else { continue };
+                    owned.push((member, EntityKey::new(row.partition_key, row.row_key)?, row.row.to_row()));
+                }
+                let settled = owned.iter().map(|(member, key, row)| member.settle(key, row).boxed());
+                written += requests::in_order(settled, CONCURRENCY).await?.into_iter().sum::<u64>();
+                from = page.continuation;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(written)
+}
+
+impl fmt::Debug for Import<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Import")
+            .field("line", &self.line)
+            .field("imported", &self.imported)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns a row of a page without its version.
+pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
+    EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
+}

@@ -1,0 +1,73 @@
+//! The lines of an export: JSON objects with one member, which names the kind of the line.
+
+use serde::{Deserialize, Serialize};
+use table_core::name::TableName;
+
+use crate::tenant::place::Partitions;
+
+/// The version of the lines.
+pub(super) const FORMAT: u32 = 1;
+
+/// A line of an export.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Line {
+    /// The first line.
+    Tenant(Header),
+    /// A row of a table.
+    Row(RowLine),
+    /// A part of a blob.
+    Blob(BlobLine),
+    /// The last line.
+    End(End),
+}
+
+/// The first line: the format and the places.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct Header {
+    pub(super) format: u32,
+    pub(super) places: Vec<HeaderPlace>,
+}
+
+/// A place of the exported tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct HeaderPlace {
+    pub(super) table: String,
+    pub(super) partitions: Vec<Partitions>,
+}
+
+/// A row, in the JSON of the service with the type of each property.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct RowLine {
+    pub(super) place: usize,
+    pub(super) table: String,
+    pub(super) entity: serde_json::Value,
+}
+
+/// A part of a blob, in base64. The parts of a blob follow each other.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct BlobLine {
+    pub(super) place: usize,
+    pub(super) name: String,
+    pub(super) bytes: String,
+    /// `true` for the last part.
+    pub(super) last: bool,
+}
+
+/// The last line: the number of rows and blobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct End {
+    pub(super) rows: u64,
+    pub(super) blobs: u64,
+}
+
+impl HeaderPlace {
+    /// Returns the name of the table.
+    pub(super) fn table(&self) -> table_core::error::Result<TableName> {
+        TableName::new(&self.table)
+    }
+}

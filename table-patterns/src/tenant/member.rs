@@ -1,0 +1,258 @@
+//! The registered types of a tenant: each decides about its rows, and about the rows elsewhere that follow from them.
+
+use futures_util::FutureExt;
+use futures_util::future::{self, BoxFuture};
+use table_core::entity::{Entity, IndexEntry};
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::index::IndexOf;
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::mixed::{Belonging, judge, judge_key};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{EntityRef, TextRange};
+use table_core::row::Row;
+use table_core::schema::EntitySchema;
+use table_core::store::TableStore;
+
+use crate::converge;
+use crate::denormal::{Copies, SettleCopies};
+use crate::entities::{Entities, StepRecorder, read_as};
+use crate::index::{Derived, Left, RemoteChange, relay, remote_indexes};
+use crate::outbox::Step;
+use crate::tenant::fault::TenantFault;
+
+/// A registered type of a place.
+pub(super) trait Member: Send + Sync {
+    /// Returns the schema.
+    fn schema(&self) -> &'static EntitySchema;
+
+    /// Returns the schemas of the types that share the table.
+    fn others(&self) -> &'static [&'static EntitySchema];
+
+    /// Returns `true` if a row is an entity of the type.
+    fn owns(&self, row: EntityRef<'_>) -> bool;
+
+    /// Returns `true` if an entity of the type may have this key.
+    fn owns_key(&self, key: &EntityKey) -> bool;
+
+    /// Creates the table with its stored schema, if it is missing.
+    fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
+
+    /// Checks that an entity and its index rows in the partition do not contain the PartitionKey.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the entity cannot be stored under another PartitionKey without other changes.
+    fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()>;
+
+    /// Returns `true` if entities of the type have rows in other partitions or tables.
+    fn has_elsewhere(&self) -> bool {
+        false
+    }
+
+    /// Writes the rows elsewhere that follow from a stored entity. Returns their number.
+    fn settle<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
+        nothing()
+    }
+
+    /// Removes the rows elsewhere that follow from an entity. Returns their number.
+    fn erase<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
+        nothing()
+    }
+
+    /// Removes the rows elsewhere that a recorded step of the type may have left. Returns their number.
+    fn erase_recorded<'a>(&'a self, _: &'a Step) -> BoxFuture<'a, Result<u64>> {
+        nothing()
+    }
+
+    /// Clears the copies of a deleted entity in the entities that hold them. Returns the number of entities written.
+    fn clear_copies<'a>(&'a self, _: &'a EntityKey) -> BoxFuture<'a, Result<u64>> {
+        nothing()
+    }
+
+    /// Returns the keys of the rows elsewhere that belong to entities of these partitions. Reads indexes elsewhere completely.
+    fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<Vec<EntityKey>>> {
+        future::ready(Ok(Vec::new())).boxed()
+    }
+
+    /// Seals recorded steps with the key of the program; `None` without an outbox.
+    fn seal<'a>(
+        &'a self,
+        _: &'a TableName,
+        _: &'a PartitionKey,
+        _: Vec<Operation>,
+    ) -> Option<BoxFuture<'a, Result<Vec<Operation>>>> {
+        None
+    }
+}
+
+fn nothing<'a>() -> BoxFuture<'a, Result<u64>> {
+    future::ready(Ok(0)).boxed()
+}
+
+/// A type with its handle.
+pub(super) struct Typed<E: 'static, S, O>(pub(super) Entities<E, S, O>);
+
+/// Returns `true` if a row is an entity of type `E`.
+pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
+    matches!(judge::<E>(row), Ok(Belonging::Own))
+}
+
+/// Checks that an entity and its index rows in the partition do not contain the PartitionKey.
+pub(super) fn check_moved<E: Entity>(key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
+    let moved = EntityKey { partition_key: to.clone(), row_key: key.row_key.clone() };
+    let bound = |name: &str| {
+        let error = Error::of(TenantFault::Bound(name.to_owned())).with_table(E::SCHEMA.table);
+        error.with_key(key.partition_key.as_str(), key.row_key.as_str())
+    };
+    let (old, new) =
+        (read_as::<E>(key, row)?, read_as::<E>(&moved, row).map_err(|_| bound(E::SCHEMA.entity))?);
+    if new.key_of()? != moved || new.to_row()? != old.to_row()? {
+        return Err(bound(E::SCHEMA.entity));
+    }
+    for index in E::INDEXES.iter().filter(|index| index.schema().is_same_partition()) {
+        let entry = |entity: &E| {
+            let entry = index.entry(entity)?;
+            Ok::<_, Error>(entry.map(|IndexEntry { key, row }| (key.row_key, row)))
+        };
+        if entry(&old)? != entry(&new)? {
+            return Err(bound(index.schema().name));
+        }
+    }
+    Ok(())
+}
+
+impl<E, S, O> Typed<E, S, O>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+{
+    fn copies(&self) -> Option<&dyn SettleCopies<E, Entities<E, S, O>>> {
+        self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
+    }
+
+    /// Deletes the reference that names an entity as the holder of copies of a source.
+    async fn forget_holder(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
+        let Some(copies) = self.copies() else { return Ok(0) };
+        let Some((table, key)) = copies.reference(&self.0, relation, (holder, source))? else { return Ok(0) };
+        let delete = [(key.row_key, OperationKind::Delete(IfMatch::Any))];
+        match converge::submit(self.0.table.store(), &table, &key.partition_key, delete).await {
+            Err(error) if error.is_not_found() => Ok(0),
+            deleted => deleted.map(|_| 1),
+        }
+    }
+}
+
+impl<E, S, O> Member for Typed<E, S, O>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+{
+    fn schema(&self) -> &'static EntitySchema {
+        E::SCHEMA
+    }
+
+    fn others(&self) -> &'static [&'static EntitySchema] {
+        E::BESIDE
+    }
+
+    fn owns(&self, row: EntityRef<'_>) -> bool {
+        owns::<E>(row)
+    }
+
+    fn owns_key(&self, key: &EntityKey) -> bool {
+        let belonging = judge_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
+        matches!(belonging, Ok(Belonging::Own))
+    }
+
+    fn open<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<()>> {
+        async { self.0.clone().create_if_missing().await.map(drop) }.boxed()
+    }
+
+    fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
+        check_moved::<E>(key, row, to)
+    }
+
+    fn has_elsewhere(&self) -> bool {
+        remote_indexes::<E>().next().is_some() || self.copies().is_some()
+    }
+
+    fn settle<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            let entity: E = read_as(key, row)?;
+            let mut written = 0;
+            for index in remote_indexes::<E>() {
+                if let Some(entry) = IndexOf::entry(index, &entity)? {
+                    let change = RemoteChange::of_index(index.schema(), key.clone(), vec![entry.key]);
+                    written += self.0.settle(&change).await?;
+                }
+            }
+            if let Some(copies) = self.copies() {
+                for (relation, _) in copies.sources(&entity)? {
+                    let of = Derived::Held(relation.to_owned());
+                    let change =
+                        RemoteChange { of, owner: key.clone(), keys: Vec::new(), left: Left::Unknown };
+                    written += self.0.settle(&change).await?;
+                }
+            }
+            Ok(u64::try_from(written).unwrap_or(u64::MAX))
+        }
+        .boxed()
+    }
+
+    fn erase<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            let entity: E = read_as(key, row)?;
+            let mut removed = self.0.remove_entries(key, &entity).await?;
+            let sources = self.copies().map(|copies| copies.sources(&entity)).transpose()?;
+            for (relation, source) in sources.unwrap_or_default() {
+                removed += self.forget_holder(relation, key, &source).await?;
+            }
+            Ok(removed)
+        }
+        .boxed()
+    }
+
+    fn erase_recorded<'a>(&'a self, step: &'a Step) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            let Some(change) = relay::change_of::<E>(step) else { return Ok(0) };
+            let mut removed = 0;
+            for key in &change.keys {
+                removed += match &change.of {
+                    Derived::Index(index) => self.0.remove_entry(index, (&change.owner, key)).await?,
+                    Derived::Held(relation) => self.forget_holder(relation, &change.owner, key).await?,
+                    Derived::Given => 0,
+                };
+            }
+            Ok(removed)
+        }
+        .boxed()
+    }
+
+    fn clear_copies<'a>(&'a self, source: &'a EntityKey) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            if self.copies().is_none() {
+                return Ok(0);
+            }
+            let owner = source.clone();
+            let change = RemoteChange { of: Derived::Given, owner, keys: Vec::new(), left: Left::Unknown };
+            Ok(u64::try_from(self.0.settle(&change).await?).unwrap_or(u64::MAX))
+        }
+        .boxed()
+    }
+
+    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<Vec<EntityKey>>> {
+        self.0.entries_of(partitions).boxed()
+    }
+
+    fn seal<'a>(
+        &'a self,
+        table: &'a TableName,
+        partition_key: &'a PartitionKey,
+        operations: Vec<Operation>,
+    ) -> Option<BoxFuture<'a, Result<Vec<Operation>>>> {
+        O::RECORDS.then(|| self.0.outbox.seal(table, partition_key, operations).boxed())
+    }
+}

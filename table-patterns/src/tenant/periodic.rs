@@ -1,0 +1,72 @@
+//! Tables of periods as a place of a tenant.
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::error::Result;
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::mixed::{Belonging, judge_key};
+use table_core::name::TableName;
+use table_core::query::EntityRef;
+use table_core::row::Row;
+use table_core::schema::EntitySchema;
+use table_core::store::TableStore;
+
+use crate::periods::{PeriodTables, Periodic};
+use crate::tenant::member::{self, Member};
+
+/// The tables of an entity type, one for each period.
+pub(super) trait PeriodSource: Send + Sync {
+    /// Returns the common beginning of the names.
+    fn base(&self) -> Result<TableName>;
+
+    /// Returns the existing tables.
+    fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>>;
+
+    /// Returns `true` if a name is the name of a table of a period.
+    fn has(&self, table: &TableName) -> bool;
+}
+
+/// A type with tables of periods.
+pub(super) struct InPeriods<E, S>(pub(super) PeriodTables<E, S>);
+
+impl<E: Periodic, S: TableStore + Clone + 'static> PeriodSource for InPeriods<E, S> {
+    fn base(&self) -> Result<TableName> {
+        TableName::new(E::SCHEMA.table)
+    }
+
+    fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>> {
+        async { Ok(self.0.tables().await?.into_iter().map(|(table, _)| table).collect()) }.boxed()
+    }
+
+    fn has(&self, table: &TableName) -> bool {
+        PeriodTables::<E, S>::start_of(table).is_some()
+    }
+}
+
+impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
+    fn schema(&self) -> &'static EntitySchema {
+        E::SCHEMA
+    }
+
+    fn others(&self) -> &'static [&'static EntitySchema] {
+        E::BESIDE
+    }
+
+    fn owns(&self, row: EntityRef<'_>) -> bool {
+        member::owns::<E>(row)
+    }
+
+    fn owns_key(&self, key: &EntityKey) -> bool {
+        let belonging = judge_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
+        matches!(belonging, Ok(Belonging::Own))
+    }
+
+    /// Opens the table of a period, whether it is kept or not: an import contains expired periods until they are dropped.
+    fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>> {
+        async move { self.0.open(table).await }.boxed()
+    }
+
+    fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
+        member::check_moved::<E>(key, row, to)
+    }
+}

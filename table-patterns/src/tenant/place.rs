@@ -1,0 +1,173 @@
+//! The places of a tenant: the partitions of one table, with the types that are registered for it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
+use table_core::store::{DynTableStore, TableStore};
+
+#[cfg(feature = "blobs")]
+use crate::tenant::blobs::BlobFolder;
+use crate::tenant::fault::TenantFault;
+use crate::tenant::member::Member;
+use crate::tenant::periodic::PeriodSource;
+
+/// Partitions of a table: one, or all with a prefix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Partitions {
+    Is(String),
+    Begin(String),
+}
+
+impl Partitions {
+    /// Returns the partitions of a range.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a range that covers part of a partition, or is not a prefix.
+    pub(super) fn of(range: &KeyRange) -> Result<Self> {
+        let KeyRange { partition_key, row_key } = range;
+        let prefix = match &partition_key.lower {
+            std::ops::Bound::Included(lower) => lower.as_str(),
+            _ => "",
+        };
+        if let Some(text) = partition_key.single().filter(|_| row_key.is_all()) {
+            return Ok(Self::Is(text.to_owned()));
+        }
+        if row_key.is_all() && *partition_key == TextRange::prefix(prefix) {
+            return Ok(Self::Begin(prefix.to_owned()));
+        }
+        Err(Error::of(TenantFault::NotWhole))
+    }
+
+    /// Returns the range of the `PartitionKey`s.
+    pub(super) fn range(&self) -> TextRange {
+        match self {
+            Self::Is(text) => TextRange::exactly(text.as_str()),
+            Self::Begin(prefix) => TextRange::prefix(prefix),
+        }
+    }
+
+    /// Returns the PartitionKey at another place that corresponds to a PartitionKey at this one; `None` if it is not at this one.
+    pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
+        match (self, to) {
+            (Self::Is(from), Self::Is(to)) => (partition_key == from).then(|| to.clone()),
+            (Self::Begin(from), Self::Begin(to)) => {
+                partition_key.strip_prefix(from.as_str()).map(|rest| [to, rest].concat())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if both are one partition, or both a prefix.
+    pub(super) const fn is_like(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Is(_), Self::Is(_)) | (Self::Begin(_), Self::Begin(_)))
+    }
+}
+
+/// The tables of a place.
+#[derive(Clone)]
+pub(super) enum Tables {
+    One(TableName),
+    Periods(Arc<dyn PeriodSource>),
+}
+
+/// Partitions of one table, or of the tables of periods, with the registered types.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) store: DynTableStore,
+    pub(super) tables: Tables,
+    pub(super) partitions: Vec<Partitions>,
+    pub(super) members: Vec<Arc<dyn Member>>,
+    #[cfg(feature = "blobs")]
+    pub(super) blobs: Vec<BlobFolder>,
+}
+
+impl Place {
+    pub(super) fn new(store: DynTableStore, tables: Tables, partitions: Vec<Partitions>) -> Self {
+        Self {
+            store,
+            tables,
+            partitions,
+            members: Vec::new(),
+            #[cfg(feature = "blobs")]
+            blobs: Vec::new(),
+        }
+    }
+
+    /// Returns the name of the table, or the common beginning of the names of the tables.
+    pub(super) fn name(&self) -> Result<TableName> {
+        match &self.tables {
+            Tables::One(table) => Ok(table.clone()),
+            Tables::Periods(source) => source.base(),
+        }
+    }
+
+    /// Returns the existing tables.
+    pub(super) async fn existing(&self) -> Result<Vec<TableName>> {
+        match &self.tables {
+            Tables::One(table) => Ok(vec![table.clone()]),
+            Tables::Periods(source) => source.existing().await,
+        }
+    }
+
+    /// Returns `true` if the place contains a table of this name.
+    pub(super) fn has(&self, table: &TableName) -> bool {
+        match &self.tables {
+            Tables::One(own) => own.folded() == table.folded(),
+            Tables::Periods(source) => source.has(table),
+        }
+    }
+
+    /// Returns the ranges of the `PartitionKey`s.
+    pub(super) fn ranges(&self) -> Vec<TextRange> {
+        self.partitions.iter().map(Partitions::range).collect()
+    }
+
+    /// Returns the registered type of a row.
+    pub(super) fn member(&self, row: EntityRef<'_>) -> Option<&Arc<dyn Member>> {
+        self.members.iter().find(|member| member.owns(row))
+    }
+
+    /// Refuses a place with an unregistered type that has rows elsewhere.
+    ///
+    /// # Errors
+    /// `InvalidInput` with the name of the type.
+    pub(super) fn check(&self) -> Result<()> {
+        let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
+        for other in self.members.iter().flat_map(|member| member.others()) {
+            if crate::handle::has_remote(other.indexes) && !is_known(other.entity) {
+                return Err(
+                    Error::of(TenantFault::Unregistered(other.entity)).with_table(self.name()?.as_str())
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads one page of the rows of a range of partitions; `None` if the table does not exist.
+    pub(super) async fn page(
+        &self,
+        table: &TableName,
+        range: KeyRange,
+        (select, from): (Select, Option<&Continuation>),
+    ) -> Result<Option<Page>> {
+        let query = Query { select, ..Query::new(range) };
+        match self.store.query(table, &query, from).await {
+            Err(error) if error.is_table_not_found() => Ok(None),
+            page => page.map(Some),
+        }
+    }
+}
+
+/// Returns the range of all rows of some partitions.
+pub(super) const fn all_rows(partition_key: TextRange) -> KeyRange {
+    KeyRange { partition_key, row_key: TextRange::ALL }
+}
+
+/// Returns the keys of a page.
+pub(super) fn keys(page: &Page) -> Result<Vec<EntityKey>> {
+    page.rows.iter().map(|row| EntityKey::new(row.partition_key, row.row_key)).collect()
+}

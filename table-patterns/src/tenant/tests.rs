@@ -1,0 +1,203 @@
+//! Tenants: exports are imported as they were, erasures leave nothing, both from any interruption.
+
+mod kit;
+mod refused;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::key::PartitionKey;
+
+use self::kit::{Step, Ticket, World, export, import, some_steps, steps, steps_with_file};
+use crate::denormal::REFERENCE_PREFIX;
+use crate::feed::Cursor;
+use crate::outbox::OUTBOX_PREFIX;
+use crate::sequence::GaplessSequence;
+use crate::tenant::ExportPosition;
+
+/// Returns the rows of a tenant's partitions that an import writes unchanged.
+fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), String)> {
+    let is_own = |(table, partition_key, row_key): &(String, String, String)| {
+        let is_place = table == "Desk" || table.starts_with("DeskAudit");
+        // The version and the seal of a recorded step are those of the store.
+        is_place
+            && partition_key == tenant
+            && [REFERENCE_PREFIX, OUTBOX_PREFIX].iter().all(|prefix| !row_key.starts_with(prefix))
+    };
+    world.dump().into_iter().filter(|(key, _)| is_own(key)).collect()
+}
+
+/// Checks that a tenant has moved into another store with everything.
+fn assert_moved(from: &World, to: &World, tenant: &str) {
+    assert_eq!(own_rows(from, tenant), own_rows(to, tenant));
+    block_on(from.work()).unwrap();
+    block_on(to.work()).unwrap();
+    assert_eq!(from.tickets_of(tenant), to.tickets_of(tenant));
+    assert_eq!(to.findings(), 0);
+    for topic in 0..3 {
+        assert_eq!(from.in_topic(tenant, topic), to.in_topic(tenant, topic), "topic {topic}");
+    }
+}
+
+/// Checks that nothing of `contoso` is left, and `adatum` is as it was.
+fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
+    let left: Vec<_> =
+        world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso")).collect();
+    assert_eq!(left, []);
+    assert_eq!(block_on(world.tenant("contoso").left()).unwrap(), 0);
+    block_on(world.work()).unwrap();
+    assert_eq!(world.tickets_of("adatum"), before);
+    assert_eq!(world.findings(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_tenant_moves_with_everything_and_leaves_nothing(steps in steps(12)) {
+        let (from, to) = (World::after(&steps), World::new());
+        let imported = import(&to.tenant("contoso"), &export(&from.tenant("contoso"))).unwrap();
+        let count = block_on(to.tenant("contoso").count()).unwrap();
+        prop_assert_eq!(count.blobs, imported.blobs);
+        assert_moved(&from, &to, "contoso");
+        // Recorded steps that nobody has performed, and registrations, are erased as well.
+        let from = World::after(&steps);
+        let before = from.tickets_of("adatum");
+        block_on(from.tenant("contoso").erase()).unwrap();
+        assert_erased(&from, &before);
+    }
+}
+
+#[test]
+fn numbers_and_cursors_continue_after_an_import() {
+    let (from, to) = (World::after(&some_steps()), World::new());
+    let (desk, contoso) =
+        (from.tickets.table().name().unwrap().clone(), PartitionKey::new("contoso").unwrap());
+    let read = |world: &World, cursor: &Cursor| {
+        block_on(world.tickets.feed().read(&desk, &contoso, cursor, 100)).unwrap()
+    };
+    let entries = read(&from, &Cursor::default());
+    let cursor = &entries[1].cursor;
+    block_on(from.tenant("contoso").copy_to(&to.tenant("contoso"))).unwrap();
+    let sources = |entries: &[crate::feed::FeedEntry]| -> Vec<_> {
+        entries.iter().map(|entry| (entry.source.clone(), entry.kind.clone(), entry.cursor.clone())).collect()
+    };
+    assert_eq!(sources(&read(&to, cursor)), sources(&read(&from, cursor)));
+    assert_eq!(block_on(to.tickets.feed().partitions(&desk)).unwrap(), [contoso]);
+    let next = |world: &World| {
+        let numbers = GaplessSequence::new(&world.tickets, "ticket").unwrap();
+        let insert = numbers.next::<u32>(Ticket::partition("contoso"), |_, unit| {
+            unit.require(kit::Agent::key("contoso", 1)).map(drop)
+        });
+        block_on(insert).unwrap()
+    };
+    assert_eq!((next(&from), next(&to)), (5, 5));
+}
+
+#[test]
+fn a_tenant_gets_another_name() {
+    // A file of several parts.
+    let mut steps = steps_with_file(2_500_000);
+    steps.push((true, Step::Work));
+    let world = World::after(&steps);
+    let before = world.tickets_of("contoso");
+    block_on(world.tenant("contoso").copy_to(&world.tenant("fabrikam"))).unwrap();
+    block_on(world.tenant("contoso").erase()).unwrap();
+    block_on(world.work()).unwrap();
+    let expected: Vec<_> = before
+        .into_iter()
+        .map(|(ticket, file)| {
+            let (key, address) =
+                (ticket.number, ticket.file.map(|blob| blob.to_string().replace("contoso", "fabrikam")));
+            (key, ticket.title, ticket.agent_name, address, file)
+        })
+        .collect();
+    let found: Vec<_> = world
+        .tickets_of("fabrikam")
+        .into_iter()
+        .map(|(ticket, file)| {
+            (ticket.number, ticket.title, ticket.agent_name, ticket.file.map(|blob| blob.to_string()), file)
+        })
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(world.findings(), 0);
+}
+
+#[test]
+fn an_export_continues_from_any_position() {
+    let world = World::after(&steps_with_file(2_500_000));
+    let tenant = world.tenant("contoso");
+    for rows in [1, 3, 1000] {
+        let mut whole = String::new();
+        let mut export = tenant.export().page(rows);
+        while let Some(lines) = block_on(export.step()).unwrap() {
+            whole += &lines;
+        }
+        let (mut text, mut position) = (String::new(), ExportPosition::default());
+        loop {
+            let mut export =
+                tenant.export().page(rows).resume(position.to_string().parse().unwrap()).unwrap();
+            text.truncate(usize::try_from(position.bytes()).unwrap());
+            // The process dies after a step whose position it did not store, and after one whose position it did.
+            let Some(lines) = block_on(export.step()).unwrap() else { break };
+            text += &lines;
+            while *export.position() == position {
+                text += &block_on(export.step()).unwrap().unwrap();
+            }
+            position = export.position().clone();
+            let _ = block_on(export.step());
+        }
+        assert_eq!(text, whole);
+    }
+}
+
+#[test]
+fn an_import_continues_after_a_failure_of_any_request() {
+    let from = World::after(&some_steps());
+    let text = export(&from.tenant("contoso"));
+    for number in 0.. {
+        let to = World::new();
+        to.store.fail_at(number);
+        let first = import(&to.tenant("contoso"), &text);
+        to.store.heal();
+        if first.is_ok() {
+            assert!(number > 30, "{number} requests");
+            return;
+        }
+        let tenant = to.tenant("contoso");
+        let mut import = tenant.import().resume();
+        block_on(async {
+            import.push(&text).await?;
+            import.finish().await
+        })
+        .unwrap();
+        assert_moved(&from, &to, "contoso");
+    }
+}
+
+#[test]
+fn an_erasure_continues_after_a_failure_of_any_request() {
+    for number in 0.. {
+        let world = World::after(&some_steps());
+        let before = world.tickets_of("adatum");
+        let tenant = world.tenant("contoso");
+        world.store.fail_at(number);
+        let first = block_on(tenant.erase());
+        world.store.heal();
+        if first.is_ok() {
+            assert!(number > 30, "{number} requests");
+            return;
+        }
+        block_on(tenant.erase()).unwrap();
+        assert_erased(&world, &before);
+    }
+}
+
+#[test]
+fn a_count_names_every_type() {
+    let world = World::after(&some_steps());
+    let count = block_on(world.tenant("contoso").count()).unwrap();
+    let entities: Vec<_> = count.entities.iter().map(|(name, count)| (*name, *count)).collect();
+    assert_eq!(entities, [("Agent", 2), ("Audit", 4), ("Ticket", 3)]);
+    assert!(count.other > 0 && count.reserved > 0 && count.blobs >= 1);
+    assert_eq!(count.rows(), 9 + count.other + count.reserved);
+}

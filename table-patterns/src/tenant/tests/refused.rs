@@ -1,0 +1,68 @@
+//! Registrations, exports and imports that are refused before anything is written.
+
+use pollster::block_on;
+use table_core::error::ErrorCode;
+
+use super::kit::{Agent, Step, Ticket, World, export, import, some_steps};
+use crate::tenant::Tenant;
+
+#[test]
+fn a_type_with_rows_elsewhere_must_be_registered() {
+    let world = World::after(&some_steps());
+    let tenant = Tenant::new().with(&world.agents, Agent::partition("contoso")).unwrap();
+    let error = block_on(tenant.erase()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput);
+    assert!(error.message().contains("`Ticket` shares the table"), "{error}");
+}
+
+#[test]
+fn a_blob_must_have_its_store() {
+    let world = World::after(&some_steps());
+    let tenant = Tenant::new().with(&world.tickets, Ticket::partition("contoso")).unwrap();
+    let mut export = tenant.export();
+    let error = loop {
+        if let Err(error) = block_on(export.step()) {
+            break error;
+        }
+    };
+    assert!(error.message().contains("whose store is not registered"), "{error}");
+}
+
+#[test]
+fn part_of_a_partition_is_not_a_tenant() {
+    let world = World::new();
+    let error = Tenant::new().with(&world.tickets, Ticket::rows("contoso").number(1..5)).unwrap_err();
+    assert!(error.message().contains("part of a partition"), "{error}");
+}
+
+#[test]
+fn a_target_with_rows_is_refused() {
+    let world = World::after(&some_steps());
+    let text = export(&world.tenant("contoso"));
+    let error = import(&world.tenant("contoso"), &text).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::EntityAlreadyExists);
+}
+
+#[test]
+fn recorded_steps_cannot_be_renamed() {
+    let world = World::after(&some_steps());
+    let error = block_on(world.tenant("contoso").copy_to(&world.tenant("fabrikam"))).unwrap_err();
+    assert!(error.message().contains("run a worker"), "{error}");
+}
+
+#[test]
+fn an_incomplete_export_is_refused() {
+    let mut steps = some_steps();
+    steps.push((true, Step::Work));
+    let world = World::after(&steps);
+    let text = export(&world.tenant("contoso"));
+    let cut = text.rfind("{\"End\"").unwrap();
+    let error = import(&World::new().tenant("contoso"), &text[..cut]).unwrap_err();
+    assert!(error.message().contains("incomplete"), "{error}");
+    let error = import(&World::new().tenant("contoso"), &text[..cut - 10]).unwrap_err();
+    assert!(error.message().contains("not a line of an export"), "{error}");
+    let error = import(&World::new().tenant("contoso"), &text[text.find('\n').unwrap() + 1..]).unwrap_err();
+    assert!(error.message().contains("is not expected here"), "{error}");
+    let newer = text.replacen("\"Format\":1", "\"Format\":2", 1);
+    assert_eq!(import(&World::new().tenant("contoso"), &newer).unwrap_err().code(), ErrorCode::FormatTooNew);
+}

@@ -1,0 +1,55 @@
+//! The share of an entity type in the operations of a unit, known at compile time.
+
+use table_core::entity::Entity;
+
+/// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
+///
+/// The numbers include the entity, its index rows in the partition, and the record of changes elsewhere. A feed adds two operations to the
+/// whole unit. Not included are the rows of [participants](crate::participant), and references and holders of [copies](crate::denormal), whose
+/// number depends on the data: [`Unit::contributions`](crate::unit::Unit::contributions) counts them.
+///
+/// A design that cannot hold its largest change fails to compile:
+///
+/// ```
+/// use table_patterns::Entity;
+/// use table_patterns::unit::UnitShare;
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Ledger", feed)]
+/// #[partition_key(tenant)]
+/// #[row_key("entry_", number)]
+/// #[index(ByReference, row_key("reference_", escaped(reference), "_", number))]
+/// struct Entry { tenant: String, #[digits(8)] number: u32, reference: String }
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Ledger")]
+/// #[partition_key(tenant)]
+/// #[row_key("posting_", account, "_", entry, "_", line)]
+/// struct Posting { tenant: String, #[digits(6)] account: u32, #[digits(8)] entry: u32, #[digits(2)] line: u32, cents: i64 }
+///
+/// const FEED: usize = 2;
+/// const _: () = assert!(Entry::INSERT + 50 * Posting::INSERT + FEED <= 100);
+/// assert_eq!((Entry::INSERT, Entry::UPDATE, Posting::INSERT), (2, 3, 1));
+/// ```
+pub trait UnitShare: Entity {
+    /// The largest number of operations of an insert or a delete.
+    const INSERT: usize = share::<Self>(1);
+    /// The largest number of operations of an update, which may move each index row.
+    const UPDATE: usize = share::<Self>(2);
+}
+
+impl<E: Entity> UnitShare for E {}
+
+/// Returns the number of operations of a write that changes this many rows of each index.
+const fn share<E: Entity>(rows: usize) -> usize {
+    let (mut operations, mut has_remote, mut rest) = (1, false, E::SCHEMA.indexes);
+    while let [index, after @ ..] = rest {
+        if index.is_same_partition() {
+            operations += rows;
+        } else {
+            has_remote = true;
+        }
+        rest = after;
+    }
+    if has_remote { operations + 1 } else { operations }
+}
