@@ -7,7 +7,7 @@ use examples::model::earthquakes::Earthquake;
 use examples::model::packages::{Build, FirstBuild, Import, Section};
 use examples::model::routes::{Route, routes as with_states};
 use examples::model::weather::Day;
-use examples::model::{company, helpdesk, ledger, staff};
+use examples::model::{company, helpdesk, staff};
 use table_core::assert_layout;
 
 #[test]
@@ -68,61 +68,6 @@ fn the_help_desk() {
         helpdesk::HourSums => [helpdesk::HourSums { tenant: tenant(), hour: "2026-03-31T18:00:00Z".parse().unwrap(), tickets: 2 }],
         helpdesk::AuditEntry => [helpdesk::AuditEntry { tenant: tenant(), at: created, ticket: 17, change: "closed".to_owned() }],
         helpdesk::Mail => [helpdesk::Mail { tenant: tenant(), ticket: 17 }],
-    );
-}
-
-#[test]
-fn the_ledger() {
-    let (tenant, day) = (|| "contoso".to_owned(), "2026-03-31".parse().unwrap());
-    let lines = || vec![ledger::Line { account: 17, cents: 500 }, ledger::Line { account: 18, cents: -500 }];
-    let account = ledger::Account {
-        tenant: tenant(),
-        number: 17,
-        code: "1200".to_owned(),
-        name: "Bank".to_owned(),
-        currency: "EUR".to_owned(),
-        kind: ledger::Kind::Asset,
-        parent: Some(1),
-    };
-    let entry = ledger::Entry {
-        tenant: tenant(),
-        number: 42,
-        effective: day,
-        posted: "2026-03-31T18:21:46Z".parse().unwrap(),
-        reference: "invoice 7".to_owned(),
-        memo: String::new(),
-        volume: 500,
-        reverses: None,
-        reversed_by: None,
-        lines: lines(),
-        attachment: None,
-    };
-    let posting = ledger::Posting {
-        tenant: tenant(),
-        account: 17,
-        effective: day,
-        entry: 42,
-        line: 0,
-        cents: 500,
-        reference: "invoice 7".to_owned(),
-    };
-    let audit = ledger::Audit {
-        tenant: tenant(),
-        year: 2026,
-        id: "7f".to_owned(),
-        actor: "ada".to_owned(),
-        change: "created entry_00000042".to_owned(),
-    };
-    assert_layout!(
-        "layouts/ledger.lock",
-        ledger::Books => [ledger::Books { tenant: tenant(), closed_until: day }],
-        ledger::Account => [account],
-        ledger::Entry => [entry],
-        ledger::Posting => [posting],
-        ledger::Balances => [ledger::Balances { tenant: tenant(), page: 0, closed: [17].into() }],
-        ledger::MonthSums => [ledger::MonthSums { tenant: tenant(), page: 0, month: 24_314 }],
-        ledger::Request => [ledger::Request { tenant: tenant(), id: "r-1".to_owned(), entry: 42, lines: lines() }],
-        ledger::Audit => [audit],
     );
 }
 
