@@ -13,7 +13,6 @@ use crate::endpoint::Endpoint;
 use crate::http::{Pipeline, PipelineParts, Runtime};
 use crate::options::Options;
 use crate::target::Target;
-use crate::testing::Mutant;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
@@ -123,11 +122,11 @@ impl AzureTables {
             plain: options.plain,
             testing: options.testing,
         })?;
-        let (capabilities, runtime) = (target.capabilities(), Runtime::default());
+        let base_bytes = pipeline.endpoint().base().len();
+        let (capabilities, runtime) = (target.capabilities(base_bytes), Runtime::default());
         let (secondary, operation_ids) = (options.secondary, options.operation_ids);
         let inner = Inner { pipeline, runtime, target, capabilities, account, secondary, operation_ids };
-        let client = Self(Arc::new(inner));
-        if client.pipeline().is(Mutant::StaleReads) { client.or_secondary() } else { Ok(client) }
+        Ok(Self(Arc::new(inner)))
     }
 
     /// Returns the account, if the credential names it.

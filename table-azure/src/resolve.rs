@@ -1,15 +1,12 @@
 //! Outcome of a write with a lost response, determined by its stored identifier (CON-11).
 
 use table_core::query::Select;
-use table_core::row::RowView;
 use table_core::store::{AmbiguousWrite, Committed};
-use table_core::{EntityKey, Error, ErrorCode, Operation, OperationKind, Result, TableName, Transaction};
+use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, TableName, Transaction};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use crate::client::AzureTables;
 use crate::operation_id;
-use crate::testing::{self, Mutant};
 
 impl AzureTables {
     /// Reads the outcome of a write whose error [is ambiguous](Error::is_ambiguous), for example when the network is back. Returns the
@@ -51,15 +48,6 @@ impl AzureTables {
         last: Error,
         by: Instant,
     ) -> Result<Committed> {
-        if self.pipeline().is(Mutant::RefusalStands) {
-            return Err(last);
-        }
-        if self.pipeline().is(Mutant::GoneIsDeleted)
-            && last.code() == ErrorCode::ResourceNotFound
-            && let [Operation { kind: OperationKind::Delete(_), .. }] = sent.operations()
-        {
-            return Ok(vec![None]);
-        }
         match self.evidence(table, &sent, by).await {
             Ok(Some(committed)) => return Ok(committed),
             Ok(None) => {}
@@ -91,20 +79,12 @@ impl AzureTables {
             };
             let key = EntityKey::new(sent.partition_key().as_str(), operation.row_key.as_str())?;
             match self.read_entity(table, &key, &Select::All, by).await? {
-                Some(found) if self.is_evidence(found.row.view(), operation, id)? => {
+                Some(found) if operation_id::of(found.row.view())? == Some(id) => {
                     committed.push(Some(found.etag));
                 }
                 _ => return Ok(None),
             }
         }
         Ok(committed.iter().any(Option::is_some).then_some(committed))
-    }
-
-    /// Returns `true` if an entity was written by an operation with this identifier.
-    fn is_evidence(&self, stored: RowView<'_>, sent: &Operation, id: Uuid) -> Result<bool> {
-        let found = operation_id::of(stored)?;
-        Ok(found == Some(id)
-            || (found.is_some() && self.pipeline().is(Mutant::AnyIdentifier))
-            || (self.pipeline().is(Mutant::EqualContent) && testing::has_content_of(stored, sent)))
     }
 }

@@ -1,6 +1,6 @@
 //! Targets: the service, Cosmos DB for Table, or an emulator, with the capabilities of each (COS, AZ rules).
 
-use table_core::limits::Limits;
+use table_core::limits::{Limits, TABLE_NAME_MAX, TransactionMeasure};
 use table_core::store::Capabilities;
 use table_core::{Error, ErrorCode, Operation, Result};
 
@@ -27,6 +27,8 @@ pub enum Target {
     Emulator,
 }
 
+/// The maximum size of the headers and delimiters of one operation in a batch, and its share of the delimiters around all operations.
+const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
 /// The maximum size of a batch on Cosmos DB, in bytes (COS-2): "2 MB" in its smaller interpretation.
@@ -48,8 +50,14 @@ impl Target {
 
     /// Returns the capabilities. The server decides about keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them
     /// (AZ-7).
-    pub(crate) fn capabilities(self) -> Capabilities {
-        let limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
+    ///
+    /// A transaction is measured by its request body, whose URLs begin with a base of this many bytes (EGT-3).
+    pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
+        let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
+        limits.measure = TransactionMeasure::Body {
+            per_operation: PART_BYTES + TABLE_NAME_MAX + base_bytes,
+            ascii: self == Self::Emulator,
+        };
         let mut capabilities = Capabilities::service(limits);
         capabilities.looks_ahead = true;
         if self == Self::Cosmos {
@@ -119,14 +127,15 @@ mod tests {
 
     #[test]
     fn eng_1_and_az_7_long_keys_are_left_to_the_service_alone() {
-        assert_eq!(Target::Emulator.capabilities().limits, Limits::PORTABLE);
+        let key_units = |target: Target| target.capabilities(0).limits.key_units;
+        assert_eq!((key_units(Target::Emulator), key_units(Target::Service)), (512, 1_024));
     }
 
     #[test]
     fn cos_1_2_and_6_are_capabilities() {
-        let (service, cosmos) = (Target::Service.capabilities(), Target::Cosmos.capabilities());
+        let (service, cosmos) = (Target::Service.capabilities(0), Target::Cosmos.capabilities(0));
         assert!(service.looks_ahead && cosmos.looks_ahead);
-        assert_eq!((service.ordered, service.top, service.limits), (true, 1_000, Limits::WIDE));
+        assert_eq!((service.ordered, service.top), (true, 1_000));
         assert!(!cosmos.ordered && cosmos.top > 1_000);
         assert_eq!(cosmos.limits.transaction_bytes, 2_000_000);
     }

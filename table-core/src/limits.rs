@@ -57,8 +57,24 @@ pub struct Limits {
     pub entity_bytes: usize,
     /// Number of operations in a transaction.
     pub operations: usize,
-    /// Size of a transaction in bytes.
+    /// Size of a transaction in bytes, by `measure`.
     pub transaction_bytes: usize,
+    /// The measure of the size of a transaction.
+    pub measure: TransactionMeasure,
+}
+
+/// The measure of the size of a transaction (EGT-3, ENG-17).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionMeasure {
+    /// The sum of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a text.
+    Entities,
+    /// The body of the request, as the service measures it.
+    Body {
+        /// The fixed part of an operation in the body: headers, delimiters, and the URL without the key.
+        per_operation: usize,
+        /// `true` if characters outside ASCII are sent as `\u` escapes.
+        ascii: bool,
+    },
 }
 
 impl Limits {
@@ -71,6 +87,7 @@ impl Limits {
         entity_bytes: ENTITY_BYTES,
         operations: TRANSACTION_OPERATIONS,
         transaction_bytes: TRANSACTION_BYTES,
+        measure: TransactionMeasure::Entities,
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
@@ -83,6 +100,7 @@ impl Limits {
         entity_bytes: 1_073_741_824,
         operations: 1_000_000,
         transaction_bytes: 1_073_741_824,
+        measure: TransactionMeasure::Entities,
     };
 
     /// Checks the length of a key.

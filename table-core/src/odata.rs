@@ -10,6 +10,7 @@ mod page;
 mod property;
 mod quick;
 mod reader;
+mod size;
 mod token;
 mod writer;
 

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use crate::error::{Error, ErrorCode, Result};
 use crate::fnv::fnv1a64;
 use crate::key::{PartitionKey, RowKey};
-use crate::limits::Limits;
 use crate::limits::fault::LimitFault;
+use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
@@ -117,6 +117,10 @@ impl Transaction {
             bytes += names + values;
             self.limits.check_entity_bytes(bytes)?;
         }
+        if self.limits.measure != TransactionMeasure::Entities {
+            let (partition_key, row_key) = (self.partition_key.as_str(), operation.row_key.as_str());
+            bytes = self.limits.operation_bytes(partition_key, row_key, &operation.kind);
+        }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most {
             return Err(Error::of(LimitFault::Transaction { sum, most }));
@@ -142,7 +146,8 @@ impl Transaction {
         (self.partition_key, self.operations)
     }
 
-    /// Returns the total size of the entities by the published formula (SIZE-2, ENG-17).
+    /// Returns the size of the transaction by the measure of its limits: by default, the sum of its entities by the published formula (SIZE-2,
+    /// ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes

@@ -1,7 +1,7 @@
 //! Connections: accepted, bounded, served, and ended.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -47,8 +47,10 @@ pub(crate) async fn accept(
             Ok(accepted) => accepted,
             Err(error) => {
                 // Mostly, the process has no descriptor left: a guest gives one back, or else some connection that ends.
-                if !shared.guests.evict() {
-                    tracing::warn!(target: "table_server", %error, "a connection was not accepted");
+                if !shared.guests.evict()
+                    && let Some(omitted) = shared.log_limit.line(Instant::now())
+                {
+                    tracing::warn!(target: "table_server", %error, omitted, "a connection was not accepted");
                 }
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 continue;

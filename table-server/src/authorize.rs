@@ -31,14 +31,17 @@ pub(crate) enum Access {
 
 impl Access {
     /// # Errors
-    /// `AuthorizationFailure` for any proof except the account's key.
-    pub(crate) fn owner(&self) -> Result<(), Refusal> {
+    /// `AuthorizationFailure` for any proof except the account's key. Queues refuse a bearer token with `AuthenticationFailed` instead.
+    pub(crate) fn owner(&self, service: Service) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
-            Self::Bearer => Err(denied(
-                ErrorCode::AuthenticationFailed,
-                "a bearer token does not permit operations on stored policies",
-            )),
+            Self::Bearer => {
+                let help = "a bearer token does not permit operations on stored policies";
+                let is_queue = service == Service::Queues;
+                let code =
+                    if is_queue { ErrorCode::AuthenticationFailed } else { ErrorCode::AuthorizationFailure };
+                Err(denied(code, help))
+            }
             Self::Token(_) | Self::Queue(_) => {
                 Err(denied(ErrorCode::AuthorizationFailure, "this operation needs the account's key"))
             }
@@ -92,8 +95,10 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
     Error::new(code, help).into()
 }
 
-/// Verifies the proof of a request from its head. If it has an Authorization header and a shared access signature, one of them
-/// must be valid.
+/// Verifies the proof of a request from its head.
+///
+/// A request with an Authorization header and a shared access signature needs one valid proof, and has the permissions of that proof.
+/// The header is verified first. A wrong header does not make a valid signature worth less, because its sender could leave it out.
 ///
 /// # Errors
 /// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all.
@@ -137,7 +142,14 @@ fn by_header(
         length: declared.unwrap_or(exchange.body.len()),
     };
     let scheme = if exchange.service == Service::Tables { Scheme::Table } else { Scheme::Storage };
-    Authorization::read(header)?.verify(scheme, slice::from_ref(&account.key), parts, Utc::now())?;
+    let (authorization, keys, now) =
+        (Authorization::read(header)?, slice::from_ref(&account.key), Utc::now());
+    let verify = |path: &str| authorization.verify(scheme, keys, SignedParts { path, ..parts }, now);
+    verify(&exchange.raw_path).or_else(|refused| {
+        // Some clients add a slash to the end of the path after they sign it. It has no meaning.
+        let signed = exchange.raw_path.strip_suffix('/').ok_or_else(|| refused.clone())?;
+        verify(signed).map_err(|_| refused)
+    })?;
     Ok(Access::Key)
 }
 

@@ -116,3 +116,6 @@ impl Bearer {
         }
     }
 }
+
+#[cfg(all(test, feature = "tls"))]
+mod tests;

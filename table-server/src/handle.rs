@@ -41,15 +41,15 @@ pub(crate) async fn handle(
     let version = request.version();
     let (parts, mut body) = request.into_parts();
     let mut exchange = Exchange::new(service, parts, caller);
-    let answer = match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
-        Admitted::Answered(answer) => answer,
+    let (answer, is_verified) = match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
+        Admitted::Answered(answer) => (answer, false),
         Admitted::Verified(account, access) => {
             guest.verified();
             let answer = match read(&shared, &mut exchange, &mut body).await {
                 Ok(_permit) => route::answer(account, &access, &exchange).await,
                 Err(refusal) => Err(refusal),
             };
-            route::finish(account, &exchange, answer)
+            (route::finish(account, &exchange, answer), true)
         }
     };
     if version < Version::HTTP_2 && !body.is_end_stream() && !exchange.headers.contains_key(EXPECT) {
@@ -58,7 +58,12 @@ pub(crate) async fn handle(
     if !shared.latency.is_zero() {
         tokio::time::sleep(shared.latency).await;
     }
-    shared.metrics.count(&observe::log(&exchange, &answer, begun.elapsed()));
+    shared.metrics.count(&observe::log(
+        &exchange,
+        (&answer, is_verified),
+        begun.elapsed(),
+        &shared.log_limit,
+    ));
     Ok(answer.into_response(&exchange))
 }
 

@@ -33,6 +33,7 @@ mod handle;
 mod idle;
 mod limits;
 mod linger;
+mod log_limit;
 mod metrics;
 mod observe;
 mod open;

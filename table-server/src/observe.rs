@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::guests::Guests;
+use crate::log_limit::LogLimit;
 use crate::metrics::Answered;
 use crate::operation::Operation;
 
@@ -102,7 +103,14 @@ fn shown(path: &str) -> &str {
 ///
 /// A warning needs attention: a failure inside the server, such as a full disk, or a refused signature. Listings and scans are
 /// not warnings. The query is not logged, because it may contain a signature; the filter of a table scan is logged.
-pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -> Answered<'a> {
+///
+/// `limit` bounds the lines of refused requests, which anyone can send: those that are not verified, and those answered with 403.
+pub(crate) fn log<'a>(
+    exchange: &Exchange,
+    (answer, is_verified): (&'a Answer, bool),
+    took: Duration,
+    limit: &LogLimit,
+) -> Answered<'a> {
     let answered = Answered {
         operation: Operation::of(exchange),
         cost: &answer.cost,
@@ -111,6 +119,11 @@ pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -
         bytes_in: exchange.body.len(),
         bytes_out: answer.body.len(),
     };
+    let mut omitted = None;
+    if answer.internal.is_none() && (!is_verified || answer.status == 403) {
+        let Some(lines) = limit.line(Instant::now()) else { return answered };
+        omitted = Some(lines).filter(|lines| *lines > 0);
+    }
     let (cost, class) = (&answer.cost, answer.cost.class.map(tracing::field::display));
     macro_rules! event {
         ($level:ident, $($more:tt)*) => {
@@ -128,6 +141,7 @@ pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -
                 bytes_in = answered.bytes_in,
                 bytes_out = answered.bytes_out,
                 micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                omitted,
                 $($more)*
             )
         };

@@ -34,7 +34,7 @@ pub(crate) async fn answer(
         (None, _) => {
             let settings = exchange.query("comp");
             if settings.as_deref() == Some("acl") {
-                access.owner()?;
+                access.owner(exchange.service)?;
             }
             allowed::queue(access, verb, settings.is_some())?;
             whole::answer(account, &queue, verb, exchange).await

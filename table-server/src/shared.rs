@@ -10,6 +10,7 @@ use crate::account::Account;
 use crate::bearer::Bearer;
 use crate::guests::Guests;
 use crate::limits::ServerLimits;
+use crate::log_limit::LogLimit;
 use crate::metrics::{self, Metrics, UnderWay};
 use crate::observe::Observed;
 use crate::open::OpenConnections;
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     /// Open connections, for metrics.
     pub(crate) open: OpenConnections,
     pub(crate) guests: Arc<Guests>,
+    /// The bound on log lines of refused requests.
+    pub(crate) log_limit: LogLimit,
     /// Places of verified requests whose body is being read.
     pub(crate) uploads: Semaphore,
     /// Places of verified requests that are being answered.
@@ -54,6 +57,7 @@ impl Shared {
             ending: AtomicBool::new(false),
             open: OpenConnections::default(),
             guests: Guests::new(limits.guests, limits.connections),
+            log_limit: LogLimit::default(),
             uploads: Semaphore::new(limits.requests),
             requests: Semaphore::new(limits.requests),
         }
@@ -74,6 +78,9 @@ impl Observed for Shared {
         if !self.accounts.iter().all(|account| account.is_resettable) {
             return Ok(false);
         }
+        // The reset takes every place, so no request sees a part of it. Requests that arrive in the meantime are refused as busy.
+        let places = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
+        let _places = self.requests.acquire_many(places).await;
         for account in &self.accounts {
             account.reset().await?;
         }
@@ -86,5 +93,37 @@ impl Observed for Shared {
             requests: self.limits.requests.saturating_sub(self.requests.available_permits()),
         };
         metrics::write(&self.metrics, &self.accounts, under_way)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::{Engine, TableName, TableStore};
+
+    use super::*;
+
+    /// A reset waits for the running requests, and no other request starts until it is complete.
+    #[tokio::test]
+    async fn no_request_sees_a_part_of_a_reset() {
+        let account = Account::emulator(Engine::in_memory()).unwrap().resettable();
+        let engine = account.engine.clone();
+        for name in ["Department", "Employee"] {
+            engine.create_table(&TableName::new(name).unwrap()).await.unwrap();
+        }
+        let limits = ServerLimits { requests: 4, ..ServerLimits::default() };
+        let shared = Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None);
+        let running = shared.requests.try_acquire().unwrap();
+        let mut reset = Box::pin(shared.reset());
+        tokio::select! {
+            biased;
+            _ = &mut reset => panic!("a request is running"),
+            () = std::future::ready(()) => {}
+        }
+        assert!(shared.requests.try_acquire().is_err());
+        assert_eq!(engine.list_tables("", None, 10).await.unwrap().names.len(), 2);
+        drop(running);
+        assert!(reset.await.unwrap());
+        assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
+        assert_eq!(shared.requests.available_permits(), 4);
     }
 }

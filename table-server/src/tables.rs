@@ -30,7 +30,7 @@ pub(crate) async fn answer(
     let target = path::read(&exchange.path)?;
     options::check(&exchange.raw_query)?;
     if exchange.query_is("comp", "acl") {
-        access.owner()?;
+        access.owner(exchange.service)?;
         let Target::Table(name) = target else { return Err(Refusal::nowhere()) };
         return acl::answer(account, &TableName::new(name)?, exchange).await;
     }

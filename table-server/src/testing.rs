@@ -13,6 +13,7 @@ use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::limits::ServerLimits;
+use crate::log_limit::LogLimit;
 use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::{observe, route};
@@ -41,7 +42,7 @@ pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -
     } else {
         route::run(accounts, &mut exchange).await
     };
-    observe::log(&exchange, &answer, Duration::ZERO);
+    observe::log(&exchange, (&answer, false), Duration::ZERO, &LogLimit::default());
     let (parts, body) = answer.into_response(&exchange).into_parts();
     // Reading a body from memory cannot fail.
     Response::from_parts(parts, body.collect().await.map(Collected::to_bytes).unwrap_or_default())

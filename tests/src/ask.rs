@@ -30,6 +30,8 @@ pub struct Ask {
     method: &'static str,
     /// The path below the account, with its query.
     target: String,
+    /// The target in the signature, if it is not the one that is sent.
+    signed_target: Option<String>,
     headers: Vec<(&'static str, String)>,
     body: String,
 }
@@ -73,7 +75,8 @@ impl Ask {
             ("accept", JSON.to_owned()),
         ];
         let (service, scheme) = ("Table", Some(Scheme::Table));
-        Self { service, scheme, copy: "", method, target: target.into(), headers, body: String::new() }
+        let (target, signed_target, body) = (target.into(), None, String::new());
+        Self { service, scheme, copy: "", method, target, signed_target, headers, body }
     }
 
     /// Creates a request for queues.
@@ -121,6 +124,12 @@ impl Ask {
         Self { scheme, ..self }
     }
 
+    /// Signs another target than the one that is sent.
+    #[must_use]
+    pub fn signed_as(self, target: impl Into<String>) -> Self {
+        Self { signed_target: Some(target.into()), ..self }
+    }
+
     /// Sends the request to the server of a connection string and returns the response.
     ///
     /// # Panics
@@ -136,8 +145,10 @@ impl Ask {
         let (host, account_path) = endpoint.split_once('/').ok_or("no account in the path")?;
         let key =
             AccountKey::new(part("AccountName=").ok_or("no account")?, part("AccountKey=").ok_or("no key")?)?;
-        let target = format!("/{account_path}{}/{}", self.copy, self.target);
-        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let of_account = |target: &str| format!("/{account_path}{}/{target}", self.copy);
+        let target = of_account(&self.target);
+        let signed = self.signed_target.as_deref().map_or_else(|| target.clone(), of_account);
+        let (path, query) = signed.split_once('?').unwrap_or((&signed, ""));
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
             headers.insert(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_str(value)?);

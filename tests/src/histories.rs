@@ -10,6 +10,7 @@
 mod check;
 mod client;
 mod history;
+mod mutant;
 mod program;
 mod run;
 mod service;
@@ -18,6 +19,7 @@ mod wire;
 pub use check::check;
 pub use client::account_client;
 pub use history::{Call, Change, Content, History, Outcome, Record, Write};
+pub use mutant::{Mutant, MutantStore};
 pub use program::{Actor, Recorder, Steps, prepare};
 pub use run::{Failure, Tally, run};
 pub use service::Account;

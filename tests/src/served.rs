@@ -1,6 +1,6 @@
 //! A server in this process, and a program that runs next to it.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
 use std::thread;
 
@@ -26,7 +26,8 @@ pub fn account() -> Account {
     Account::new(key, Engine::in_memory())
 }
 
-/// Starts a server of [`account`] on separate threads, which runs until the process ends. Returns its connection string.
+/// Starts a server of [`account`] and the emulator's account on separate threads, which run until the process ends. Returns the
+/// connection string of [`account`].
 ///
 /// # Panics
 /// Panics if the server cannot be started.
@@ -34,7 +35,11 @@ pub fn account() -> Account {
 pub fn for_the_process() -> String {
     let (sent, started) = channel();
     let run = async move {
-        let server = Server::bind(Config::on_loopback(account()).ephemeral()).await;
+        let accounts = Account::emulator(Engine::in_memory()).map(|emulator| vec![account(), emulator]);
+        let server = match accounts {
+            Ok(accounts) => Server::bind(Config::at(Ipv4Addr::LOCALHOST.into(), accounts).ephemeral()).await,
+            Err(error) => Err(error),
+        };
         let connection = server.as_ref().map(|server| server.connection_string(ACCOUNT).unwrap_or_default());
         // The caller waits for it.
         drop(sent.send(connection.map_err(ToString::to_string)));

@@ -17,7 +17,7 @@ use crate::endpoint::Endpoint;
 use crate::http::fault::HttpFault;
 use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
-use crate::testing::{Mutant, Testing};
+use crate::testing::Testing;
 
 /// The components of a pipeline.
 #[derive(Clone, Debug)]
@@ -107,11 +107,6 @@ impl Pipeline {
         &self.0.parts.primary
     }
 
-    /// Returns `true` if a test has injected this fault.
-    pub(crate) fn is(&self, mutant: Mutant) -> bool {
-        self.0.parts.testing.is(mutant)
-    }
-
     /// Returns the retry policy.
     pub(crate) fn retry(&self) -> &RetryPolicy {
         &self.0.parts.retry
@@ -155,12 +150,7 @@ impl Pipeline {
                 trusts_secondary = false;
                 continue;
             }
-            if inner.parts.testing.is(Mutant::FailureIsRefusal) && failure.status.is_some() {
-                failure.into_ambiguous = false;
-            }
-            if !inner.parts.testing.is(Mutant::ForgetsDoubt) {
-                failure.into_ambiguous |= doubt;
-            }
+            failure.into_ambiguous |= doubt;
             if !failure.transient {
                 // The service has responded, which replenishes the budget.
                 inner.budget.give_back(retry > 0);

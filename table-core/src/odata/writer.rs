@@ -1,6 +1,7 @@
 //! Writes entities, pages and request bodies (JSON-3, JSON-5 to JSON-7).
 
 use std::fmt::Display;
+use std::io::Write;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -90,6 +91,18 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
     // The quotes, colon and comma of a member are about as long as its directory entries in the row, so this capacity is usually enough.
     to_json(&Body { key, row }, 2 * row.bytes())
+}
+
+/// Writes the body of [`write_body`] to a writer.
+///
+/// # Errors
+/// Errors of the writer, and of a damaged row.
+pub(super) fn write_body_to(
+    writer: impl Write,
+    key: Option<(&str, &str)>,
+    row: RowView<'_>,
+) -> serde_json::Result<()> {
+    serde_json::to_writer(writer, &Body { key, row })
 }
 
 fn to_json(document: &impl Serialize, bytes: usize) -> Result<String> {

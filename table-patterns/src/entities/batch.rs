@@ -6,7 +6,7 @@ use std::sync::Arc;
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
-use table_core::limits::Limits;
+use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::entity_bytes;
 
@@ -31,6 +31,8 @@ pub(crate) struct Batch {
     recorder: Option<Arc<dyn RecordChanges>>,
     identified: bool,
     bytes: usize,
+    /// The sizes of entities in the body of a request, as far as they were needed.
+    body_bytes: Vec<usize>,
 }
 
 /// A row that contributors add.
@@ -81,6 +83,7 @@ impl Batch {
             recorder: None,
             identified: false,
             bytes: 0,
+            body_bytes: Vec::new(),
         }
     }
 
@@ -185,6 +188,7 @@ impl Batch {
             *row = table_core::row::merge(row.view(), more.view())?;
             self.bytes +=
                 entity_bytes(self.partition_key.as_str(), row_key.as_str(), Some(row)).saturating_sub(before);
+            self.body_bytes.clear();
         }
         Ok(())
     }
@@ -196,6 +200,7 @@ impl Batch {
             && let OperationKind::Replace(known, _) = &mut operation.kind
         {
             *known = row;
+            self.body_bytes.clear();
         }
     }
 
@@ -250,8 +255,8 @@ impl Batch {
         changed
     }
 
-    fn check(&self, limits: &Limits) -> Result<()> {
-        let (operations, bytes) = (self.operations(), self.bytes);
+    fn check(&mut self, limits: &Limits) -> Result<()> {
+        let (operations, bytes) = (self.operations(), self.measured_bytes(limits));
         let fault = if operations > limits.operations {
             EntityFault::Operations { operations, parts: self.parts(), most: limits.operations }
         } else if bytes > limits.transaction_bytes {
@@ -260,6 +265,23 @@ impl Batch {
             return Ok(());
         };
         Err(Error::of(fault))
+    }
+
+    /// Returns the size of the rows in bytes, by the measure of the limits.
+    fn measured_bytes(&mut self, limits: &Limits) -> usize {
+        if limits.measure == TransactionMeasure::Entities {
+            return self.bytes;
+        }
+        let partition_key = self.partition_key.as_str();
+        self.body_bytes.truncate(self.entities.len());
+        for Operation { row_key, kind } in self.entities.iter().skip(self.body_bytes.len()) {
+            self.body_bytes.push(limits.operation_bytes(partition_key, row_key.as_str(), kind));
+        }
+        let rows = self.rows.iter().map(|(row_key, row)| match &row.write {
+            ContributedWrite::Fixed(kind) => limits.operation_bytes(partition_key, row_key.as_str(), kind),
+            ContributedWrite::Derived(_) => 0,
+        });
+        self.body_bytes.iter().sum::<usize>() + rows.sum::<usize>()
     }
 
     /// Returns a description of the contributions.

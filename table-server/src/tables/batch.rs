@@ -155,7 +155,8 @@ async fn point_query<S: TableStore>(
     };
     match read.await {
         Ok(answer) => response(answer),
-        Err(refusal) => refused(&refusal, exchange),
+        // The query is the only operation of its batch, with the position 0 in the message (EGT-34).
+        Err(refusal) => refused(&refusal.at(0), exchange),
     }
 }
 

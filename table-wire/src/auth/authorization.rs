@@ -61,6 +61,11 @@ impl<'a> Authorization<'a> {
     /// Verifies the signature with any of the account's keys. `service` is the long form of the service's scheme; a header in the short
     /// form is verified with the corresponding short form.
     ///
+    /// The path is verified exactly as it was sent: a signature of another spelling, such as `'` for `%27`, does not match (AUTH-6).
+    ///
+    /// A request without a date is accepted only with the emulator's public key, as the emulator does. The date limits how long a signed
+    /// request can be sent again, but anyone can sign with the public key at any time (AUTH-30).
+    ///
     /// # Errors
     /// `AuthenticationFailed` if the signature does not match this request and one of the keys, if the request has no date, or if its date
     /// differs from `now` by more than [`SKEW`](Self::SKEW).
@@ -80,8 +85,11 @@ impl<'a> Authorization<'a> {
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
         // All keys are tried, so the time does not reveal the matching one.
-        if own.filter(|key| key.verifies(&text, self.signature)).count() == 0 {
-            return Err(Error::of(AuthFault::Signature));
+        let matching =
+            own.fold(None, |found, key| key.verifies(&text, self.signature).then_some(key).or(found));
+        let key = matching.ok_or_else(|| Error::of(AuthFault::Signature))?;
+        if parts.date().is_empty() && key.is_public() {
+            return Ok(());
         }
         let date = parse_http_date(parts.date()).ok_or_else(|| Error::of(AuthFault::Date))?;
         if now.signed_duration_since(date).abs().to_std().is_ok_and(|skew| skew <= Self::SKEW) {
@@ -103,7 +111,7 @@ mod tests {
     use table_core::ErrorCode;
 
     use super::*;
-    use crate::auth::print_http_date;
+    use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY, print_http_date};
 
     const NOW: i64 = 1_795_161_600;
 
@@ -180,6 +188,57 @@ mod tests {
         let undated =
             Authorization::read(&header).unwrap().verify(Scheme::Table, &keys, parts(&without), at(0));
         assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
+    }
+
+    /// Azurite's tests of raw requests send no date.
+    #[test]
+    fn auth_9_and_30_only_the_public_key_needs_no_date() {
+        let undated = HeaderMap::new();
+        for (account, text, accepted) in [
+            (EMULATOR_ACCOUNT, EMULATOR_KEY, true),
+            (EMULATOR_ACCOUNT, "a2V5", false),
+            ("contoso", "a2V5", false),
+        ] {
+            let keys = [key(account, text)];
+            for (scheme, service) in [(Scheme::Table, Scheme::Table), (Scheme::StorageLite, Scheme::Storage)]
+            {
+                let header = scheme.authorization(&keys[0], parts(&undated));
+                let verified =
+                    Authorization::read(&header).unwrap().verify(service, &keys, parts(&undated), at(0));
+                assert_eq!(verified.is_ok(), accepted, "{account} {text}");
+            }
+        }
+        // A wrong date is refused with every key.
+        let (headers, keys) = (headers(), [key(EMULATOR_ACCOUNT, EMULATOR_KEY)]);
+        let header = Scheme::Table.authorization(&keys[0], parts(&headers));
+        let read = Authorization::read(&header).unwrap();
+        assert!(read.verify(Scheme::Table, &keys, parts(&headers), at(901)).is_err());
+    }
+
+    /// Every spelling of a path is accepted if it was signed, and no other spelling is (AUTH-6).
+    #[test]
+    fn auth_6_a_signature_is_of_the_spelling_that_was_sent() {
+        let (headers, keys) = (headers(), [key("contoso", "a2V5")]);
+        let spellings = [
+            "/Employee(PartitionKey='O''Neil',RowKey='a b')",
+            "/Employee(PartitionKey='O''Neil',RowKey='a%20b')",
+            "/Employee(PartitionKey=%27O%27%27Neil%27,RowKey=%27a%20b%27)",
+            "/Employee(PartitionKey%3D%27O%27%27Neil%27%2CRowKey%3D%27a%20b%27)",
+            "/Employee%28PartitionKey%3d%27O%27%27Neil%27%2cRowKey%3d%27a%20b%27%29",
+        ];
+        for (service, short) in [(Scheme::Table, Scheme::TableLite), (Scheme::Storage, Scheme::StorageLite)] {
+            for scheme in [service, short] {
+                for (signed, sent) in
+                    spellings.iter().flat_map(|signed| spellings.map(|sent| (*signed, sent)))
+                {
+                    let with = |path| SignedParts { path, ..parts(&headers) };
+                    let header = scheme.authorization(&keys[0], with(signed));
+                    let read = Authorization::read(&header).unwrap();
+                    let verified = read.verify(service, &keys, with(sent), at(0));
+                    assert_eq!(verified.is_ok(), signed == sent, "{signed} {sent}");
+                }
+            }
+        }
     }
 
     #[test]

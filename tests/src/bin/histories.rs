@@ -1,11 +1,10 @@
-//! `histories [--count N] [--seed S] [--mutant NAME]` runs random programs of several clients over a lossy network, and searches each history for an
-//! order of effects that explains every response. `--seed` runs a single history. A mutant reintroduces a fixed fault, which must be detected.
+//! `histories [--count N] [--seed S] [--mutant NAME]`: random programs of several clients over a lossy network, each checked for an order
+//! of effects that explains every answer. `--seed` runs one history; `--mutant` gives the clients a fault, which must be found.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
-use table_azure::testing::Mutant;
-use tests::histories::{Tally, run};
+use tests::histories::{Mutant, Tally, run};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -4,23 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use table_azure::testing::{Mutant, Testing, Wire};
+use table_azure::testing::{Testing, Wire};
 use table_azure::{AzureTables, Credential, Options};
 use table_core::retry::Retry;
 use table_core::runtime::Runtime;
 use table_core::{Clock, Result};
 
-/// Creates a client whose requests are sent over a connection, with random numbers from a seed and optionally a reintroduced fault.
+/// Creates a client whose requests go over a wire, with random numbers from a seed.
 ///
 /// # Errors
 /// None with these arguments.
-pub fn account_client(
-    wire: Arc<dyn Wire>,
-    options: Options,
-    seed: u64,
-    mutant: Option<Mutant>,
-) -> Result<AzureTables> {
-    let testing = Testing { wire: Some(wire), seed: Some(seed), mutant };
+pub fn account_client(wire: Arc<dyn Wire>, options: Options, seed: u64) -> Result<AzureTables> {
+    let testing = Testing { wire: Some(wire), seed: Some(seed) };
     let credential = Credential::shared_key("contoso", "a2V5")?;
     AzureTables::with_options("https://contoso.table.core.windows.net", credential, options.testing(testing))
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_azure::testing::{Mutant, Wire, WireRequest};
+use table_azure::testing::{Wire, WireRequest};
 use table_azure::{Options, RetryPolicy};
 
 use crate::histories::check::check;
 use crate::histories::client::{account_client, wrong_clock};
 use crate::histories::history::{History, Outcome};
+use crate::histories::mutant::{Mutant, MutantStore};
 use crate::histories::program::{Actor, Recorder, prepare};
 use crate::histories::service::Account;
 use crate::histories::wire::{Act, LossyWire, Script};
@@ -83,7 +84,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history of a seed, optionally with a reintroduced fault.
+/// Runs the history of a seed, with correct or with faulty clients.
 ///
 /// # Errors
 /// The history if its results are impossible.
@@ -108,8 +109,8 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     };
 
     let calm = Arc::new(LossyWire::new(account.clone(), Duration::ZERO, Box::new(|_| Act::Serve)));
-    let owner =
-        account_client(Arc::clone(&calm) as Arc<dyn Wire>, Options::new(), seed, None).map_err(broken)?;
+    let owner = account_client(Arc::clone(&calm) as Arc<dyn Wire>, Options::new(), seed).map_err(broken)?;
+    let owner = MutantStore::new(owner, None);
     prepare(&owner).await.map_err(broken)?;
 
     // Who merges without identifiers leaves another's (`docs/lost-answers.md`): all have them or none.
@@ -129,8 +130,8 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
         let clock = wrong_clock(random.random_range(-7_200..7_200));
         let options = Options::new().retry(retry).clock(clock).operation_ids(identify);
         let own = random.random();
-        let tables =
-            account_client(Arc::clone(&wire) as Arc<dyn Wire>, options, own, mutant).map_err(broken)?;
+        let sent_over = Mutant::wire(mutant, Arc::clone(&wire) as Arc<dyn Wire>);
+        let tables = MutantStore::new(account_client(sent_over, options, own).map_err(broken)?, mutant);
         wires.push(Arc::clone(&wire));
         let actor = Actor::new(number, tables, wire, report.clone(), own);
         tasks.push(tokio::spawn(actor.work(random.random_range(2..6))));

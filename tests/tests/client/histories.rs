@@ -1,7 +1,6 @@
-//! Histories of clients over a lossy network: all results can be true, and each fixed fault is detected when it is reintroduced.
+//! Histories of clients over a lossy network: every answer of our client can be true, and the checker finds each faulty client.
 
-use table_azure::testing::Mutant;
-use tests::histories::run;
+use tests::histories::{Mutant, run};
 
 #[test]
 fn con_11_every_answer_can_be_true() {
@@ -12,7 +11,7 @@ fn con_11_every_answer_can_be_true() {
     }
 }
 
-/// The history of a seed is reproducible, so it can be analysed.
+/// A seed gives the same history each time, for debugging.
 #[test]
 fn a_seed_is_a_history() {
     for seed in 0..20 {
@@ -24,7 +23,7 @@ fn a_seed_is_a_history() {
 }
 
 #[test]
-fn con_11_the_checker_finds_each_fault_again() {
+fn con_11_the_checker_finds_each_faulty_client() {
     let missed: Vec<_> = Mutant::ALL
         .into_iter()
         .filter(|mutant| (0..4_000).all(|seed| run(seed, Some(*mutant)).is_ok()))

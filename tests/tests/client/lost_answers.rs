@@ -48,7 +48,7 @@ fn client(
 ) -> AzureTables {
     let wire = Arc::new(LossyWire::new(account.clone(), Duration::ZERO, Box::new(script)));
     let retry = RetryPolicy { base: Duration::from_millis(400), ..RetryPolicy::default() };
-    account_client(wire, options.retry(retry), 7, None).unwrap()
+    account_client(wire, options.retry(retry), 7).unwrap()
 }
 
 /// Returns a script in which the first write is treated in this way and all other requests are served.
@@ -176,7 +176,7 @@ async fn con_2_and_rty_5_a_secondary_that_is_an_hour_behind_decides_nothing() {
             if fails { Act::Busy } else { Act::Serve }
         }),
     );
-    let tables = account_client(Arc::new(wire), Options::new(), 7, None).unwrap();
+    let tables = account_client(Arc::new(wire), Options::new(), 7).unwrap();
     let series = counts(&tables);
     assert_eq!(series.increment(&today, 9, 1).await.unwrap(), 1);
     tokio::time::sleep(hour * 2).await;

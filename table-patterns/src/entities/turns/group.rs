@@ -13,7 +13,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
-use table_core::row::{self, Row, entity_bytes};
+use table_core::row::{self, Row};
 use table_core::store::{Committed, StoredRow};
 
 use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
@@ -131,7 +131,7 @@ impl Group {
                 Some(known) => compose(known, kind)?,
             };
             fresh += usize::from(known.is_none());
-            bytes += entity_bytes(state.partition_key.as_str(), row_key.as_str(), kind.row());
+            bytes += state.limits.operation_bytes(state.partition_key.as_str(), row_key.as_str(), kind);
             let seen = seen_after(known.map(|known| &known.seen), state.read.get(row_key), kind)?;
             rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer: next_number() }));
         }

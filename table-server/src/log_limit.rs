@@ -1,0 +1,55 @@
+//! A bound on the log lines that refused requests cause.
+//!
+//! Anyone who can reach the port can send requests that are refused. Without a bound, their log lines could fill the disk.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Maximum number of lines in a period.
+const LINES: u32 = 60;
+const PERIOD: Duration = Duration::from_mins(1);
+
+/// A counter of log lines, and of those that were left out.
+#[derive(Debug, Default)]
+pub(crate) struct LogLimit(Mutex<Period>);
+
+#[derive(Debug, Default)]
+struct Period {
+    begun: Option<Instant>,
+    lines: u32,
+    omitted: u64,
+}
+
+impl LogLimit {
+    /// Returns the number of lines left out since the previous one, or `None` if the line at this time must be left out, too.
+    pub(crate) fn line(&self, now: Instant) -> Option<u64> {
+        let mut period = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if period.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= PERIOD) {
+            (period.begun, period.lines) = (Some(now), 0);
+        }
+        if period.lines >= LINES {
+            period.omitted = period.omitted.saturating_add(1);
+            return None;
+        }
+        period.lines += 1;
+        Some(std::mem::take(&mut period.omitted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_beyond_the_limit_are_counted() {
+        let (limit, start) = (LogLimit::default(), Instant::now());
+        for _ in 0..LINES {
+            assert_eq!(limit.line(start), Some(0));
+        }
+        for _ in 0..1_000 {
+            assert_eq!(limit.line(start + PERIOD / 2), None);
+        }
+        assert_eq!(limit.line(start + PERIOD), Some(1_000));
+        assert_eq!(limit.line(start + PERIOD), Some(0));
+    }
+}

@@ -1,0 +1,181 @@
+//! Hostile neighbours: many connections that never send a verified request, next to a client that must not notice.
+//!
+//! By default each kind opens more connections than the server's limit of guests. `HOSTILE_CONNECTIONS=5000` opens more, with the
+//! server's own limits. The ratio of latencies is a row of the benchmarks (`ratios -- --server --only hostile`).
+
+use std::env;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use table_server::Config;
+use tests::served::{account, beside};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::http2::request;
+
+/// Guests of the server in the gate; each kind opens more.
+const GUESTS: usize = 64;
+/// Connections of each kind in the gate.
+const CONNECTIONS: usize = 160;
+
+/// Unfinished requests, by kind: the bytes that a connection sends before it goes silent.
+const KINDS: [(&str, &str); 6] = [
+    ("silent", ""),
+    ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),
+    ("half a method", "PR"),
+    (
+        "an unfinished unsigned body",
+        "POST /contoso/Employee HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
+    ),
+    (
+        "an unfinished unsigned chunked body",
+        "POST /contoso/Employee HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nFFFF\r\n{",
+    ),
+    ("HTTP/2 without a request", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0"),
+];
+
+/// The good client: a kept connection, and a new one for each further request.
+struct Client {
+    host: String,
+    kept: http1::SendRequest<Full<Bytes>>,
+}
+
+async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
+    let stream = TcpStream::connect(host).await.unwrap();
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+    // The connection ends with its sender.
+    tokio::spawn(async move { drop(connection.await) });
+    sender
+}
+
+/// Returns a request with a path instead of a URL, as HTTP/1.1 sends it.
+fn relative(host: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
+    let mut request = request("", method, path, body);
+    request.headers_mut().insert("host", host.parse().unwrap());
+    request
+}
+
+async fn text(answer: Response<Incoming>) -> (u16, String) {
+    let status = answer.status().as_u16();
+    (status, String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap())
+}
+
+impl Client {
+    async fn new(host: &str) -> Self {
+        let mut client = Self { host: host.to_owned(), kept: connect(host).await };
+        let table = "{\"TableName\":\"Employee\"}";
+        assert_eq!(client.ask("POST", "Tables", table).await.0, 201);
+        client
+    }
+
+    async fn ask(&mut self, method: &'static str, path: &str, body: &str) -> (u16, String) {
+        self.kept.ready().await.unwrap();
+        text(self.kept.send_request(relative(&self.host, method, path, body)).await.unwrap()).await
+    }
+
+    /// Writes over the kept connection, and reads over a new one.
+    async fn work(&mut self, row: usize) {
+        let entity = format!("{{\"PartitionKey\":\"Sales\",\"RowKey\":\"{row}\"}}");
+        let (status, body) = self.ask("POST", "Employee", &entity).await;
+        assert_eq!(status, 201, "{body}");
+        let path = format!("Employee(PartitionKey='Sales',RowKey='{row}')");
+        let answer = connect(&self.host).await.send_request(relative(&self.host, "GET", &path, "")).await;
+        let (status, body) = text(answer.unwrap()).await;
+        assert!(status == 200 && body.contains(&format!("\"RowKey\":\"{row}\"")), "{status} {body}");
+    }
+}
+
+/// Returns the host of tables, and the configuration and number of connections of a run.
+fn run(program: impl AsyncFnOnce(String, usize)) {
+    let chosen = env::var("HOSTILE_CONNECTIONS").ok().and_then(|text| text.parse().ok());
+    let mut config = Config::on_loopback(account());
+    if chosen.is_none() {
+        config.limits.guests = GUESTS;
+    }
+    beside(config, async |connection, _| {
+        let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
+        program(host.to_owned(), chosen.unwrap_or(CONNECTIONS)).await;
+    });
+}
+
+#[test]
+fn a_client_does_not_notice_unfinished_requests() {
+    for (kind, sent) in KINDS {
+        run(async |host, connections| {
+            let mut client = Client::new(&host).await;
+            let mut open = Vec::new();
+            for number in 0..connections {
+                let mut stream = TcpStream::connect(&host).await.expect(kind);
+                // The server may have closed it by then.
+                let _ = stream.write_all(sent.as_bytes()).await;
+                open.push(stream);
+                if number % (connections / 16).max(1) == 0 {
+                    client.work(number).await;
+                }
+            }
+            client.work(connections).await;
+        });
+    }
+}
+
+/// One connection of HTTP/2 opens as many streams as the server allows, each with an unsigned request and an unfinished body.
+#[test]
+fn a_client_does_not_notice_unfinished_streams_of_http_2() {
+    run(async |host, connections| {
+        let mut client = Client::new(&host).await;
+        let mut open = Vec::new();
+        for number in 0..connections.div_ceil(16) {
+            let mut stream = TcpStream::connect(&host).await.unwrap();
+            let _ = stream.write_all(&streams(256)).await;
+            open.push(stream);
+            client.work(number).await;
+        }
+        client.work(connections).await;
+    });
+}
+
+/// Returns the bytes of a connection with this many streams: a preface, empty settings, then for each stream a head without its body.
+fn streams(number: u32) -> Vec<u8> {
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    // `:method: POST`, `:scheme: http`, and as literals `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
+    let mut head = vec![0x83, 0x86, 0x04, 17];
+    head.extend_from_slice(b"/contoso/Employee");
+    head.extend_from_slice(&[0x01, 1, b'a']);
+    for stream in (0..number).map(|index| 2 * index + 1) {
+        let length = u8::try_from(head.len()).unwrap();
+        // A frame of headers with END_HEADERS, without END_STREAM.
+        bytes.extend_from_slice(&[0, 0, length, 0x01, 0x04]);
+        bytes.extend_from_slice(&stream.to_be_bytes());
+        bytes.extend_from_slice(&head);
+    }
+    bytes
+}
+
+/// Unsigned requests are refused before they take the place of a verified one, even if there is a single place.
+#[test]
+fn unsigned_requests_take_no_place() {
+    let mut config = Config::on_loopback(account());
+    (config.limits.requests, config.limits.guests) = (1, GUESTS);
+    beside(config, async |connection, _| {
+        let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
+        let mut client = Client::new(host).await;
+        let mut open = Vec::new();
+        for (row, (_, sent)) in KINDS.iter().cycle().take(48).enumerate() {
+            let mut stream = TcpStream::connect(host).await.unwrap();
+            stream.write_all(sent.as_bytes()).await.unwrap();
+            if sent.contains("Content-Length") {
+                // The refusal comes although the body does not.
+                let mut answer = [0; 12];
+                stream.read_exact(&mut answer).await.unwrap();
+                assert_eq!(&answer, b"HTTP/1.1 403");
+            }
+            open.push(stream);
+            client.work(row).await;
+        }
+    });
+}

@@ -1,0 +1,237 @@
+//! Behaviour that the test suites of other projects expect, as raw requests. Each test names its suite and the tests there.
+//!
+//! The suites belong to Azurite 3.36 (`tests/table`, `tests/queue`). No code is taken from them.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use chrono::{TimeDelta, Utc};
+use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY, Scheme, print_http_date};
+use table_wire::sas::{AccountPermissions, AccountSas, Lifetime, ResourceTypes, Services};
+use tests::ask::{Answer, Ask};
+
+use crate::{ACCOUNT, KEY, SERVER};
+
+/// The connection string of the emulator's account, on the same server.
+static EMULATOR: LazyLock<String> =
+    LazyLock::new(|| SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY));
+
+fn create(table: &str) {
+    let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{table}\"}}")).of(&EMULATOR);
+    assert_eq!(made.status, 201, "{}", made.body);
+}
+
+/// Sends a batch of one operation, in a change set or outside of one.
+fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
+    let part = |boundary: &str| {
+        format!(
+            "--{boundary}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n{operation}"
+        )
+    };
+    let body = if in_change_set {
+        format!(
+            "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n{}\r\n--changeset_1--\r\n\r\n--batch_1--\r\n",
+            part("changeset_1")
+        )
+    } else {
+        format!("{}--batch_1--\r\n", part("batch_1"))
+    };
+    Ask::new("POST", target).body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR)
+}
+
+/// Azurite, `table.entity.rest.test.ts`: no request of this file has a date.
+#[test]
+fn auth_9_and_30_requests_of_the_public_key_need_no_date() {
+    let undated = |ask: Ask| ask.without("x-ms-date");
+    for scheme in [Scheme::Table, Scheme::TableLite] {
+        let asked = undated(Ask::new("GET", "Tables")).signed(Some(scheme));
+        assert_eq!(asked.of(&EMULATOR).status, 200);
+        assert_eq!(asked.of(&SERVER).code(), (403, "AuthenticationFailed"));
+    }
+    let asked = undated(Ask::queue("GET", "?comp=list"));
+    assert_eq!(asked.of(&EMULATOR).status, 200);
+    assert_eq!(asked.of(&SERVER).code(), (403, "AuthenticationFailed"));
+    // A date that is present must be right, with every key.
+    for date in [print_http_date(Utc::now() - TimeDelta::minutes(20)), "yesterday".to_owned()] {
+        let asked = Ask::new("GET", "Tables").header("x-ms-date", date);
+        assert_eq!(asked.of(&EMULATOR).code(), (403, "AuthenticationFailed"));
+    }
+}
+
+/// Azurite, `table.entity.apostrophe.*.test.ts`, and all raw requests, which sign `%27` and send it.
+#[test]
+fn auth_6_the_path_is_signed_in_the_spelling_that_is_sent() {
+    create("Spelling");
+    let entity = "{\"PartitionKey\":\"O'Neil\",\"RowKey\":\"a b\"}";
+    assert_eq!(Ask::new("POST", "Spelling").json(entity).of(&EMULATOR).status, 201);
+    let spellings = [
+        "Spelling(PartitionKey='O''Neil',RowKey='a%20b')",
+        "Spelling(PartitionKey=%27O%27%27Neil%27,RowKey=%27a%20b%27)",
+        "Spelling(PartitionKey%3D%27O%27%27Neil%27%2CRowKey%3D%27a%20b%27)",
+        "Spelling%28PartitionKey%3d%27O%27%27Neil%27%2cRowKey%3d%27a%20b%27%29",
+    ];
+    for scheme in [Scheme::Table, Scheme::TableLite] {
+        for sent in spellings {
+            for signed in spellings {
+                let asked = Ask::new("GET", sent).signed(Some(scheme)).signed_as(signed);
+                let expected = if sent == signed { 200 } else { 403 };
+                assert_eq!(asked.of(&EMULATOR).status, expected, "{signed} {sent}");
+            }
+        }
+    }
+}
+
+/// Azurite, `table.entity.rest.test.ts`: the batches of this file are sent to `$batch/` and signed for `$batch`.
+#[test]
+fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
+    assert_eq!(Ask::new("GET", "Tables/").signed_as("Tables").of(&EMULATOR).status, 200);
+    for (sent, signed) in [("Tables", "Tables/"), ("Tables//", "Tables"), ("Tables/", "Table")] {
+        let asked = Ask::new("GET", sent).signed_as(signed);
+        assert_eq!(asked.of(&EMULATOR).code(), (403, "AuthenticationFailed"), "{signed} {sent}");
+    }
+}
+
+/// Azurite, `table.entity.rest.test.ts`: raw requests have a signature of the account in the query and a header. Either may be wrong.
+#[test]
+fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
+    let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
+    let reads = AccountPermissions::READ.and(AccountPermissions::LIST);
+    let lifetime = Lifetime::lasting(Utc::now(), Duration::from_hours(1));
+    let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
+    let sas = AccountSas::new(Services::TABLE, types, reads, lifetime).sign(&key).unwrap();
+    let query = sas.query_string();
+    let body = "{\"TableName\":\"Proofs\"}";
+    let list = |header: &str, query: &str| {
+        Ask::new("GET", format!("Tables?{query}")).signed(None).header("authorization", header).of(&EMULATOR)
+    };
+    // A wrong header with a valid signature has the permissions of the signature.
+    for wrong in ["SharedKeyLite devstoreaccount1:AAAA", "SharedKey other:AAAA", "Basic x"] {
+        assert_eq!(list(wrong, &query).status, 200, "{wrong}");
+        let written = Ask::new("POST", format!("Tables?{query}")).signed(None);
+        let written = written.header("authorization", wrong).json(body).of(&EMULATOR);
+        assert_eq!(written.status, 403, "{}", written.body);
+    }
+    // A valid header with an altered signature has the permissions of the key.
+    let altered = query.replacen("sig=", "sig=A", 1);
+    assert_eq!(Ask::new("POST", format!("Tables?{altered}")).json(body).of(&EMULATOR).status, 201);
+    assert_eq!(list("SharedKeyLite devstoreaccount1:AAAA", &altered).status, 403);
+}
+
+/// Azurite, `table.entity.rest.test.ts`: "patch verb in a batch", "upsert with wrong etag", "legacy batch request format" (issue 1798).
+#[test]
+fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
+    create("Conditional");
+    let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
+    assert_eq!(Ask::new("POST", "Conditional").json(entity).of(&EMULATOR).status, 201);
+    // The fraction of the instant has six digits instead of seven.
+    let stale = "W/\"datetime'2023-01-23T19%3A39%3A54.978799Z'\"";
+    for (method, row, status) in [
+        ("PATCH", "r", "412 Precondition Failed"),
+        ("PUT", "r", "412 Precondition Failed"),
+        ("PATCH", "missing", "404 Not Found"),
+        ("PUT", "missing_0%25fs3%25fs0", "404 Not Found"),
+    ] {
+        let url =
+            format!("http://127.0.0.1:10002/{EMULATOR_ACCOUNT}/Conditional(PartitionKey='p',RowKey='{row}')");
+        let operation = format!(
+            "{method} {url}?$format=application%2Fjson%3Bodata%3Dminimalmetadata HTTP/1.1\r\nHost: 127.0.0.1\r\n\
+             x-ms-version: 2019-02-02\r\nDataServiceVersion: 3.0;\r\nIf-Match: {stale}\r\nContent-Type: application/json\r\n\r\n{entity}"
+        );
+        for target in ["$batch", "$batch/"] {
+            let answer = batch(target, &operation, true);
+            assert_eq!(answer.status, 202, "{}", answer.body);
+            assert_eq!(
+                answer.body.matches(&format!("HTTP/1.1 {status}")).count(),
+                1,
+                "{method}: {}",
+                answer.body
+            );
+        }
+    }
+}
+
+/// Azurite, `table.entity.rest.test.ts`: "query based on partition and row key in a batch", "query entities in a batch".
+#[test]
+fn egt_7_and_34_a_query_in_a_batch_is_refused_with_its_position() {
+    create("InBatch");
+    for end in ["", "?"] {
+        let url =
+            format!("http://127.0.0.1:10002/{EMULATOR_ACCOUNT}/InBatch(PartitionKey='p',RowKey='2'){end}");
+        let operation = format!("GET {url} HTTP/1.1\r\nAccept: application/json;odata=minimalmetadata\r\n");
+        let answer = batch("$batch", &operation, false);
+        assert_eq!(answer.status, 202, "{}", answer.body);
+        let found = ["HTTP/1.1 404 Not Found", "0:The specified resource does not exist."]
+            .map(|text| answer.body.matches(text).count());
+        assert_eq!(found, [1, 1], "{}", answer.body);
+    }
+}
+
+/// Azurite, `table.entity.rest.test.ts`: "Should not receive any results when querying with filter and top = 0", sent by Storage Explorer.
+#[test]
+fn top_1_an_empty_page_may_be_asked_for() {
+    create("EmptyPage");
+    let entity = "{\"PartitionKey\":\"0\",\"RowKey\":\"r\"}";
+    assert_eq!(Ask::new("POST", "EmptyPage").json(entity).of(&EMULATOR).status, 201);
+    let query = "?%24select=&%24filter=PartitionKey%20eq%20%270%27&%24top=0";
+    for path in ["EmptyPage", "EmptyPage()"] {
+        let answer = Ask::new("GET", format!("{path}{query}")).of(&EMULATOR);
+        assert_eq!((answer.status, answer.body.as_str()), (200, "{\"value\":[]}"));
+    }
+}
+
+/// Azurite, `queueSpecialnaming.test.ts` and `table.validation.rest.test.ts`: names that are too short or too long.
+#[test]
+fn que_2_and_tbl_4_the_length_of_a_name_is_refused_by_the_services_sentence() {
+    let sentence = "The specified resource name length is not within the permissible limits.";
+    for name in ["a".repeat(64), "aa".to_owned()] {
+        let queue = Ask::queue("PUT", name.clone()).of(&EMULATOR);
+        assert_eq!(queue.code(), (400, "OutOfRangeInput"), "{}", queue.body);
+        let table = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")).of(&EMULATOR);
+        assert_eq!(table.code(), (400, "OutOfRangeInput"), "{}", table.body);
+        assert!(
+            queue.body.contains(sentence) && table.body.contains(sentence),
+            "{} {}",
+            queue.body,
+            table.body
+        );
+    }
+    for name in ["Queue", "-queue123", "queue123-", "queue--123"] {
+        let queue = Ask::queue("PUT", name).of(&EMULATOR);
+        assert_eq!(queue.code(), (400, "InvalidResourceName"), "{}", queue.body);
+        assert!(
+            queue.body.contains("The specified resource name contains invalid characters."),
+            "{}",
+            queue.body
+        );
+    }
+}
+
+/// Azurite, `table.entity.test.ts` 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. The service does not
+/// store a null, whatever its type (ENT-3), and Azurite refuses it. Text that is not of its type is refused by all.
+#[test]
+fn ent_3_a_typed_null_is_not_stored_and_text_of_another_type_is_refused() {
+    create("Nulls");
+    let insert = |row: &str, edm: &str, value: &str| {
+        let body = format!(
+            "{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\",\"x\":{value},\"x@odata.type\":\"Edm.{edm}\"}}"
+        );
+        Ask::new("POST", "Nulls").json(body).of(&EMULATOR)
+    };
+    for edm in ["DateTime", "Double", "Int64", "Guid", "Binary", "Boolean", "Int32", "String"] {
+        let answer = insert(edm, edm, "null");
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        assert!(!answer.body.contains("\"x\""), "{}", answer.body);
+    }
+    for (edm, value) in [
+        ("DateTime", "\"\""),
+        ("DateTime", "\"Invalid Date\""),
+        ("Double", "\"1.797693134862316e+308\""),
+        ("Double", "1.797693134862316e+308"),
+        ("Double", "\"\""),
+        ("Guid", "\"\""),
+        ("Boolean", "\"yes\""),
+        ("Int64", "\"9223372036854775808\""),
+    ] {
+        assert_eq!(insert("refused", edm, value).code(), (400, "InvalidInput"), "{edm} {value}");
+    }
+}
