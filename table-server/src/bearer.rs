@@ -117,5 +117,6 @@ impl Bearer {
     }
 }
 
-#[cfg(all(test, feature = "tls"))]
+#[cfg(test)]
+#[cfg(feature = "tls")]
 mod tests;
