@@ -9,7 +9,7 @@ use table_core::ticks;
 use crate::sas::{AccessPolicy, StoredAccessPolicy};
 use crate::xml::{self, Element};
 
-/// Returns the body of a request or response that lists the policies of a table or queue. Instants keep 100 ns.
+/// Returns the body of a request that sets the policies of a table or queue. Instants keep 100 ns.
 ///
 /// ```
 /// use table_wire::acl;
@@ -22,6 +22,38 @@ use crate::xml::{self, Element};
 /// ```
 #[must_use]
 pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
+    write_with(policies, ticks::write)
+}
+
+/// Returns the body of a response that lists the policies of a table or queue. Instants have seven digits of a fraction, as in the
+/// responses of the service. The client `azure-storage` for JavaScript cannot read an instant without a fraction.
+///
+/// ```
+/// use chrono::DateTime;
+/// use table_wire::acl;
+/// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
+///
+/// let readers = AccessPolicy { permissions: Some(TablePermissions::READ), expiry: DateTime::from_timestamp(0, 0), start: None };
+/// let policies = [StoredAccessPolicy::new("readers", readers)?];
+/// let body = acl::write_response(&policies);
+/// assert!(body.contains("<Expiry>1970-01-01T00:00:00.0000000Z</Expiry>"));
+/// assert_eq!(acl::read(&body).as_deref(), Some(&policies[..]));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[must_use]
+pub fn write_response<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
+    const SECOND: u64 = 10_000_000;
+    write_with(policies, |ticks| {
+        let fraction = ticks % SECOND;
+        let seconds = ticks::write(ticks - fraction)?;
+        Some(format!("{}.{fraction:07}Z", seconds.trim_end_matches('Z')))
+    })
+}
+
+fn write_with<P: Display>(
+    policies: &[StoredAccessPolicy<P>],
+    print: impl Fn(u64) -> Option<String>,
+) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>".to_owned();
     // Writing to a `String` cannot fail.
     let element = |xml: &mut String, name: &str, text: Option<String>| {
@@ -29,7 +61,7 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
             let _ = write!(xml, "<{name}>{text}</{name}>");
         }
     };
-    let instant = |instant: DateTime<Utc>| ticks::from_datetime(instant).and_then(ticks::write);
+    let instant = |instant: DateTime<Utc>| ticks::from_datetime(instant).and_then(&print);
     for stored in policies {
         let policy = stored.policy();
         xml.push_str("<SignedIdentifier>");

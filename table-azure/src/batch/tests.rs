@@ -4,10 +4,11 @@ use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use table_core::etag::IfMatch;
 use table_core::row::RowWriter;
-use table_core::{OperationKind, RowKey, ValueRef};
+use table_core::{OperationKind, PartitionKey, RowKey, Transaction, ValueRef};
 use uuid::Uuid;
 
 use super::*;
+use crate::Target;
 use table_wire::batch::{Split, split};
 
 const TYPE: &str = "multipart/mixed; boundary=batchresponse_A";
@@ -252,7 +253,46 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     let kind = OperationKind::InsertOrMerge(RowWriter::new().finish());
     let operation = Operation { row_key: RowKey::new("1").unwrap(), kind };
     let request = WriteRequest::new(&TableName::new("Employee").unwrap(), "HR", &operation).unwrap();
-    let body = write_batch("http://x", &[request.to(crate::Target::Cosmos)], Uuid::nil());
+    let body = write_batch("http://x", &[request.to(Target::Cosmos)], Uuid::nil());
     assert!(body.contains("\r\nPOST http://x/Employee(PartitionKey='HR',RowKey='1') HTTP/1.1\r\n"), "{body}");
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
+}
+
+/// The service measures the body in UTF-8: 100 entities with 40,000 ASCII characters fit, although they have 8 MB in UTF-16.
+#[test]
+fn egt_3_a_transaction_is_measured_by_its_body() {
+    for (target, character, fits) in [
+        (Target::Service, "a", true),
+        (Target::Cosmos, "a", false),
+        (Target::Emulator, "a", true),
+        (Target::Service, "é", false),
+        (Target::Emulator, "é", false),
+    ] {
+        let mut row = RowWriter::new();
+        for name in ["A", "B"] {
+            row.property(name, ValueRef::String(&character.repeat(20_000)));
+        }
+        let row = row.finish();
+        let base = "https://contoso.table.core.windows.net";
+        let limits = target.capabilities(base.len()).limits;
+        let mut transaction = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();
+        let pushed = (0..100).try_for_each(|number| {
+            let kind = OperationKind::Insert(row.clone());
+            transaction.push(Operation { row_key: RowKey::new(number.to_string())?, kind })
+        });
+        assert_eq!(pushed.is_ok(), fits, "{target:?} {character}");
+        // The measured size is at least that of the body, and at most 1 % larger.
+        let table = TableName::new("Employee").unwrap();
+        let requests: Vec<_> = transaction
+            .operations()
+            .iter()
+            .map(|operation| WriteRequest::new(&table, "p", operation).unwrap().to(target))
+            .collect();
+        let body = write_batch(base, &requests, Uuid::nil()).len();
+        let measured = transaction.bytes();
+        assert!(
+            (body..body + body / 100).contains(&measured),
+            "{target:?} {character}: {measured} for {body}"
+        );
+    }
 }

@@ -1,8 +1,13 @@
 //! Tests of invalid responses: typed errors, no panic, no secret (ERR-2, KEY-5).
 
 use table_core::etag::IfMatch;
+use table_core::limits::Limits;
 use table_core::query::{KeyRange, Query, Select};
-use table_core::{EntityKey, ErrorCode, OperationKind, TableStore};
+use table_core::row::{Row, RowWriter};
+use table_core::{
+    EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction,
+    ValueRef,
+};
 
 use super::server::*;
 use crate::{Options, ServiceError};
@@ -132,15 +137,30 @@ async fn egt_3_12_and_req_7_what_no_batch_can_hold_is_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
-    // Base64 expands 36 KiB to 48 KiB: the entities fit, but their batch does not (ENG-17).
-    let mut large = table_core::row::RowWriter::new();
+    // Base64 expands 36 KiB to 48 KiB: the fifth entity does not fit the body, although the entities have less than 4 MiB (ENG-17).
+    let mut large = RowWriter::new();
     for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
-        large.property(name, table_core::ValueRef::Binary(&vec![0; 65_536]));
+        large.property(name, ValueRef::Binary(&vec![0; 65_536]));
     }
+    let insert = |row: &str, content: &Row| Operation {
+        row_key: RowKey::new(row).unwrap(),
+        kind: OperationKind::Insert(content.clone()),
+    };
     let large = large.finish();
-    let rows = ["1", "2", "3", "4", "5"];
-    let operations = rows.map(|row| (row, OperationKind::Insert(large.clone())));
-    let error = submit(&client, operations).await.unwrap_err();
+    let partition_key = || PartitionKey::new("p").unwrap();
+    let limits = client.capabilities().limits;
+    let mut transaction = Transaction::new(partition_key(), limits).unwrap();
+    for row in ["1", "2", "3", "4"] {
+        transaction.push(insert(row, &large)).unwrap();
+    }
+    let error = transaction.push(insert("5", &large)).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::RequestBodyTooLarge, Some("EGT-3")));
+    // A transaction with the limits of another store is measured again before it is sent.
+    let mut foreign = Transaction::new(partition_key(), Limits::PORTABLE).unwrap();
+    for row in ["1", "2", "3", "4", "5"] {
+        foreign.push(insert(row, &large)).unwrap();
+    }
+    let error = client.submit(&TableName::new("Employee").unwrap(), foreign).await.unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::RequestBodyTooLarge, Some("EGT-3")));
     assert!(server.received().is_empty());
 }

@@ -49,7 +49,7 @@ pub(super) async fn answer(
         }
         ("GET" | "HEAD", Some("acl")) => {
             exists(account, queue)?;
-            Ok(Answer::xml(200, acl::write(&account.queue_policies(queue))))
+            Ok(Answer::xml(200, acl::write_response(&account.queue_policies(queue))))
         }
         ("PUT", Some("acl")) => {
             let text = exchange.text()?;

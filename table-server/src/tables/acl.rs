@@ -16,7 +16,7 @@ pub(super) async fn answer(
     // A read of any entity: it fails if the table is missing.
     account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
     match exchange.verb()? {
-        "GET" | "HEAD" => Ok(Answer::xml(200, table_wire::acl::write(&account.policies(table)))),
+        "GET" | "HEAD" => Ok(Answer::xml(200, table_wire::acl::write_response(&account.policies(table)))),
         "PUT" => {
             let text = exchange.text()?;
             let policies =
