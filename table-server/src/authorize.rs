@@ -178,3 +178,20 @@ fn bearer_token(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_policies_need_the_key_of_the_account() {
+        for service in [Service::Tables, Service::Queues] {
+            assert!(Access::Key.owner(service).is_ok());
+            let refused = Access::Queue(QueuePermissions::NONE).owner(service).unwrap_err();
+            assert_eq!((refused.status, refused.code), (403, "AuthorizationFailure"));
+        }
+        let code = |service| Access::Bearer.owner(service).unwrap_err().code;
+        assert_eq!(code(Service::Tables), "AuthorizationFailure");
+        assert_eq!(code(Service::Queues), "AuthenticationFailed");
+    }
+}

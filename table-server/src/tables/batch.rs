@@ -86,7 +86,8 @@ async fn change_set<S: TableStore>(
         calls.push(call);
     }
     let (Some(first), Some(transaction)) = (calls.first(), transaction) else {
-        return Err(Refusal::input("the batch has no operations"));
+        // An empty change set succeeds and changes nothing.
+        return Ok(Vec::new());
     };
     account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
     let etags = store.submit(&first.table, transaction).await?;

@@ -14,8 +14,6 @@ pub(super) enum BatchFault {
     Several,
     #[error("a batch without a change set must be a point query")]
     NotAQuery,
-    #[error("the change set has no operations")]
-    NoOperations,
     #[error("a change set must contain only writes")]
     QueryInside,
     #[error("the batch is cut off before its closing boundary")]
@@ -30,7 +28,7 @@ impl Fault for BatchFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         let rule = match self {
             Self::Type => "EGT-20",
-            Self::Empty | Self::NoOperations => "EGT-12",
+            Self::Empty => "EGT-12",
             Self::Several => "EGT-8",
             Self::NotAQuery | Self::QueryInside => "EGT-7",
             Self::CutOff | Self::RequestLine | Self::Request => "EGT-21",

@@ -113,7 +113,7 @@ impl<'a> RequestPart<'a> {
 /// The contents of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch<'a> {
-    /// One or more writes, applied atomically (EGT-9).
+    /// Writes, applied atomically (EGT-9). A change set may be empty: `azure-cosmosdb-table` for Python sends it, and the service answers 202.
     ChangeSet(Vec<RequestPart<'a>>),
     /// A point query outside a change set (EGT-7).
     Query(RequestPart<'a>),
@@ -123,7 +123,7 @@ pub enum Batch<'a> {
 ///
 /// # Errors
 /// - `InvalidInput` for another content type, or for a part that is not a request.
-/// - `InvalidInput` for several change sets (EGT-8), a query together with other parts (EGT-7), or no operation (EGT-12).
+/// - `InvalidInput` for several change sets (EGT-8), a query together with other parts (EGT-7), or a batch without parts (EGT-12).
 /// - `InvalidInput` for a body that is cut off, because an incomplete batch must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
     let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
@@ -143,9 +143,6 @@ pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>
     let inner = split(content, inner);
     let requests: Vec<_> =
         whole(&inner.parts, inner.closed)?.iter().map(|part| request(head(part).1)).collect::<Result<_>>()?;
-    if requests.is_empty() {
-        return Err(Error::of(BatchFault::NoOperations));
-    }
     if requests.iter().any(|request| request.method == "GET") {
         return Err(Error::of(BatchFault::QueryInside));
     }

@@ -1,6 +1,7 @@
 //! Behaviour that the test suites of other projects expect, as raw requests. Each test names its suite and the tests there.
 //!
-//! The suites belong to Azurite 3.36 (`tests/table`, `tests/queue`). No code is taken from them.
+//! The suites belong to Azurite 3.36 (`tests/table`, `tests/queue`) and to `azure-cosmosdb-table` 1.0.6 for Python. No code is taken from
+//! them.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -234,4 +235,45 @@ fn ent_3_a_typed_null_is_not_stored_and_text_of_another_type_is_refused() {
     ] {
         assert_eq!(insert("refused", edm, value).code(), (400, "InvalidInput"), "{edm} {value}");
     }
+}
+
+/// `azure-cosmosdb-table`, `test_query_zero_entities`: a client commits a batch to which nothing was added.
+#[test]
+fn egt_12_an_empty_change_set_changes_nothing() {
+    let body = "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n--changeset_1--\r\n--batch_1--\r\n";
+    let send =
+        |body: &str| Ask::new("POST", "$batch").body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR);
+    let answer = send(body);
+    assert_eq!((answer.status, answer.body.contains("HTTP/1.1")), (202, false), "{}", answer.body);
+    // A batch without a change set is refused.
+    assert_eq!(send("--batch_1--\r\n").code(), (400, "InvalidInput"));
+}
+
+/// `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": it cannot read an instant without a fraction.
+#[test]
+fn acl_2_instants_of_policies_have_seven_digits() {
+    create("Policies");
+    let policies = "<SignedIdentifiers><SignedIdentifier><Id>a</Id><AccessPolicy><Expiry>2030-01-01T12:10Z</Expiry>\
+                    <Permission>r</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>";
+    assert_eq!(Ask::queue("PUT", "policies").of(&EMULATOR).status, 201);
+    let target = "policies?comp=acl";
+    for [set, get] in [
+        ["PUT", "GET"].map(|verb| Ask::new(verb, target)),
+        ["PUT", "GET"].map(|verb| Ask::queue(verb, target)),
+    ] {
+        let set = set.body("application/xml", policies).of(&EMULATOR);
+        assert_eq!(set.status, 204, "{}", set.body);
+        let found = get.of(&EMULATOR);
+        assert!(found.body.contains("<Expiry>2030-01-01T12:10:00.0000000Z</Expiry>"), "{}", found.body);
+    }
+}
+
+/// Azurite, `queueSpecialnaming.test.ts`, "non-production secondary url": Azurite creates the queue, the service does not.
+#[test]
+fn acc_2_the_secondary_is_read_only() {
+    let expected = (403, "WriteOperationNotSupportedOnSecondary");
+    assert_eq!(Ask::queue("PUT", "on-the-copy").secondary().of(&EMULATOR).code(), expected);
+    let table = Ask::new("POST", "Tables").secondary().json("{\"TableName\":\"OnTheCopy\"}");
+    assert_eq!(table.of(&EMULATOR).code(), expected);
+    assert_eq!(Ask::new("GET", "Tables").secondary().of(&EMULATOR).status, 200);
 }
