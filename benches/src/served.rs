@@ -7,6 +7,7 @@ pub mod child;
 pub mod connection;
 pub mod data;
 pub mod growth;
+pub mod hostile;
 pub mod load;
 pub mod peers;
 pub mod request;
@@ -38,6 +39,9 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     }
     if wants("growth") {
         growth::measure(options, report)?;
+    }
+    if wants("hostile") {
+        hostile::measure(options, report)?;
     }
     let works: Vec<_> = work::Work::ALL.into_iter().filter(|work| wants(work.word())).collect();
     if works.is_empty() {

@@ -68,6 +68,9 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The sum of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a text.
     Entities,
+    /// None: the sender bounds the size, for example a server that bounds the bodies of its requests. A store that has other limits
+    /// accepts it.
+    Unmeasured,
     /// The body of the request, as the service measures it.
     Body {
         /// The fixed part of an operation in the body: headers, delimiters, and the URL without the key.

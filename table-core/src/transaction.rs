@@ -117,12 +117,12 @@ impl Transaction {
             bytes += names + values;
             self.limits.check_entity_bytes(bytes)?;
         }
-        if self.limits.measure != TransactionMeasure::Entities {
+        if matches!(self.limits.measure, TransactionMeasure::Body { .. }) {
             let (partition_key, row_key) = (self.partition_key.as_str(), operation.row_key.as_str());
             bytes = self.limits.operation_bytes(partition_key, row_key, &operation.kind);
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
-        if sum > most {
+        if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
             return Err(Error::of(LimitFault::Transaction { sum, most }));
         }
         Ok((sum, names))

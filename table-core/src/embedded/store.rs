@@ -14,6 +14,7 @@ use crate::embedded::request::{Request, Write};
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 use crate::key::EntityKey;
+use crate::limits::TransactionMeasure;
 use crate::name::TableName;
 use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, DynTableStore, StoredRow, TablePage, TableStore};
@@ -101,7 +102,10 @@ impl Engine {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));
         }
-        let limits = self.inner.capabilities.limits;
+        let mut limits = self.inner.capabilities.limits;
+        if transaction.limits().measure == TransactionMeasure::Unmeasured {
+            limits.measure = TransactionMeasure::Unmeasured;
+        }
         let transaction = if *transaction.limits() == limits {
             transaction
         } else {

@@ -3,7 +3,7 @@
 use http::HeaderName;
 use http::header::IF_MATCH;
 use table_core::etag::IfMatch;
-use table_core::limits::Limits;
+use table_core::limits::{Limits, TransactionMeasure};
 use table_core::odata::{Context, MetadataLevel, Sender, entity_link, read_entity, write_entity};
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, Select};
@@ -164,10 +164,10 @@ pub(super) async fn write<S: TableStore>(
 }
 
 /// Returns the limits of a transaction. The server bounds the body of the request in bytes (EGT-3), instead of the sum of its entities
-/// in UTF-16, which is up to twice as large.
+/// in UTF-16, which may be twice as large.
 pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
     let mut limits = store.capabilities().limits;
-    limits.transaction_bytes = usize::MAX;
+    limits.measure = TransactionMeasure::Unmeasured;
     limits
 }
 

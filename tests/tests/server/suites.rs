@@ -277,3 +277,31 @@ fn acc_2_the_secondary_is_read_only() {
     assert_eq!(table.of(&EMULATOR).code(), expected);
     assert_eq!(Ask::new("GET", "Tables").secondary().of(&EMULATOR).status, 200);
 }
+
+/// The service bounds the body of a transaction, not the sum of its entities in UTF-16: 100 entities with 40,000 characters fit.
+#[test]
+fn egt_3_a_transaction_is_bounded_by_the_bytes_of_its_body() {
+    create("Large");
+    let send = |characters: usize| {
+        let text = "x".repeat(characters);
+        let parts: String = (0..100)
+            .map(|row| {
+                format!(
+                    "--changeset_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
+                     POST http://127.0.0.1:10002/{EMULATOR_ACCOUNT}/Large HTTP/1.1\r\nContent-Type: application/json\r\n\
+                     Prefer: return-no-content\r\n\r\n\
+                     {{\"PartitionKey\":\"{characters}\",\"RowKey\":\"{row}\",\"Text\":\"{text}\",\"More\":\"{text}\"}}\r\n"
+                )
+            })
+            .collect();
+        let body = format!(
+            "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n{parts}--changeset_1--\r\n--batch_1--\r\n"
+        );
+        Ask::new("POST", "$batch").body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR)
+    };
+    for characters in [8_000, 12_500, 20_000] {
+        let answer = send(characters);
+        assert_eq!((answer.status, answer.body.matches("HTTP/1.1 204").count()), (202, 100), "{characters}");
+    }
+    assert_eq!(send(21_000).code(), (413, "RequestBodyTooLarge"));
+}
