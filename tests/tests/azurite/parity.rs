@@ -81,7 +81,7 @@ const ROWS: &[(&str, &str, Asked)] = &[
     ("refused by the codes of the service", "mostly", By(&["egt_"])),
     ("a batch of one query", "yes", By(&["azurite_answers_a_batch_of_one_query"])),
     ("shared key, shared key lite", "yes", By(&["azurite_takes_both_forms_of_a_shared_key"])),
-    ("a date more than 15 minutes off", "not checked", By(&["azurite_takes_any_date"])),
+    ("a date more than 15 minutes off; none", "not checked", By(&["azurite_takes_any_date"])),
     (
         "a wrong signature; none",
         "403 `AuthorizationFailure`",
@@ -136,6 +136,7 @@ const ROWS: &[(&str, &str, Asked)] = &[
         By(&["azurite_takes_no_body_above_four_mebibytes"]),
     ),
     ("malformed requests, broken connections", "not known", Not("not known")),
+    ("thousands of silent or unfinished connections next to a client", "not known", Not("not known")),
     (
         "what is acknowledged survives a kill",
         "no: written now and then",
