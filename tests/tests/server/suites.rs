@@ -284,7 +284,7 @@ fn egt_3_a_transaction_is_bounded_by_the_bytes_of_its_body() {
     create("Large");
     let send = |characters: usize| {
         let text = "x".repeat(characters);
-        let parts: String = (0..100)
+        let parts: Vec<String> = (0..100)
             .map(|row| {
                 format!(
                     "--changeset_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
@@ -294,6 +294,7 @@ fn egt_3_a_transaction_is_bounded_by_the_bytes_of_its_body() {
                 )
             })
             .collect();
+        let parts = parts.concat();
         let body = format!(
             "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n{parts}--changeset_1--\r\n--batch_1--\r\n"
         );
