@@ -1,7 +1,5 @@
 //! Handles for the bearer of a shared access signature of one partition.
 
-#![expect(clippy::unwrap_used, reason = "a test panics if a result is not the expected one")]
-
 use std::time::Duration;
 
 use pollster::block_on;
