@@ -3,7 +3,8 @@
 pub(crate) mod allow;
 pub(crate) mod container;
 pub(crate) mod field;
-mod foreign;
+pub(crate) mod foreign;
+pub(crate) mod format;
 pub(crate) mod index;
 pub(crate) mod key_part;
 pub(crate) mod large;

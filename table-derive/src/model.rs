@@ -19,7 +19,7 @@ use std::ops::Range;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type, Visibility};
+use syn::{Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
 
 use crate::attr::allow::Allows;
 use crate::attr::container::{self, ContainerAttrs};
@@ -88,6 +88,7 @@ pub(crate) struct Field<'a> {
 impl<'a> Entity<'a> {
     /// Reads a declaration. If it cannot be an entity, reports why and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        let named = named_fields(ctxt, input)?;
         let ContainerAttrs {
             table,
             kind,
@@ -98,14 +99,14 @@ impl<'a> Entity<'a> {
             copies_from,
             set,
             mut partition_key,
-            row_key,
-            indexes,
+            mut row_key,
+            mut indexes,
         } = container::parse(ctxt, input);
-        let mut fields = fields(ctxt, input)?;
+        let mut fields = fields(ctxt, named);
         let parameters = Parameters::read(ctxt, &input.generics)?;
-        literal::check(ctxt, &fields, &mut partition_key, row_key.as_ref(), &indexes);
+        literal::check(ctxt, &fields, &mut partition_key, &mut row_key, &mut indexes);
         let lists = [&partition_key, &row_key].into_iter().flatten().map(|key| &key.list);
-        let named = named(lists, &indexes);
+        let named = names_in(lists, &indexes);
         let mut read_key = |attr: &container::KeyAttr| Key::read(ctxt, &fields, &attr.original, &attr.list);
         let unread = |key: Key, word| Key { unread: allows.get(word).is_some(), ..key };
         let partition_key = partition_key.as_ref().map(&mut read_key).map(Key::into_levels);
@@ -206,7 +207,7 @@ impl<'a> Entity<'a> {
 }
 
 /// Returns the names in keys and in `include` that refer to fields.
-fn named<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr]) -> Vec<Ident> {
+fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr]) -> Vec<Ident> {
     let of_indexes = indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]).flatten();
     let pieces = lists.chain(of_indexes).flat_map(|list| &list.pieces);
     let of_keys = pieces.flat_map(|piece| match piece {
@@ -217,7 +218,8 @@ fn named<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
+/// Returns the fields of a struct. Other shapes are reported, and nothing else of them is.
+fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error(
             "T010",
@@ -236,12 +238,16 @@ fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
         );
         return None;
     };
+    Some(named)
+}
+
+fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed) -> Vec<Field<'a>> {
     let fields = named.named.iter().filter_map(|original| {
         let ident = original.ident.as_ref()?;
         let attrs = field::parse(ctxt, original);
         Some(Field { original, ident, ty: &original.ty, vis: &original.vis, attrs, property: None })
     });
-    Some(fields.collect())
+    fields.collect()
 }
 
 /// Returns the position of the field with a name. Reports an unknown name.

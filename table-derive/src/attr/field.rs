@@ -91,7 +91,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
         } else if attr.path() == &PROPERTY {
             parse_property(ctxt, attr, &mut read);
         } else {
-            refuse_container_attribute(ctxt, attr);
+            refuse_container_attribute(ctxt, attr, field.ident.as_ref());
             foreign::refuse(ctxt, attr, field.ident.as_ref());
         }
     }
@@ -124,17 +124,18 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
     });
 }
 
-fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute) {
+fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {
     let keys = "a key lists its pieces in order";
     let index = "an index has a name and a key, which lists its pieces in order";
     let words = [
-        (PARTITION_KEY, "partition_key(department)", keys),
-        (ROW_KEY, "row_key(\"empid_\", id)", keys),
-        (INDEX, "index(ByEmail, unique, row_key(\"email_\", email))", index),
-        (INDEX_ENTITY, "index_entity(ByName, at_most = 100, row_key(\"name_\", name))", index),
+        (PARTITION_KEY, "partition_key({department})", keys),
+        (ROW_KEY, "row_key({id})", keys),
+        (INDEX, "index(By{Email}, unique, row_key(\"{email}_\", {email}))", index),
+        (INDEX_ENTITY, "index_entity(By{Email}, at_most = 100, row_key(\"{email}_\", {email}))", index),
         (ENTITY, "entity(table = \"Company\")", "it describes the whole entity"),
     ];
     for (word, form, reason) in words.iter().filter(|(word, ..)| attr.path() == word) {
+        let form = foreign::for_field(form, field);
         let help = format!("write `#[{form}]` above the struct: {reason}");
         ctxt.error("T003", attr, format!("`{word}` belongs on the struct"), help);
     }

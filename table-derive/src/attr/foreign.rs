@@ -6,30 +6,32 @@ use syn::{Attribute, Ident};
 use crate::casing::pascal_case;
 use crate::codec;
 use crate::ctxt::Ctxt;
+use crate::symbol::{PARTITION_KEY, ROW_KEY, Symbol};
 
 /// Each attribute, with the help that is shown for it. The braces contain a sample, which is replaced by the field below the attribute.
-const FOREIGN: [(&str, &str); 23] = [
+const FOREIGN: &[(&str, &str)] = &[
     ("table", "name the table above the struct: `#[entity(table = \"Company\")]`"),
     ("table_name", "name the table above the struct: `#[entity(table = \"Company\")]`"),
     ("kind", "name the kind above the struct: `#[entity(kind = \"Employee\")]`"),
     ("feed", "enable the feed above the struct: `#[entity(feed)]`"),
     (
         "key",
-        "write both keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
+        "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in its partition",
     ),
     (
         "primary_key",
-        "write both keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
+        "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in its partition",
     ),
-    ("hash_key", "the hash key is the partition key, above the struct: `#[partition_key(department)]`"),
-    ("range_key", "the range key is the row key, above the struct: `#[row_key(\"empid_\", id)]`"),
-    ("sort_key", "the sort key is the row key, above the struct: `#[row_key(\"empid_\", id)]`"),
+    ("hash_key", "the hash key is the partition key, above the struct: `#[partition_key({department})]`"),
+    ("range_key", "the range key is the row key, above the struct: `#[row_key({id})]`"),
+    ("sort_key", "the sort key is the row key, above the struct: `#[row_key({id})]`"),
     (
         "unique",
         "declare an index above the struct: `#[index(By{Email}, unique, row_key(\"{email}_\", {email}))]`",
     ),
     ("column", "name the property: `#[property(\"Name\")]`"),
     ("rename", "name the property: `#[property(\"Name\")]`"),
+    ("ignore", "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`"),
     ("json", "write `#[property(json)]`"),
     ("desc", "write it in the key, around the field: `#[row_key(desc({at}))]`"),
     ("bucket", "write it in the key, around the field: `#[partition_key(bucket({user}, 16))]`"),
@@ -46,15 +48,31 @@ const FOREIGN: [(&str, &str); 23] = [
     ("codec", "write it in the key, around the field: `#[row_key(codec(path::To, {field}))]`"),
 ];
 
-/// Reports an attribute of another library. The message suggests the attribute to use instead, adapted to the field if the attribute is on a field.
+/// Attributes that name a key in other libraries, with the keys that they stand for.
+const KEYS: &[(&str, &[Symbol])] = &[
+    ("key", &[PARTITION_KEY, ROW_KEY]),
+    ("primary_key", &[PARTITION_KEY, ROW_KEY]),
+    ("hash_key", &[PARTITION_KEY]),
+    ("range_key", &[ROW_KEY]),
+    ("sort_key", &[ROW_KEY]),
+];
+
+/// Reports an attribute of another library. The help contains the field below the attribute.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {
     if let Some((name, help)) = FOREIGN.iter().find(|(name, _)| attr.path().is_ident(name)) {
-        let field = field.map(|field| field.unraw().to_string());
-        let help = match &field {
-            Some(field) => help.replace("{Email}", &pascal_case(field)),
-            None => help.replace("{Email}", "Email"),
-        };
-        let help = codec::filled(&help, field.as_deref());
-        ctxt.error("T009", attr, format!("`{name}` is not an attribute of entities"), help);
+        ctxt.error("T009", attr, format!("`{name}` is not an attribute of entities"), for_field(help, field));
     }
+}
+
+/// Fills the samples of a help with a field: `{email}` with its name, `{Email}` with its name in Pascal case.
+pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
+    let field = field.map(|field| field.unraw().to_string());
+    let pascal = field.as_deref().map_or_else(|| "Email".to_owned(), pascal_case);
+    codec::filled(&help.replace("{Email}", &pascal), field.as_deref())
+}
+
+/// Returns `true` if an attribute stands for a key, in this library or in another one.
+pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
+    let is_foreign = |(name, keys): &(&str, &[Symbol])| attr.path().is_ident(name) && keys.contains(&key);
+    *attr.path() == key || KEYS.iter().any(is_foreign)
 }

@@ -1,11 +1,12 @@
 //! Parser of key pieces: `"empid_"`, `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitStr, parenthesized, token};
 
+use crate::attr::format;
 use crate::codec::{self, Codec};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar;
@@ -172,13 +173,10 @@ fn meant(tokens: TokenStream) -> Vec<String> {
                     Ok(Lit::Char(character)) => character.value().to_string(),
                     _ => continue,
                 };
-                for (number, part) in text.split('{').enumerate() {
-                    let part = part.split_once('}').filter(|_| number > 0).map_or(part, |(_, rest)| rest);
-                    holes += usize::from(number > 0);
-                    if !part.is_empty() {
-                        meant.push(format!("{part:?}"));
-                    }
-                }
+                holes += unnamed(&text);
+                meant.extend(
+                    format::pieces(&text, None, is_name).into_iter().filter(|piece| !is_unnamed(piece)),
+                );
             }
             TokenTree::Ident(ident) => {
                 let is_named = is_punct(at.checked_add(1), '=');
@@ -203,6 +201,12 @@ fn meant(tokens: TokenStream) -> Vec<String> {
                 }
             }
             TokenTree::Group(group)
+                if group.delimiter() == Delimiter::Bracket
+                    && (at == 0 || is_punct(at.checked_sub(1), '=')) =>
+            {
+                meant.extend(self::meant(group.stream()).into_iter().map(without_quotes));
+            }
+            TokenTree::Group(group)
                 if is_punct(at.checked_sub(1), '!') || is_punct(at.checked_sub(1), '=') || at == 0 =>
             {
                 meant.extend(self::meant(group.stream()));
@@ -211,7 +215,44 @@ fn meant(tokens: TokenStream) -> Vec<String> {
         }
     }
     // With several placeholders and arguments, their order is not known here.
-    if holes > 1 { Vec::new() } else { meant }
+    if holes > 1 { Vec::new() } else { with_argument(meant) }
+}
+
+/// Moves the argument of a placeholder that has a width into it: `digits(6, field), id` becomes `digits(6, id)`.
+fn with_argument(mut pieces: Vec<String>) -> Vec<String> {
+    let Some(at) = pieces.iter().position(|piece| piece.ends_with(", field)")) else { return pieces };
+    let Some(argument) = pieces.iter().skip(at).position(|piece| is_name(piece)) else { return pieces };
+    let argument = pieces.remove(at + argument);
+    if let Some(piece) = pieces.get_mut(at) {
+        *piece = piece.replace(", field)", &format!(", {argument})"));
+    }
+    pieces
+}
+
+fn is_name(text: &str) -> bool {
+    syn::parse_str::<Ident>(text).is_ok()
+}
+
+/// Returns the number of placeholders without a name.
+fn unnamed(text: &str) -> usize {
+    let mut rest = text;
+    let mut count = 0;
+    while let Some((_, inside, after)) = format::placeholder(rest, is_name) {
+        count += usize::from(!is_name(format::name_of(inside)));
+        rest = after;
+    }
+    count
+}
+
+/// Returns `true` for the piece of a placeholder without a name. Its field follows as an argument.
+fn is_unnamed(piece: &str) -> bool {
+    piece == "field"
+}
+
+/// Returns the field that a quoted name in a list stands for: `id` for `"id"`.
+fn without_quotes(piece: String) -> String {
+    let inside = piece.trim_matches('"');
+    if is_name(inside) { inside.to_owned() } else { piece }
 }
 
 fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {

@@ -3,6 +3,7 @@
 use syn::LitStr;
 use syn::ext::IdentExt;
 
+use crate::attr::foreign::names_key;
 use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
 use crate::model::key::{Key, Piece, illegal};
@@ -61,10 +62,11 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             help,
         );
     };
-    // A key attribute on a field is reported there.
+    // A key on a field, or an attribute of another library that names a key, is reported there.
     let is_missing = |key: &Option<Key>, word: Symbol| {
-        let mut attributes = entity.fields.iter().flat_map(|field| &field.original.attrs);
-        key.is_none() && !attributes.any(|attribute| *attribute.path() == word)
+        let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
+        let mut attributes = entity.original.attrs.iter().chain(of_fields);
+        key.is_none() && !attributes.any(|attribute| names_key(attribute, word))
     };
     if is_missing(&entity.partition_key, PARTITION_KEY) {
         report(PARTITION_KEY, "name the field whose entities share a partition");

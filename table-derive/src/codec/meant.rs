@@ -5,16 +5,25 @@ use syn::Ident;
 use crate::codec::words::filled;
 
 /// Words that are written instead of a codec. The braces contain a sample, which is replaced by the named field.
-const CODECS: [(&str, &str); 48] = [
+const CODECS: &[(&str, &str)] = &[
     ("padded", "write `digits(6, {id})`"),
     ("pad", "write `digits(6, {id})`"),
     ("zero_padded", "write `digits(6, {id})`"),
     ("zero_pad", "write `digits(6, {id})`"),
+    ("lpad", "write `digits(6, {id})`"),
+    ("width", "write `digits(6, {id})`"),
+    ("fixed", "write `digits(6, {id})`"),
     ("reverse", "write `desc({at})`"),
     ("reversed", "write `desc({at})`"),
     ("rev", "write `desc({at})`"),
     ("descending", "write `desc({at})`"),
     ("newest_first", "write `desc({at})`"),
+    ("inverted_ticks", "write `desc({at})`: the ticks, counted down"),
+    ("reverse_ticks", "write `desc({at})`: the ticks, counted down"),
+    ("reversed_ticks", "write `desc({at})`: the ticks, counted down"),
+    ("ticks_desc", "write `desc({at})`: the ticks, counted down"),
+    ("asc", "keys sort in ascending order: write the field alone, `{at}`"),
+    ("ascending", "keys sort in ascending order: write the field alone, `{at}`"),
     ("lower", "write `folded(lower, {email})`"),
     ("upper", "write `folded(upper, {email})`"),
     ("lowercase", "write `folded(lower, {email})`"),
@@ -32,6 +41,10 @@ const CODECS: [(&str, &str); 48] = [
     ),
     ("date", "write `pattern(\"yyyy-MM-dd\", {day})`"),
     ("format", "write `pattern(\"yyyy-MM-dd\", {day})`"),
+    ("iso8601", "write `pattern(\"yyyy-MM-ddTHH:mm:ssZ\", {at})`"),
+    ("iso", "write `pattern(\"yyyy-MM-ddTHH:mm:ssZ\", {at})`"),
+    ("rfc3339", "write `pattern(\"yyyy-MM-ddTHH:mm:ssZ\", {at})`"),
+    ("datetime", "write `pattern(\"yyyy-MM-ddTHH:mm:ssZ\", {at})`"),
     ("year", "write `truncate(pattern(\"yyyy\", {at}))`"),
     ("month", "write `truncate(pattern(\"yyyyMM\", {at}))`"),
     ("day", "write `truncate(pattern(\"yyyyMMdd\", {at}))`"),
@@ -49,6 +62,13 @@ const CODECS: [(&str, &str); 48] = [
     ("string", "write the field alone: `{name}`"),
     ("Some", OPTIONAL),
     ("optional", OPTIONAL),
+    ("base64", "write `escaped({name})` for any text, or its hash, `hash(sha256, 64, {name})`"),
+    ("base64url", "write `escaped({name})` for any text, or its hash, `hash(sha256, 64, {name})`"),
+    ("encode", "write `escaped({name})` for any text, or `percent({name})`"),
+    ("url_encode", "write `percent({name})`"),
+    ("urlencode", "write `percent({name})`"),
+    ("trim", "trim the value before it is stored, or write a codec for it: `codec(path::To, {name})`"),
+    ("slug", "store the slug as a field, or write a codec for it: `codec(path::To, {name})`"),
     ("substring", "write `first(3, {name})`"),
     ("left", "write `first(3, {name})`"),
     ("take", "write `first(3, {name})`"),
@@ -66,7 +86,7 @@ const END: &str =
 const MADE: &str = "a key is made of fields; create the value together with the entity";
 
 /// Words that are written instead of a known argument: the codec, the word, the help.
-const ARGUMENTS: [(&str, &str, &str); 11] = [
+const ARGUMENTS: &[(&str, &str, &str)] = &[
     ("guid", "n", "write `guid(simple, {id})`: 32 digits without hyphens"),
     ("guid", "N", "write `guid(simple, {id})`: 32 digits without hyphens"),
     ("guid", "d", "write the field alone, `{id}`: digits with hyphens"),

@@ -27,7 +27,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
         let field = field_of_custom(&content.fork());
         (format!("codec(path::To, {})", field.as_deref().unwrap_or("field")), parse_custom(content))
     } else if let Some(word) = words::find(&name) {
-        (word.form(field.as_deref()), parse_word(ctxt, word, content))
+        (form_for(word, field.as_deref(), &content.fork()), parse_word(ctxt, word, content))
     } else {
         let known = WORDS.iter().map(|word| word.name).chain([CODEC.0]);
         let help = meant(&name, field.as_deref()).unwrap_or_else(|| symbol::known(&name.to_string(), known));
@@ -42,6 +42,21 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
         content.parse::<TokenStream>()?;
     }
     part
+}
+
+/// Returns the form of a word with this field. The form of a hash has the named algorithm, and as many digits as it has or as are named.
+fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
+    const DIGITS: &[(&str, &str)] = &[("sha256", "64"), ("md5", "32"), ("crc32", "8"), ("fnv1a", "16")];
+    let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
+    let named =
+        |name: &str| tokens.iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == name));
+    let number = tokens.iter().find(|token| matches!(token, TokenTree::Literal(_))).map(ToString::to_string);
+    let algorithm = DIGITS.iter().find(|(name, _)| named(name));
+    if word.gives != Gives::Hash || (algorithm.is_none() && number.is_none()) {
+        return word.form(field);
+    }
+    let (algorithm, digits) = algorithm.copied().unwrap_or(("sha256", "64"));
+    format!("hash({algorithm}, {}, {})", number.as_deref().unwrap_or(digits), field.unwrap_or("user"))
 }
 
 /// Returns the field that the arguments of a word seem to contain: the first name that is neither an argument nor a codec.
