@@ -8,7 +8,6 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod types;
-mod wide;
 
 pub use chunks::{Chunked, MOST_CHUNKS};
 pub use json::Json;
@@ -76,6 +75,7 @@ use crate::value::{EdmType, Value, ValueRef};
     note = "`String`, `i32`, `i64`, `u64`, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Uuid`, `IpAddr`, `Vec<u8>`, smaller integers, \
             and `Option` of them can",
     note = "a fieldless enum can be stored as the name of its variant: `#[derive(KeyPart)]`",
+    note = "`u64` is stored up to 9223372036854775807; store `u128` and `i128` as `String`, and `usize` and `isize`, which differ between machines, as `u64` and `i64`",
     note = "store a duration as a number whose unit is in its name, `shift_millis: i64`; store paths, `Box<str>` and `Arc<str>` as `String`",
     note = "store a list, a map or a nested type as JSON: `#[property(json)]`",
     note = "a parameter of a generic entity needs the bound `<T: Property>`"

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use std::ops::Bound;
 
 pub use argument::{KeyArg, KeyBounds, KeyPrefix, Ordered, SelfDelimiting};
+pub use narrowed::IntoSelection;
 #[doc(hidden)]
 pub use narrowed::Narrowed;
 pub use point_key::PointKey;
@@ -262,9 +263,10 @@ impl<E> Selection<E, Scan> {
     }
 }
 
-impl<E> From<&str> for Selection<E, Scan> {
-    fn from(reason: &str) -> Self {
-        Self::scan(reason)
+#[diagnostic::do_not_recommend]
+impl<E> IntoSelection<E, Scan> for &str {
+    fn into_selection(self) -> Selection<E, Scan> {
+        Selection::scan(self)
     }
 }
 

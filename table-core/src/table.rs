@@ -13,6 +13,7 @@ mod partition;
 mod patch;
 mod query;
 mod read;
+pub(crate) mod refused;
 pub(crate) mod request;
 mod scan;
 mod transaction;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, Query, QueryClass, Select, TextRange};
-use crate::selection::{Partition, Point, PointKey, Primary, RowRange, Selection};
+use crate::selection::{IntoSelection, Partition, Point, PointKey, Primary, RowRange, Selection};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{EntityQuery, Table};
@@ -40,17 +40,19 @@ impl Selection<TableEntity, Point> {
     }
 }
 
-impl From<&EntityKey> for Selection<TableEntity, Point> {
-    fn from(key: &EntityKey) -> Self {
-        Self::point(key.partition_key.as_str(), key.row_key.as_str())
+#[diagnostic::do_not_recommend]
+impl IntoSelection<TableEntity, Point> for &EntityKey {
+    fn into_selection(self) -> Selection<TableEntity, Point> {
+        Selection::point(self.partition_key.as_str(), self.row_key.as_str())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PointKey<TableEntity> for &EntityKey {
     type From = Primary;
 
     fn into_point(self) -> Selection<TableEntity, Point> {
-        self.into()
+        self.into_selection()
     }
 }
 
@@ -90,12 +92,30 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
     }
 }
 
-impl<S> EntityQuery<TableEntity, S> {
+impl<E, S> EntityQuery<E, S> {
     /// Requests only these properties (DQ-13). A property that an entity lacks is absent (SEL-3).
-    pub fn select<N: Into<Cow<'static, str>>>(self, names: impl IntoIterator<Item = N>) -> Self {
+    ///
+    /// A query of typed entities reads some of their properties as a [`Projection`](crate::Projection) instead.
+    pub fn select<N: Into<Cow<'static, str>>>(self, names: impl IntoIterator<Item = N>) -> Self
+    where
+        E: Untyped,
+    {
         self.with_select(Select::names(names))
     }
+}
 
+/// An entity without declared properties: [`TableEntity`].
+#[diagnostic::on_unimplemented(
+    message = "[T195] a query of `{Self}` reads some of the properties as a type, not by their names",
+    label = "write `project::<Name>()`",
+    note = "declare the type with `#[derive(Projection)]`, `#[projection(of = Employee)]` and the fields to read"
+)]
+pub trait Untyped {}
+
+#[diagnostic::do_not_recommend]
+impl Untyped for TableEntity {}
+
+impl<S> EntityQuery<TableEntity, S> {
     /// Adds a condition from the text of a `$filter`. A blank text adds none (FIL-6).
     ///
     /// # Errors

@@ -24,6 +24,7 @@ mod outbox;
 mod patch;
 mod plan;
 mod read;
+mod refused;
 mod siblings;
 mod turns;
 mod update;

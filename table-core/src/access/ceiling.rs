@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 
 use crate::error::{Error, ErrorCode};
-use crate::selection::{Class, FanOut, Partition, PartitionRange, Point, RowRange, Scan, Selection};
+use crate::selection::{
+    Class, FanOut, IntoSelection, Partition, PartitionRange, Point, RowRange, Scan, Selection,
+};
 
 /// A cost class that is at most as expensive as the class `K`.
 ///
@@ -70,9 +72,9 @@ macro_rules! ceilings {
     ($($ceiling:ident $class:ident;)*) => {$(
         pub fn $ceiling<C: WithinCeiling<$class>, G: SameSource<F>>(
             self,
-            selection: impl Into<Selection<E, C, G>>,
+            selection: impl IntoSelection<E, C, G>,
         ) -> Selection<E, $class, F> {
-            self.widen(selection.into())
+            self.widen(selection.into_selection())
         }
     )*};
 }
@@ -95,9 +97,9 @@ impl<E, F> Asked<E, F> {
     pub fn fanout<C: WithinCeiling<FanOut>, G: SameSource<F>>(
         self,
         most: usize,
-        selection: impl Into<Selection<E, C, G>>,
+        selection: impl IntoSelection<E, C, G>,
     ) -> Selection<E, FanOut, F> {
-        let selection = selection.into();
+        let selection = selection.into_selection();
         let ranges = selection.ranges().map_or(0, |ranges| ranges.len());
         if ranges <= most {
             return self.widen(selection);

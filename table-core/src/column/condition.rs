@@ -116,6 +116,7 @@ pub trait IntoCondition<E> {
     fn into_condition(self) -> Condition<E>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E> IntoCondition<E> for Condition<E> {
     fn into_condition(self) -> Self {
         self

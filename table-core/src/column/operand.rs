@@ -60,6 +60,7 @@ impl<T, V: Operand<T>> Operand<Option<T>> for V {
 
 macro_rules! operand {
     ($($column:ty: $($operand:ty),+ => $this:ident $value:expr;)*) => {$($(
+        #[diagnostic::do_not_recommend]
         impl Operand<$column> for $operand {
             fn into_value(self) -> Value {
                 let $this = self;
@@ -94,6 +95,7 @@ operand! {
     IpAddr: IpAddr => address Value::String(address.to_string());
 }
 
+#[diagnostic::do_not_recommend]
 impl Operand<u64> for u64 {
     fn into_value(self) -> Value {
         Value::Int64(i64::try_from(self).unwrap_or(i64::MAX))
@@ -148,7 +150,9 @@ fn time_text(time: NaiveTime) -> String {
 )]
 pub trait Text {}
 
+#[diagnostic::do_not_recommend]
 impl Text for String {}
+#[diagnostic::do_not_recommend]
 impl Text for Option<String> {}
 
 /// A column type that holds a `bool`.
@@ -167,5 +171,7 @@ impl Text for Option<String> {}
 )]
 pub trait BoolColumn {}
 
+#[diagnostic::do_not_recommend]
 impl BoolColumn for bool {}
+#[diagnostic::do_not_recommend]
 impl BoolColumn for Option<bool> {}

@@ -19,6 +19,15 @@ pub trait IsProperty {}
 )]
 pub trait Searchable {}
 
+/// A column with a comparison of another name. No column implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T197] a column has no comparison of this name",
+    label = "write `ge(…)` and `le(…)`, or `is_absent()`",
+    note = "a range is two comparisons: `Employee::AGE.ge(18).and(Employee::AGE.le(65))`",
+    note = "`is_absent()` matches entities that lack the property, `!column.is_absent()` the others"
+)]
+pub trait Compares {}
+
 macro_rules! of_key {
     ($($name:ident)*) => {
         impl<E, T> KeyColumn<E, T> {$(
@@ -50,3 +59,19 @@ macro_rules! searching {
 }
 
 searching! { contains ends_with like matches }
+
+macro_rules! compared {
+    ($($name:ident($($value:ident: $type:ident),*))*) => {
+        impl<E, T, K> Column<E, T, K> {$(
+            #[doc(hidden)]
+            pub fn $name<$($type),*>(self, $($value: $type),*) -> Condition<E>
+            where
+                Self: Compares,
+            {
+                Condition::any([])
+            }
+        )*}
+    };
+}
+
+compared! { between(_low: L, _high: H) is_some() is_none() is_null() is_not_null() }

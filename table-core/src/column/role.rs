@@ -71,6 +71,7 @@ pub enum Indexed {}
 )]
 pub trait Patchable {}
 
+#[diagnostic::do_not_recommend]
 impl Patchable for Plain {}
 
 /// A column of `E` that a patch can set.
@@ -169,6 +170,7 @@ pub trait IsType<T> {
     fn into_value(self) -> T;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> IsType<T> for T {
     fn into_value(self) -> T {
         self

@@ -107,6 +107,7 @@ fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }
 
+#[diagnostic::do_not_recommend]
 impl Chunked for Vec<u8> {
     const EDM: EdmType = EdmType::Binary;
 
@@ -133,6 +134,7 @@ impl Chunked for Vec<u8> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Chunked for String {
     const EDM: EdmType = EdmType::String;
 
@@ -181,6 +183,7 @@ fn cut(text: &str) -> (&str, &str) {
     end.and_then(|(end, _)| text.split_at_checked(end)).unwrap_or((text, ""))
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Chunked> Chunked for Option<T> {
     const EDM: EdmType = T::EDM;
     const OPTIONAL: bool = true;

@@ -98,6 +98,7 @@ impl<T: DeserializeOwned> Json<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     const EDM: EdmType = EdmType::String;
 

@@ -88,6 +88,7 @@ fn copies_name(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some_and(|index| index.properties.iter().any(|property| property.name == name))
 }
 
+#[diagnostic::do_not_recommend]
 impl Rest for BTreeMap<String, Value> {
     fn read_rest(row: RowView<'_>, design: &EntitySchema, index: Option<&IndexSchema>) -> Result<Self> {
         let mut rest = Self::new();

@@ -15,6 +15,7 @@ use crate::value::{EdmType, ValueRef, edm_ticks};
 
 macro_rules! property {
     ($($type:ty, $edm:ident, |$this:ident, $name:ident| $to:expr, { $($pattern:pat => $from:expr),+ }, $(|$row:ident, $next:ident| $stored:expr $(, over $over:path)?)?;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
 
@@ -163,6 +164,7 @@ fn unfit(number: impl Display, wanted: &'static str) -> Error {
     Error::of(PropertyFault::Number { number: number.to_string(), wanted })
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
     const OPTIONAL: bool = true;

@@ -25,18 +25,21 @@ pub trait KeyArg<T> {
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> KeyArg<T> for T {
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         read(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> KeyArg<T> for &T {
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         read(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyArg<String> for &str {
     fn with<R>(&self, read: impl FnOnce(&String) -> R) -> R {
         read(&(*self).to_owned())
@@ -102,6 +105,7 @@ ranges! {
     RangeToInclusive, range => Bound::Unbounded, Bound::Included(&range.end);
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> KeyBounds<T> for RangeFull {
     fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R {
         read(Bound::Unbounded, Bound::Unbounded)
@@ -139,6 +143,7 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 )]
 pub trait Ordered<const ORDERED: bool> {}
 
+#[diagnostic::do_not_recommend]
 impl<R> Ordered<true> for R {}
 
 /// A marker for key parts that can be selected without the parts after them. Only `SelfDelimiting<true>` is implemented, for all types.
@@ -166,6 +171,7 @@ impl<R> Ordered<true> for R {}
 )]
 pub trait SelfDelimiting<const ENDS: bool> {}
 
+#[diagnostic::do_not_recommend]
 impl<R> SelfDelimiting<true> for R {}
 
 /// A prefix of a string in a key: any `str`, for parts of type `String` whose codec `C` encodes character by character.

@@ -1,8 +1,56 @@
-//! Selections that are narrowed part by part.
+//! Values that a query accepts as a selection: selections, and selections that are narrowed part by part.
 
 use crate::error::Result;
 use crate::query::KeyRange;
-use crate::selection::{Class, Selection};
+use crate::selection::{Class, Primary, Selection};
+
+/// A value that selects entities `E`: a [`Selection`], or a selection under construction such as `Employee::rows("Sales")`.
+///
+/// ```
+/// use table_core::query::QueryClass;
+/// use table_core::selection::{Class, IntoSelection};
+/// # use table_core::Entity;
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32 }
+///
+/// fn class<C: Class>(selection: impl IntoSelection<Employee, C>) -> QueryClass {
+///     selection.into_selection().class()
+/// }
+/// assert_eq!(class(Employee::partition("Sales")), QueryClass::PartitionScan);
+/// assert_eq!(class(Employee::rows("Sales").id(100..=299)), QueryClass::Range);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T196] `{Self}` does not select entities `{E}`",
+    label = "expected a selection of `{E}`",
+    note = "select a partition with `{E}::partition(…)`, some of its rows with `{E}::rows(…)`",
+    note = "to filter by properties, write `.filter(…)` after `query(…)`; to read the whole table, `scan(\"the reason\")`"
+)]
+pub trait IntoSelection<E, C, F = Primary> {
+    /// Converts the value.
+    fn into_selection(self) -> Selection<E, C, F>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, C, F> IntoSelection<E, C, F> for Selection<E, C, F> {
+    fn into_selection(self) -> Self {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<N: Narrowed> IntoSelection<N::Entity, N::Class, N::Source> for N {
+    fn into_selection(self) -> Selection<N::Entity, N::Class, N::Source> {
+        self.into()
+    }
+}
+
+impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
+    fn from(narrowed: N) -> Self {
+        Self::new(narrowed.ranges())
+    }
+}
 
 /// A selection under construction: `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. With `From` impls for
 /// [`Selection`] instead, rustc would have to consider all of them.
@@ -20,10 +68,4 @@ pub trait Narrowed {
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded.
     fn ranges(self) -> Result<Vec<KeyRange>>;
-}
-
-impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
-    fn from(narrowed: N) -> Self {
-        Self::new(narrowed.ranges())
-    }
 }

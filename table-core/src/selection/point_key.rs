@@ -27,6 +27,7 @@ pub trait PointKey<E> {
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E, F> PointKey<E> for &Selection<E, Point, F> {
     type From = F;
 
@@ -35,6 +36,7 @@ impl<E, F> PointKey<E> for &Selection<E, Point, F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E, F> PointKey<E> for Selection<E, Point, F> {
     type From = F;
 

@@ -43,6 +43,7 @@ pub trait InPartition<E> {
     fn partition_key(self) -> Result<PartitionKey>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E> InPartition<E> for Selection<E, Partition> {
     fn partition_key(self) -> Result<PartitionKey> {
         match &*self.ranges()? {
@@ -54,6 +55,7 @@ impl<E> InPartition<E> for Selection<E, Partition> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E> InPartition<E> for PartitionKey {
     fn partition_key(self) -> Result<PartitionKey> {
         Ok(self)

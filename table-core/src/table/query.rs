@@ -16,7 +16,7 @@ use crate::filter::{Filter, Term};
 use crate::name::TableName;
 use crate::query::{Continuation, EntityRef, KeyRange, Page, Plan, QueryClass, Select};
 use crate::schema::IndexSchema;
-use crate::selection::{Paged, Primary, ReadableAs, Selection, Source};
+use crate::selection::{IntoSelection, Paged, Primary, ReadableAs, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
@@ -82,9 +82,9 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     /// the table of the index.
     pub fn query<C: Paged, F: Source>(
         &self,
-        selection: impl Into<Selection<E, C, F>>,
+        selection: impl IntoSelection<E, C, F>,
     ) -> EntityQuery<E, S, E, F> {
-        let selection = selection.into();
+        let selection = selection.into_selection();
         let class = selection.class();
         self.query_ranges(selection.into_ranges(), class)
     }

@@ -6,7 +6,7 @@ use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::error::Result;
 use crate::query::{Plan, Query, QueryClass};
-use crate::selection::{Class, Point, PointKey, ReadableAs, Selection, Source};
+use crate::selection::{Class, IntoSelection, Point, PointKey, ReadableAs, Selection, Source};
 use crate::store::TableStore;
 use crate::table::{Table, request};
 
@@ -18,8 +18,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key.
-    pub fn plan<C: Class, F: Source>(&self, selection: impl Into<Selection<E, C, F>>) -> Result<Plan> {
-        let selection = selection.into();
+    pub fn plan<C: Class, F: Source>(&self, selection: impl IntoSelection<E, C, F>) -> Result<Plan> {
+        let selection = selection.into_selection();
         let queries: Vec<Query> = selection.ranges()?.iter().cloned().map(Query::new).collect();
         let table = request::table_of::<F>(self.name())?;
         Ok(request::with_index::<F>(Plan::new(&table, selection.class(), &queries)))

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{Page, Plan, QueryClass};
-use crate::selection::{Primary, Scan, Selection};
+use crate::selection::{IntoSelection, Primary, Scan};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, decode};
@@ -70,8 +70,8 @@ pub struct BoundedScan<E, S, T = E> {
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     /// Starts a scan of the whole table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
-    pub fn scan(&self, why: impl Into<Selection<E, Scan>>) -> TableScan<E, S> {
-        let selection = why.into();
+    pub fn scan(&self, why: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
+        let selection = why.into_selection();
         let reason = selection.reason().to_owned();
         let mut paging = Paging::new(selection.into_ranges());
         paging.select = E::select();
@@ -117,6 +117,7 @@ impl<E, S> TableScan<E, S> {
 )]
 pub trait Bounded {}
 
+#[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
 /// Functions of a scan without a limit, which only report at compile time that the limit is missing.

@@ -19,7 +19,7 @@ impl<E, S: TableStore> Table<E, S> {
     where
         E: ToEntity,
     {
-        self.put(entity, OperationKind::Insert).await
+        self.write_entity(entity, OperationKind::Insert).await
     }
 
     /// Replaces the stored entity with the same key. Stored properties that `E` does not declare are removed (UPD-1, IMP-1).
@@ -95,10 +95,10 @@ impl<E, S: TableStore> Table<E, S> {
     {
         self.admit(self.now()).await?;
         self.admit_whole()?;
-        self.put(entity, kind).await
+        self.write_entity(entity, kind).await
     }
 
-    async fn put(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag>
+    async fn write_entity(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag>
     where
         E: ToEntity,
     {

@@ -80,6 +80,7 @@ impl Fault for AddressFault {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Property for BlobRef {
     const EDM: EdmType = EdmType::String;
 

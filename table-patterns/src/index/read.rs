@@ -5,7 +5,9 @@ use table_core::error::{Error, Result};
 use table_core::index::{Behind, InStep};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
-use table_core::selection::{Class, Paged, Point, PointKey, ReadableAs, Scan, Selection, Source};
+use table_core::selection::{
+    Class, IntoSelection, Paged, Point, PointKey, ReadableAs, Scan, Selection, Source,
+};
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{EntityQuery, TableScan};
 
@@ -89,32 +91,32 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// If the handle does not know that the index is ready, sending the query fails with `IndexNotReady`. A handle that was not opened by
     /// [`create_if_missing`](Self::create_if_missing), or was opened before a backfill completed, must call [`states`](Self::states) first.
-    pub fn query<C: Paged, F>(&self, selection: impl Into<Selection<E, C, F>>) -> EntityQuery<E, S, E, F>
+    pub fn query<C: Paged, F>(&self, selection: impl IntoSelection<E, C, F>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
         F: Source<Consistency = InStep>,
     {
-        self.table.query(self.guarded(selection.into()))
+        self.table.query(self.guarded(selection.into_selection()))
     }
 
     /// Creates a query of an index in another partition or table. Its results may be stale (PAT-INTER-3).
     pub fn query_eventual<C: Paged, F>(
         &self,
-        selection: impl Into<Selection<E, C, F>>,
+        selection: impl IntoSelection<E, C, F>,
     ) -> EventualQuery<E, S, E, F>
     where
         S: Clone,
         F: Source<Consistency = Behind>,
     {
-        EventualQuery::new(self.table.query(self.guarded(selection.into())))
+        EventualQuery::new(self.table.query(self.guarded(selection.into_selection())))
     }
 
     /// Creates a scan of the entities of the table, without their index copies.
-    pub fn scan(&self, reason: impl Into<Selection<E, Scan>>) -> TableScan<E, S>
+    pub fn scan(&self, reason: impl IntoSelection<E, Scan>) -> TableScan<E, S>
     where
         S: Clone,
     {
-        self.table.scan(reason.into().own_rows())
+        self.table.scan(reason.into_selection().own_rows())
     }
 
     fn guarded<C: Class, F: Source>(&self, selection: Selection<E, C, F>) -> Selection<E, C, F> {

@@ -114,6 +114,7 @@ pub trait BlobField {
     fn set(&mut self, address: Option<BlobRef>);
 }
 
+#[diagnostic::do_not_recommend]
 impl BlobField for Option<BlobRef> {
     fn get(&self) -> Option<&BlobRef> {
         self.as_ref()

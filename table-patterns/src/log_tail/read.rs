@@ -26,7 +26,9 @@ const CONCURRENCY: usize = 8;
 )]
 pub trait WholePartitions: Class {}
 
+#[diagnostic::do_not_recommend]
 impl WholePartitions for Partition {}
+#[diagnostic::do_not_recommend]
 impl WholePartitions for FanOut {}
 
 /// Events of a log, the newest first, and the position at which older events follow.

@@ -138,6 +138,7 @@ fn read(text: &str) -> Option<LogStamp> {
 #[derive(Debug)]
 pub enum Inverted {}
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<LogStamp> for Inverted {
     const NAME: &'static str = "logstamp";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::of("0123456789_abcdef"));
@@ -153,6 +154,7 @@ impl KeyCodec<LogStamp> for Inverted {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyPart for LogStamp {
     type Codec = Inverted;
 }

@@ -14,7 +14,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::schema::ENTITY_TYPE;
-use table_core::selection::{Class, Selection};
+use table_core::selection::{Class, IntoSelection};
 use table_core::store::TableStore;
 use table_core::{Table, Transaction};
 
@@ -126,9 +126,9 @@ pub struct BatchedDelete<'a, E, S> {
 /// ```
 pub fn delete_in_batches<E: PlainEntity, S: TableStore, C: Class>(
     table: &Table<E, S>,
-    selection: impl Into<Selection<E, C>>,
+    selection: impl IntoSelection<E, C>,
 ) -> BatchedDelete<'_, E, S> {
-    let ranges = selection.into().into_ranges();
+    let ranges = selection.into_selection().into_ranges();
     BatchedDelete { table, ranges, condition: None, position: None, progress: None }
 }
 

@@ -23,6 +23,7 @@ pub trait SlotNumber: Property + Copy {
     fn sum(self, other: Self) -> Option<Self>;
 }
 
+#[diagnostic::do_not_recommend]
 impl SlotNumber for i32 {
     const ZERO: Self = 0;
 
@@ -31,6 +32,7 @@ impl SlotNumber for i32 {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl SlotNumber for i64 {
     const ZERO: Self = 0;
 
@@ -40,6 +42,7 @@ impl SlotNumber for i64 {
 }
 
 /// Sums are rounded, and become infinite above the largest number, as usual for floats.
+#[diagnostic::do_not_recommend]
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use table_core::query::KeyRange;
-use table_core::selection::{Class, Selection};
+use table_core::selection::{Class, IntoSelection};
 use table_core::{Entity, Error, Result, TableName};
 
 use super::caller;
@@ -85,8 +85,8 @@ impl TableSas {
     ///
     /// # Errors
     /// `InvalidInput` for a fan-out, because one signature has one range. Any error of [`SignedRange::of_keys`].
-    pub fn selection<E: Entity, C: Class, F>(selection: impl Into<Selection<E, C, F>>) -> Result<Self> {
-        match &*selection.into().ranges()? {
+    pub fn selection<E: Entity, C: Class, F>(selection: impl IntoSelection<E, C, F>) -> Result<Self> {
+        match &*selection.into_selection().ranges()? {
             [keys] => Self::of::<E>()?.keys(keys),
             many => Err(Error::of(SasFault::Ranges(many.len()))),
         }

@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use table_core::query::{EntityRef, KeyRange, QueryClass, TextRange};
-use table_core::{Entity, FromEntity, Selection};
+use table_core::selection::IntoSelection;
+use table_core::{Entity, FromEntity};
 
 /// An employee of the company.
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -22,9 +23,9 @@ struct Employee {
 }
 
 fn ranges<C: table_core::selection::Class>(
-    selection: impl Into<Selection<Employee, C>>,
+    selection: impl IntoSelection<Employee, C>,
 ) -> (Vec<KeyRange>, QueryClass) {
-    let selection = selection.into();
+    let selection = selection.into_selection();
     (selection.ranges().unwrap().to_vec(), selection.class())
 }
 

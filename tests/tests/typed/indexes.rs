@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use table_core::index::{CopyIndex, Index};
 use table_core::query::{EntityRef, QueryClass};
 use table_core::schema::IndexKind;
-use table_core::selection::{Class, Copies, ReadableAs};
+use table_core::selection::{Class, Copies, IntoSelection, ReadableAs};
 use table_core::{
-    Engine, Entity, EntityKey, ErrorCode, IndexEntry, Projection, Result, Row, Selection, Table, TableEntity,
-    TableName, TableStoreExt, Value,
+    Engine, Entity, EntityKey, ErrorCode, IndexEntry, Projection, Result, Row, Table, TableEntity, TableName,
+    TableStoreExt, Value,
 };
 
 type Maybe<T> = Option<T>;
@@ -338,8 +338,8 @@ where
     Copies::<I>::read(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())).unwrap()
 }
 
-fn selects<C: Class, F>(selection: impl Into<Selection<Event, C, F>>, entry: &IndexEntry) -> bool {
-    let selection = selection.into();
+fn selects<C: Class, F>(selection: impl IntoSelection<Event, C, F>, entry: &IndexEntry) -> bool {
+    let selection = selection.into_selection();
     let ranges = selection.ranges().unwrap();
     ranges.iter().any(|range| range.contains(entry.key.partition_key.as_str(), entry.key.row_key.as_str()))
 }

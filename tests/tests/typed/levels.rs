@@ -4,7 +4,7 @@
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::query::{EntityRef, KeyRange, QueryClass};
-use table_core::selection::{Class, Partition, PartitionRange, Point};
+use table_core::selection::{Class, IntoSelection, Partition, PartitionRange, Point};
 use table_core::{Engine, Entity, ErrorCode, KeyPart, Selection, Table, TableStore, TableStoreExt};
 use tests::model::ModelStore;
 
@@ -81,8 +81,8 @@ fn reading() -> impl Strategy<Value = Reading> {
     })
 }
 
-fn reads<E, C: Class>(selection: impl Into<Selection<E, C>>, entity: &impl Entity) -> bool {
-    let (selection, key) = (selection.into(), entity.key_of().unwrap());
+fn reads<E, C: Class>(selection: impl IntoSelection<E, C>, entity: &impl Entity) -> bool {
+    let (selection, key) = (selection.into_selection(), entity.key_of().unwrap());
     let within = |range: &KeyRange| range.contains(key.partition_key.as_str(), key.row_key.as_str());
     match selection.ranges() {
         Ok(ranges) => ranges.iter().any(within),

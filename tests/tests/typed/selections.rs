@@ -6,7 +6,7 @@ use std::ops::{Bound, RangeBounds};
 use chrono::{DateTime, Utc};
 use proptest::prelude::*;
 use table_core::query::{EntityRef, QueryClass};
-use table_core::selection::Class;
+use table_core::selection::{Class, IntoSelection};
 use table_core::{Entity, ErrorCode, FromEntity, KeyPart, Selection};
 
 #[derive(Clone, Copy, Debug, KeyPart, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,8 +47,8 @@ struct Login {
     shard: u32,
 }
 
-fn reads<E, C: Class>(selection: impl Into<Selection<E, C>>, entity: &impl Entity) -> bool {
-    let (selection, key) = (selection.into(), entity.key_of().unwrap());
+fn reads<E, C: Class>(selection: impl IntoSelection<E, C>, entity: &impl Entity) -> bool {
+    let (selection, key) = (selection.into_selection(), entity.key_of().unwrap());
     let within = |range: &table_core::query::KeyRange| {
         range.contains(key.partition_key.as_str(), key.row_key.as_str())
     };

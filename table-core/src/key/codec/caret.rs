@@ -62,6 +62,7 @@ fn read(text: &str) -> Option<String> {
     Some(value)
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<String> for Caret {
     const NAME: &'static str = "caret";
     const FORM: Form =

@@ -32,6 +32,7 @@ fn read(text: &str) -> Option<u32> {
     u32::from_str_radix(Some(text).filter(|_| exact)?, 16).ok()
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<char> for CodePoint {
     const NAME: &'static str = "code_point";
     const FORM: Form = Form::fixed(6, true, Alphabet::of("0123456789abcdef"));
@@ -46,6 +47,7 @@ impl KeyCodec<char> for CodePoint {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Reversible<char> for CodePoint {
     fn encode_reversed(value: &char, out: &mut String) -> Result<()> {
         push(LAST - u32::from(*value), out);

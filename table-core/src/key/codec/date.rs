@@ -56,6 +56,7 @@ fn read(text: &str, reversed: bool) -> Option<NaiveDate> {
         .and_then(day_of)
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<NaiveDate> for Date {
     const NAME: &'static str = "date";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
@@ -70,6 +71,7 @@ impl KeyCodec<NaiveDate> for Date {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Reversible<NaiveDate> for Date {
     fn encode_reversed(value: &NaiveDate, out: &mut String) -> Result<()> {
         push(*value, true, out)

@@ -86,6 +86,7 @@ fn too_long(written: &str) -> Error {
     .with_rule("KEY-7")
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<String> for Escaped {
     const NAME: &'static str = "escaped";
     const FORM: Form = Form {

@@ -25,6 +25,7 @@ fn read(text: &str) -> Option<bool> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<bool> for Flag {
     const NAME: &'static str = "flag";
     const FORM: Form = Form::fixed(1, true, Alphabet::of("01"));
@@ -40,6 +41,7 @@ impl KeyCodec<bool> for Flag {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Reversible<bool> for Flag {
     fn encode_reversed(value: &bool, out: &mut String) -> Result<()> {
         Self::encode(&!value, out)

@@ -39,6 +39,7 @@ fn mirrored(value: Uuid) -> Uuid {
     Uuid::from_u128(!value.as_u128())
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<Uuid> for Guid {
     const NAME: &'static str = "guid";
     const FORM: Form = Form::fixed(36, true, Alphabet::of("0123456789abcdef-"));
@@ -53,6 +54,7 @@ impl KeyCodec<Uuid> for Guid {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Reversible<Uuid> for Guid {
     fn encode_reversed(value: &Uuid, out: &mut String) -> Result<()> {
         push(mirrored(*value), out);

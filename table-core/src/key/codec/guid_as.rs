@@ -55,6 +55,7 @@ fn mirrored(value: Uuid) -> Uuid {
     Uuid::from_u128(!value.as_u128())
 }
 
+#[diagnostic::do_not_recommend]
 impl<const FORMAT: char> KeyCodec<Uuid> for GuidAs<FORMAT> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = {
@@ -81,6 +82,7 @@ impl<const FORMAT: char> KeyCodec<Uuid> for GuidAs<FORMAT> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const FORMAT: char> Reversible<Uuid> for GuidAs<FORMAT> {
     fn encode_reversed(value: &Uuid, out: &mut String) -> Result<()> {
         Self::push(mirrored(*value), out);

@@ -49,6 +49,7 @@ fn read(text: &str, reversed: bool) -> Option<DateTime<Utc>> {
     Some(date::day_of(number / 100)?.and_hms_opt(hour, 0, 0)?.and_utc())
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<DateTime<Utc>> for Hour {
     const NAME: &'static str = "hour";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
@@ -63,6 +64,7 @@ impl KeyCodec<DateTime<Utc>> for Hour {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Reversible<DateTime<Utc>> for Hour {
     fn encode_reversed(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
         push(*value, true, out)

@@ -69,6 +69,7 @@ macro_rules! for_either_sign {
 
 macro_rules! unsigned {
     ($($type:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Integer for $type {}
 
         impl sealed::SignAndMagnitude for $type {
@@ -92,6 +93,7 @@ macro_rules! unsigned {
 
 macro_rules! signed {
     ($($type:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Integer for $type {}
 
         impl sealed::SignAndMagnitude for $type {

@@ -49,6 +49,7 @@ pub trait LevelCodec<T>: KeyCodec<T> {
     type Level: KeyCodec<T>;
 }
 
+#[diagnostic::do_not_recommend]
 impl LevelCodec<String> for Text {
     type Level = Escaped;
 }

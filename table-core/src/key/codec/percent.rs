@@ -55,6 +55,7 @@ fn read(text: &str) -> Option<String> {
     (again == text).then_some(value)
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<String> for Percent {
     const NAME: &'static str = "percent";
     const FORM: Form = Form {

@@ -58,6 +58,7 @@ fn check(text: &str) -> Result<()> {
     Ok(())
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<String> for Text {
     const NAME: &'static str = "text";
     const FORM: Form =

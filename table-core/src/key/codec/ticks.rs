@@ -68,6 +68,7 @@ fn read(text: &str) -> Option<u64> {
         .and_then(|number| u64::try_from(number).ok())
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyCodec<DateTime<Utc>> for Ticks {
     const NAME: &'static str = "ticks";
     const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
@@ -86,6 +87,7 @@ impl KeyCodec<DateTime<Utc>> for Ticks {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Reversible<DateTime<Utc>> for Ticks {
     #[inline]
     fn encode_reversed(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
@@ -103,6 +105,7 @@ impl Reversible<DateTime<Utc>> for Ticks {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Counted<DateTime<Utc>> for Ticks {
     fn count(value: &DateTime<Utc>) -> Result<u64> {
         Self::exact(*value)

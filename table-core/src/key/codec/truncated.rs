@@ -76,6 +76,7 @@ source! {
     [C: Truncates<NaiveDate>] Truncated<C>, NaiveDate, |value, out| Self::write(value, out);
 }
 
+#[diagnostic::do_not_recommend]
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
         // Computed by calendar, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
@@ -83,6 +84,7 @@ impl Truncates<DateTime<Utc>> for Hour {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const MILLIS: bool> Truncates<DateTime<Utc>> for Unix<MILLIS> {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
         let count = if MILLIS { value.timestamp_millis() } else { value.timestamp() };

@@ -47,6 +47,7 @@ fn read(text: &str) -> Option<u128> {
 
 macro_rules! ulid {
     ($($type:ty: |$value:ident| $number:expr, |$read:ident| $made:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl KeyCodec<$type> for Ulid {
             const NAME: &'static str = "ulid";
             const FORM: Form = Form::fixed(WIDTH, true, Alphabet::of(DIGITS));
@@ -78,6 +79,7 @@ ulid! {
 
 macro_rules! reversible {
     ($($type:ty: |$value:ident| $mirrored:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Reversible<$type> for Ulid {
             fn encode_reversed($value: &$type, out: &mut String) -> Result<()> {
                 Self::encode(&$mirrored, out)

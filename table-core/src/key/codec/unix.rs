@@ -43,6 +43,7 @@ impl<const MILLIS: bool> Unix<MILLIS> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
     fn count(value: &DateTime<Utc>) -> Result<u64> {
         let count = if MILLIS { value.timestamp_millis() } else { value.timestamp() };
@@ -63,6 +64,7 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const MILLIS: bool> KeyCodec<DateTime<Utc>> for Unix<MILLIS> {
     const NAME: &'static str = Self::NAMED;
     const FORM: Form = Form::fixed(Self::WIDTH, true, Alphabet::DIGITS);
@@ -78,6 +80,7 @@ impl<const MILLIS: bool> KeyCodec<DateTime<Utc>> for Unix<MILLIS> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const MILLIS: bool> Reversible<DateTime<Utc>> for Unix<MILLIS> {
     fn encode_reversed(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
         Self::push(Self::LARGEST - Self::count(value)?, out);

@@ -35,6 +35,7 @@ impl<const C: char> Without<C> {
     const NAMED: &'static Name<32> = &Name::EMPTY.with("without(").with_char(C).with(")");
 }
 
+#[diagnostic::do_not_recommend]
 impl<const C: char> KeyCodec<String> for Without<C> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = Form { alphabet: Alphabet::LEGAL.without(C), ..<Text as KeyCodec<String>>::FORM };

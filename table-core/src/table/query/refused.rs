@@ -11,13 +11,30 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder {}
 
+/// A query with a maximum of another name. No query implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
+    label = "write `limit(n)`",
+    note = "`limit(n)` reads at most `n` entities; `page_size(n)` sets the number of entities of one page, and reads all pages",
+    note = "`first()` reads the first entity"
+)]
+pub trait Takes {}
+
+/// A query that joins or aggregates. No query implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T194] a table reads entities; it does not group or add them up",
+    label = "a table has no aggregates, except `count()`",
+    note = "read the entities and combine them in the program, or keep sums current with a view: `table_patterns::view`"
+)]
+pub trait Aggregates {}
+
 macro_rules! refused {
-    ($($name:ident)*) => {
+    ($bound:ident: $($name:ident)*) => {
         impl<E, S, T, F> EntityQuery<E, S, T, F> {$(
             #[doc(hidden)]
             pub fn $name<V>(self, _value: V) -> Self
             where
-                Self: AnyOrder,
+                Self: $bound,
             {
                 self
             }
@@ -25,4 +42,6 @@ macro_rules! refused {
     };
 }
 
-refused! { order_by order_by_desc sort_by skip offset }
+refused! { AnyOrder: order_by order_by_desc sort_by skip offset }
+refused! { Takes: top take first_n }
+refused! { Aggregates: group_by sum avg distinct }

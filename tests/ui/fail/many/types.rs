@@ -25,8 +25,8 @@ struct Properties {
     naive: NaiveDateTime, //~ T050
     letter: char, //~ T050
     boxed: Box<String>, //~ T050
-    big: Option<u128>, //~ T051
-    size: usize, //~ T051
+    big: Option<u128>, //~ T050
+    size: usize, //~ T050
 }
 
 struct Address {
@@ -58,10 +58,10 @@ struct MoreProperties {
     result: Result<String, String>, //~ T050
     unit: (), //~ T050
     tags: Option<Vec<String>>, //~ T050
-    wide: u128, //~ T051
-    signed: i128, //~ T051
-    pointer: isize, //~ T051
-    perhaps: Option<usize>, //~ T051
+    wide: u128, //~ T050
+    signed: i128, //~ T050
+    pointer: isize, //~ T050
+    perhaps: Option<usize>, //~ T050
 }
 
 // A mistake in a name hides none in a type.

@@ -36,7 +36,7 @@ mod u128 {
     struct Employee {
         department: String,
         id: u32,
-        salary: Cents, //~ T051
+        salary: Cents, //~ T050
     }
 }
 

@@ -32,6 +32,19 @@ fn conditions(table: &Table<Employee, Engine>) {
     let _ = all().filter(Employee::LAST_NAME.eq(None::<String>)); //~ T087
     let _ = all().order_by(Employee::AGE); //~ T099
     let _ = all().skip(10); //~ T099
+    let _ = all().take(10); //~ T193
+    let _ = all().sum(Employee::AGE); //~ T194
+    let _ = all().select(["Age"]); //~ T195
+    let _ = table.query(Review::partition("Sales")); //~ T196
+    let _ = table.query(|employee: &Employee| employee.age > 30); //~ T196
+    let _ = all().filter(Employee::AGE.between(18, 65)); //~ T197
+    let _ = all().filter(Employee::LAST_NAME.is_null()); //~ T197
+}
+
+async fn verbs(table: &Table<Employee, Engine>, ada: &Employee) {
+    let _ = table.save(ada).await; //~ T190
+    let _ = table.find(Employee::key("Sales", 7_u32)).await; //~ T191
+    let _ = table.insert_all([ada]).await; //~ T192
 }
 
 fn main() {}

@@ -98,6 +98,7 @@ pub(super) mod sealed {
 
 macro_rules! moments {
     ($($type:ty, $first:literal, $last:literal, |$value:ident| $units:expr, |$read:ident| $made:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Moment for $type {}
 
         impl sealed::InUnits for $type {

@@ -1,0 +1,74 @@
+//! Format strings, and the key pieces that they stand for: `"empid_{id:06}"` for `"empid_", digits(6, id)`.
+
+/// Returns the literals and fields of a format string. `next` is the field of a placeholder without a name.
+pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some((before, inside, after)) = placeholder(rest, is_field) {
+        let before = before.strip_suffix('$').unwrap_or(before);
+        pieces.extend(quoted(before).into_iter().chain([field_of(inside, next)]));
+        rest = after;
+    }
+    pieces.extend(quoted(rest));
+    pieces
+}
+
+/// Returns the text before the first placeholder, its content, and the text after it.
+pub(crate) fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (inside, after) = rest.split_once('}')?;
+    let name = name_of(inside);
+    let fills = name.is_empty() || name.bytes().all(|byte| byte.is_ascii_digit()) || is_field(name);
+    fills.then_some((before, inside, after))
+}
+
+/// Returns a text as a literal, without the characters that no key may contain; `None` if it is empty.
+fn quoted(text: &str) -> Option<String> {
+    let text = text.replace(['#', '/', '\\', '?'], "_");
+    (!text.is_empty()).then(|| format!("{text:?}"))
+}
+
+/// Returns the name in a placeholder, such as `id` in `id:06` or `self.id`.
+pub(crate) fn name_of(inside: &str) -> &str {
+    let name = inside.split(':').next().unwrap_or_default();
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Returns the piece for a placeholder, such as `id`, or `digits(6, id)` for `id:06`.
+fn field_of(inside: &str, next: Option<&str>) -> String {
+    let name = name_of(inside);
+    let name =
+        if name.starts_with(|first: char| !first.is_ascii_digit()) { name } else { next.unwrap_or("field") };
+    let width = inside.split_once(":0").or_else(|| inside.split_once(":D"));
+    match width.and_then(|(_, width)| width.parse::<u8>().ok()) {
+        Some(width @ 1..) => format!("digits({width}, {name})"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placeholder_is_found() {
+        let find = |text: &'static str| placeholder(text, |name| name == "id");
+        assert_eq!(find("empid_{id}_x"), Some(("empid_", "id", "_x")));
+        assert_eq!(find("{}"), Some(("", "", "")));
+        assert_eq!(find("{0:D6}"), Some(("", "0:D6", "")));
+        assert_eq!(find("{id:06}"), Some(("", "id:06", "")));
+        assert_eq!((find("{"), find("{name}"), find("a}b{")), (None, None, None));
+    }
+
+    #[test]
+    fn all_of_a_format_is_shown_as_pieces() {
+        let shown = |text| pieces(text, None, |name| ["id", "name"].contains(&name)).join(", ");
+        assert_eq!(shown("{name}_{id:06}"), r#"name, "_", digits(6, id)"#);
+        assert_eq!(shown("e_{0:D4}"), r#""e_", digits(4, field)"#);
+        assert_eq!(shown("emp_${id}"), r#""emp_", id"#);
+        assert_eq!(shown("emp_${self.id}"), r#""emp_", id"#);
+        assert_eq!(shown("a{}b{0}c"), r#""a", field, "b", field, "c""#);
+        assert_eq!(shown("{id}{"), r#"id, "{""#);
+        assert_eq!(shown("EMP#{id}"), r#""EMP_", id"#);
+        assert_eq!(pieces("{:06}", Some("id"), |_| false), ["digits(6, id)"]);
+    }
+}
