@@ -114,7 +114,7 @@ use std::sync::Arc;
 use table_core::Table;
 use table_core::entity::{Entity, PlainEntity};
 use table_core::error::Result;
-use table_core::selection::{Class, Selection};
+use table_core::selection::{Class, IntoSelection, Selection};
 use table_core::store::{DynTableStore, TableStore};
 
 #[cfg(feature = "blobs")]
@@ -151,7 +151,7 @@ impl Tenant {
     pub fn with<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,
-        selection: impl Into<Selection<E, C>>,
+        selection: impl IntoSelection<E, C>,
     ) -> Result<Self>
     where
         E: Entity + Send + Sync,
@@ -161,7 +161,7 @@ impl Tenant {
     {
         let table = entities.table().name()?.clone();
         let store = DynTableStore::new(entities.table().store().clone());
-        let place = Place::new(store, Tables::One(table), partitions(selection.into())?);
+        let place = Place::new(store, Tables::One(table), partitions(selection.into_selection())?);
         #[cfg(feature = "blobs")]
         let place = with_lists(place, entities)?;
         Ok(self.with_member(place, Typed(entities.clone())))
@@ -171,11 +171,7 @@ impl Tenant {
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
-    pub fn with_table<E, S, C>(
-        self,
-        table: &Table<E, S>,
-        selection: impl Into<Selection<E, C>>,
-    ) -> Result<Self>
+    pub fn with_table<E, S, C>(self, table: &Table<E, S>, selection: impl IntoSelection<E, C>) -> Result<Self>
     where
         E: PlainEntity + Send + Sync,
         S: TableStore + Clone + 'static,
@@ -191,7 +187,7 @@ impl Tenant {
     pub fn with_periods<E, S, C>(
         self,
         tables: &PeriodTables<E, S>,
-        selection: impl Into<Selection<E, C>>,
+        selection: impl IntoSelection<E, C>,
     ) -> Result<Self>
     where
         E: Periodic,
@@ -200,7 +196,7 @@ impl Tenant {
     {
         let store = DynTableStore::new(tables.store().clone());
         let source = Tables::Periods(Arc::new(InPeriods(tables.clone())));
-        let place = Place::new(store, source, partitions(selection.into())?);
+        let place = Place::new(store, source, partitions(selection.into_selection())?);
         Ok(self.with_member(place, InPeriods(tables.clone())))
     }
 

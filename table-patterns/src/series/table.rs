@@ -10,7 +10,7 @@ use table_core::key::EntityKey;
 use table_core::property::{self, Property};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
-use table_core::selection::{Paged, Point, Selection};
+use table_core::selection::{IntoSelection, Paged, Point, Selection};
 use table_core::store::TableStore;
 use table_core::table::EntityQuery;
 
@@ -173,8 +173,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
     /// Queries several periods with their slots, in key order. Several days take one range query.
-    pub fn query<C: Paged>(&self, periods: impl Into<Selection<E, C>>) -> EntityQuery<E, S, SeriesRow<E>> {
-        self.table().query(periods.into()).project::<SeriesRow<E>>()
+    pub fn query<C: Paged>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
+        self.table().query(periods).project::<SeriesRow<E>>()
     }
 }
 
