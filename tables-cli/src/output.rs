@@ -94,29 +94,76 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Writes rows of names and values: a table for human readers, JSON lines or CSV for programs.
+/// Writes rows of texts: a table for human readers, JSON lines or CSV for programs. Memory holds at most 1,000 rows.
+#[expect(missing_debug_implementations, reason = "holds an output that has none")]
+pub struct Rows<'a> {
+    format: Format,
+    out: &'a mut dyn Write,
+    names: &'a [&'a str],
+    held: Vec<Vec<String>>,
+    is_begun: bool,
+}
+
+impl<'a> Rows<'a> {
+    /// Creates a writer of rows with these columns.
+    pub fn new(format: Format, out: &'a mut dyn Write, names: &'a [&'a str]) -> Self {
+        Self { format, out, names, held: Vec::new(), is_begun: false }
+    }
+
+    /// Writes a row, or keeps it until the widths of the columns are known.
+    ///
+    /// # Errors
+    /// `File` if the output cannot be written.
+    pub fn push(&mut self, row: Vec<String>) -> Result<()> {
+        self.held.push(row);
+        if self.held.len() < GRID_ROWS { Ok(()) } else { self.write() }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let rows = std::mem::take(&mut self.held);
+        let text = match self.format {
+            Format::Table => grid::plain(self.names, &rows),
+            Format::Json => rows.iter().fold(String::new(), |mut text, row| {
+                let object: serde_json::Map<_, _> = self
+                    .names
+                    .iter()
+                    .zip(row)
+                    .map(|(name, value)| ((*name).to_owned(), json!(value)))
+                    .collect();
+                text.push_str(&serde_json::Value::Object(object).to_string());
+                text.push('\n');
+                text
+            }),
+            Format::Csv => {
+                let names = self.names.iter().map(|name| (*name).to_owned()).collect();
+                let header = (!self.is_begun).then_some(names);
+                let mut csv = ::csv::Writer::from_writer(Vec::new());
+                let written =
+                    header.into_iter().chain(rows).try_for_each(|row: Vec<String>| csv.write_record(row));
+                written.map_err(|error| Failure::file("-")(error.into()))?;
+                let bytes = csv.into_inner().map_err(|error| Failure::file("-")(error.into_error()))?;
+                String::from_utf8_lossy(&bytes).into_owned()
+            }
+        };
+        self.is_begun = true;
+        self.out.write_all(text.as_bytes()).map_err(Failure::file("-"))
+    }
+
+    /// Writes all rows that are kept.
+    ///
+    /// # Errors
+    /// `File` if the output cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        if self.held.is_empty() && self.is_begun { Ok(()) } else { self.write() }
+    }
+}
+
+/// Writes a few rows of texts.
 ///
 /// # Errors
 /// `File` if the output cannot be written.
 pub fn rows(format: Format, out: &mut dyn Write, names: &[&str], rows: &[Vec<String>]) -> Result<()> {
-    let text = match format {
-        Format::Table => grid::plain(names, rows),
-        Format::Json => rows.iter().fold(String::new(), |mut text, row| {
-            let object: serde_json::Map<_, _> =
-                names.iter().zip(row).map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
-            text.push_str(&serde_json::Value::Object(object).to_string());
-            text.push('\n');
-            text
-        }),
-        Format::Csv => {
-            let mut csv = ::csv::Writer::from_writer(Vec::new());
-            let written = std::iter::once(names.iter().map(|name| (*name).to_owned()).collect())
-                .chain(rows.iter().cloned())
-                .try_for_each(|row: Vec<String>| csv.write_record(row));
-            written.map_err(|error| Failure::file("-")(error.into()))?;
-            let bytes = csv.into_inner().map_err(|error| Failure::file("-")(error.into_error()))?;
-            String::from_utf8_lossy(&bytes).into_owned()
-        }
-    };
-    out.write_all(text.as_bytes()).map_err(Failure::file("-"))
+    let mut written = Rows::new(format, out, names);
+    rows.iter().try_for_each(|row| written.push(row.clone()))?;
+    written.finish()
 }

@@ -18,7 +18,26 @@ fn run(folder: &Path, line: &str) -> String {
         Command::new(env!("CARGO_BIN_EXE_tables")).current_dir(folder).args(&words[1..]).output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
     // The engine names folders by their absolute path, which differs from run to run.
-    shown.replace(&folder.display().to_string(), "/home/ada")
+    let shown = shown.replace(&folder.display().to_string(), "/home/ada");
+    let shown = masked(&shown, "99999999T999999.999Z", "20261125T210509.123Z");
+    masked(&shown, "9999-99-99 99:99:99", "2026-11-25 21:05:09")
+}
+
+/// Replaces every text of a form, in which `9` stands for a digit: times differ from run to run.
+fn masked(text: &str, form: &str, instead: &str) -> String {
+    let (mut masked, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let is_form = rest.get(..form.len()).is_some_and(|found| {
+            found.chars().zip(form.chars()).all(|(found, wanted)| match wanted {
+                '9' => found.is_ascii_digit(),
+                wanted => found == wanted,
+            })
+        });
+        let length = if is_form { form.len() } else { first.len_utf8() };
+        masked.push_str(if is_form { instead } else { &rest[..length] });
+        rest = &rest[length..];
+    }
+    masked
 }
 
 /// Splits a line at blanks outside of double quotes.

@@ -72,7 +72,7 @@ fn run(at: &Path, account: &Account, line: &str) -> std::process::Output {
     let path = std::env::var("PATH").unwrap_or_default();
     let line = line
         .replace("UseDevelopmentStorage=true", "\"$PRODUCTION\"")
-        .replace("--generation 20261124", "--generation 2");
+        .replace("--generation ~1", "--generation ~0");
     Command::new("sh")
         .args(["-c", &line])
         .current_dir(at)

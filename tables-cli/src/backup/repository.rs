@@ -168,12 +168,16 @@ impl Repository {
         self.ids()?.last().map(|id| self.read(id)).transpose()
     }
 
-    /// Reads the generation whose name starts with the given text, or the newest one if no text is given.
+    /// Reads the newest generation if no text is given, the one before it for `~1`, otherwise the one whose name starts with the text.
     ///
     /// # Errors
     /// `Refused` if no generation, or more than one, has such a name.
     pub fn find(&self, name: Option<&str>) -> Result<Generation> {
         let (ids, name) = (self.ids()?, name.unwrap_or_default());
+        let back = name.strip_prefix('~').and_then(|back| back.parse::<usize>().ok());
+        if let Some(id) = back.and_then(|back| ids.iter().rev().nth(back)) {
+            return self.read(id);
+        }
         let found: Vec<_> = ids.iter().filter(|id| id.starts_with(name)).collect();
         match (found.as_slice(), name) {
             ([.., newest], "") => self.read(newest),
@@ -304,6 +308,8 @@ mod tests {
         assert_eq!(repository.ids().unwrap(), ["20261125T210509.123Z", "20261125T210509.124Z"]);
         assert_eq!(repository.find(Some("20261125T210509.123")).unwrap(), generation(one));
         assert_eq!(repository.find(None).unwrap(), generation(two));
+        assert_eq!(repository.find(Some("~1")).unwrap(), generation(one));
+        assert!(repository.find(Some("~2")).unwrap_err().to_string().contains("has no generation ~2"));
         assert!(
             repository.find(Some("2026")).unwrap_err().to_string().contains("beginning of 2 generations")
         );

@@ -38,28 +38,6 @@ impl Count {
             // Keys alone: values would only be sent and thrown away.
             query.select = Select::names(["PartitionKey", "RowKey"]);
         }
-        let (mut sum, mut groups) = (Checksum::default(), Vec::<(String, Checksum)>::new());
-        let mut pages = Pages::new(&store.tables, &name, query);
-        let bar = progress::rows("counted");
-        while let Some(page) = pages.next().await? {
-            for entity in page.rows.iter() {
-                let entity = TableEntity::from_entity(entity)?;
-                sum.add(&entity);
-                let partition = entity.key().partition_key.as_str();
-                if self.by_partition {
-                    match groups.last_mut() {
-                        Some((last, group)) if last == partition => group.add(&entity),
-                        _ => {
-                            let mut group = Checksum::default();
-                            group.add(&entity);
-                            groups.push((partition.to_owned(), group));
-                        }
-                    }
-                }
-            }
-            bar.set_position(sum.count);
-        }
-        bar.finish_and_clear();
         let figures = |checksum: &Checksum| {
             let mut row = vec![checksum.count.to_string()];
             row.extend(self.checksum.then(|| checksum.to_string()));
@@ -69,14 +47,33 @@ impl Count {
         names.extend(self.checksum.then_some("checksum"));
         if self.by_partition {
             names.insert(0, "partition");
-            let rows: Vec<_> = groups
-                .iter()
-                .map(|(partition, group)| [vec![partition.clone()], figures(group)].concat())
-                .collect();
-            output::rows(context.output, out, &names, &rows)?;
-        } else {
-            output::rows(context.output, out, &names, &[figures(&sum)])?;
         }
+        let (mut sum, mut group) = (Checksum::default(), None::<(String, Checksum)>);
+        let mut rows = output::Rows::new(context.output, out, &names);
+        let of_group = |(partition, group): (String, Checksum)| [vec![partition], figures(&group)].concat();
+        let mut pages = Pages::new(&store.tables, &name, query);
+        let bar = progress::rows("counted");
+        while let Some(page) = pages.next().await? {
+            for entity in page.rows.iter() {
+                let entity = TableEntity::from_entity(entity)?;
+                sum.add(&entity);
+                let partition = entity.key().partition_key.as_str();
+                if self.by_partition {
+                    if let Some(ended) = group.take_if(|(last, _)| last != partition) {
+                        rows.push(of_group(ended))?;
+                    }
+                    group.get_or_insert_with(|| (partition.to_owned(), Checksum::default())).1.add(&entity);
+                }
+            }
+            bar.set_position(sum.count);
+        }
+        bar.finish_and_clear();
+        match group {
+            Some(last) => rows.push(of_group(last))?,
+            None if self.by_partition => {}
+            None => rows.push(figures(&sum))?,
+        }
+        rows.finish()?;
         Ok(if sum.count == 0 { Exit::Nothing } else { Exit::Done })
     }
 }

@@ -89,18 +89,19 @@ impl Delete {
         }
         let mut writer = Writer::new(store.tables.clone(), name.clone(), Mode::Replace, self.rate).tolerant();
         let mut pages = Pages::new(&store.tables, &name, query);
-        let bar = progress::rows("deleted");
+        let (mut kept, bar) = (0, progress::rows("deleted"));
         while let Some(page) = pages.next().await? {
             for entity in page.rows.iter() {
                 let condition = if self.any { IfMatch::Any } else { IfMatch::ETag(entity.etag()) };
                 let entity = TableEntity::from_entity(entity)?;
                 writer.push(0, Change::Delete(entity.key().clone(), condition)).await?;
             }
+            kept += writer.take_rejected().len() as u64;
             bar.set_position(writer.settled());
         }
         writer.flush().await?;
         bar.finish_and_clear();
-        let kept = writer.take_rejected().len() as u64;
+        kept += writer.take_rejected().len() as u64;
         say(out, &format!("deleted {}", count_of(writer.settled() - kept, "row")))?;
         if kept > 0 {
             let rows = count_of(kept, "row");

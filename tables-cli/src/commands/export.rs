@@ -12,6 +12,7 @@ use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::csv::CsvWriter;
+use crate::transfer::rate::Rate;
 use crate::transfer::{lines, progress};
 
 /// The form of a file of entities.
@@ -52,6 +53,9 @@ pub(super) struct Export {
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
+    /// Read at most this many rows a second
+    #[arg(long, value_name = "ROWS")]
+    rate: Option<u32>,
 }
 
 impl Export {
@@ -91,7 +95,11 @@ impl Export {
         };
         let mut pages = Pages::new(&store.tables, &name, query);
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
+        let mut rate = self.rate.map(Rate::new);
         while let Some(page) = pages.next().await? {
+            if let Some(rate) = &mut rate {
+                rate.wait(page.rows.len()).await;
+            }
             for entity in page.rows.iter() {
                 let entity = TableEntity::from_entity(entity)?;
                 checksum.add(&entity);

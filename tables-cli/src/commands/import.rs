@@ -83,8 +83,10 @@ impl Import {
         }
         let bar = progress::rows("imported");
         let outcome = async {
+            let mut last = 0;
             for (record, number) in records.zip(1..) {
                 let record = record?;
+                last = number;
                 if number <= done {
                     continue;
                 }
@@ -95,6 +97,12 @@ impl Import {
                 errors.take(writer.take_rejected())?;
                 state.advance(done + writer.settled(), None)?;
                 bar.set_position(done + writer.settled());
+            }
+            if last < done {
+                let help = "it is not the file that was interrupted; name another state file, or delete it";
+                return Err(Failure::Refused(format!(
+                    "the state file has {done} records, and the file {last}; {help}"
+                )));
             }
             writer.flush().await?;
             errors.take(writer.take_rejected())

@@ -85,7 +85,7 @@ async fn refuse_oldest_first(
     if query.keys.partition_key.single().is_none() {
         return Err(Failure::Usage("`--newest` needs one partition; give `--partition`".to_owned()));
     }
-    // Literals and numbers are told apart by several keys.
+    // One key does not show which of its characters are literals.
     let sample = table_core::Query { top: Some(100), ..table_core::Query::new(query.keys.clone()) };
     let page = store.query(name, &sample, None).await?;
     let rows: Vec<_> = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;

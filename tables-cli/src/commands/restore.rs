@@ -19,7 +19,7 @@ use table_inspect::derived;
 /// Options of `restore`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  tables restore backups data/restored\n  tables restore backups UseDevelopmentStorage=true Company --generation 20261124\n  tables restore backups data/company Company --partition Sales --row empid_000223 --replace\n\nA restore that was interrupted is completed by the same command with `--replace`."
+    after_help = "Examples:\n  tables restore backups data/restored\n  tables restore backups UseDevelopmentStorage=true Company --generation ~1 --replace\n  tables restore backups data/company Company --partition Sales --row empid_000223 --replace\n\nA restore that was interrupted is completed by the same command with `--replace`."
 )]
 pub(super) struct Restore {
     /// The folder of backups, or a folder that `Engine::backup` wrote
@@ -30,7 +30,7 @@ pub(super) struct Restore {
     table: Option<String>,
     #[command(flatten)]
     keys: KeySelection,
-    /// The beginning of the generation's name [default: the newest generation]
+    /// The beginning of the generation's name, or ~1 for the one before the newest [default: the newest generation]
     #[arg(long, value_name = "NAME")]
     generation: Option<String>,
     /// The name of the restored table [default: the same]

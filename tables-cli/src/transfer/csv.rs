@@ -1,5 +1,6 @@
 //! CSV with typed columns: `PartitionKey,RowKey,Timestamp,Age,Age@type`, the format of Storage Explorer.
 
+mod limited;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,21 @@ impl<R: BufRead> LineReader<R> {
     pub const fn new(input: R) -> Self {
         Self { input, line: 0 }
     }
+
+    /// Reads over the rest of a line that is too long.
+    fn skip_line(&mut self) -> Result<Record> {
+        loop {
+            let found = self.input.fill_buf().map_err(Failure::file("JSON"))?;
+            let end = found.iter().position(|byte| *byte == b'\n');
+            let (length, is_over) =
+                (end.map_or(found.len(), |end| end + 1), end.is_some() || found.is_empty());
+            self.input.consume(length);
+            if is_over {
+                let reason = "the line has more than 16 MiB; each line is one entity".to_owned();
+                return Ok(Err(Rejected { line: self.line, column: 0, reason }));
+            }
+        }
+    }
 }
 
 impl<R: BufRead> Iterator for LineReader<R> {
@@ -42,8 +57,15 @@ impl<R: BufRead> Iterator for LineReader<R> {
             self.line += 1;
             match std::io::Read::take(&mut self.input, LINE).read_until(b'\n', &mut text) {
                 Ok(0) => return None,
+                Ok(length) if length as u64 == LINE && text.last() != Some(&b'\n') => {
+                    return Some(self.skip_line());
+                }
                 Ok(_) => {}
                 Err(error) => return Some(Err(Failure::file("JSON")(error))),
+            }
+            if self.line == 1 && (text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff")) {
+                let help = "convert it, for example with `iconv -f UTF-16 -t UTF-8`";
+                return Some(Err(Failure::Refused(format!("the file is UTF-16 and not UTF-8; {help}"))));
             }
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
             if text.iter().all(u8::is_ascii_whitespace) {
@@ -71,6 +93,16 @@ mod tests {
         bytes.extend(b"\n");
         let read: Vec<Record> = LineReader::new(&bytes[..]).collect::<Result<_>>().unwrap();
         assert_eq!(read, [Ok(entity)]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_rejected_and_lines_are_still_counted() {
+        let mut text = "x".repeat(40 << 20);
+        text.push_str("\n{\n");
+        let read: Vec<Record> = LineReader::new(text.as_bytes()).collect::<Result<_>>().unwrap();
+        let rejected: Vec<u64> =
+            read.into_iter().filter_map(Result::err).map(|rejected| rejected.line).collect();
+        assert_eq!(rejected, [1, 2]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use table_core::{EdmType, TableEntity};
 
 use crate::failure::{Failure, Result};
 use crate::transfer::csv::TYPE;
+use crate::transfer::csv::limited::{Limited, Watch};
 use crate::transfer::source::{Record, Rejected};
 use table_inspect::value;
 
@@ -18,10 +19,11 @@ pub struct Types {
     pub guess: bool,
 }
 
-/// The records of a CSV file.
+/// The records of a CSV file. Memory holds one record, of at most 4 MiB.
 #[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
 pub struct CsvReader<R: Read> {
-    reader: csv::Reader<R>,
+    reader: csv::Reader<Limited<R>>,
+    watch: Watch,
     header: Vec<Column>,
     types: Types,
 }
@@ -45,8 +47,10 @@ impl<R: Read> CsvReader<R> {
     /// # Errors
     /// `Refused` if a key column is missing or a column occurs twice; `File` if the input cannot be read.
     pub fn new(input: R, types: Types) -> Result<Self> {
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+        let watch = Watch::default();
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Limited::new(input, &watch));
         let names = reader.byte_headers().map_err(|error| Failure::file("CSV")(error.into()))?.clone();
+        refuse_encoding(&names)?;
         let names: Vec<String> = names
             .iter()
             .enumerate()
@@ -57,10 +61,7 @@ impl<R: Read> CsvReader<R> {
             .collect();
         for key in ["PartitionKey", "RowKey"] {
             if !names.iter().any(|name| name == key) {
-                let message = format!(
-                    "the CSV has no column `{key}`; its first line must name the columns, and both keys"
-                );
-                return Err(Failure::Refused(message));
+                return Err(Failure::Refused(no_column(key, &names)));
             }
         }
         if let Some((at, name)) =
@@ -90,7 +91,7 @@ impl<R: Read> CsvReader<R> {
             }
         };
         let header = names.iter().map(column).collect();
-        Ok(Self { reader, header, types })
+        Ok(Self { reader, watch, header, types })
     }
 
     /// Returns the type of a cell: that in the `@type` column, the one named by the caller, a guess, or a string.
@@ -146,17 +147,46 @@ impl<R: Read> Iterator for CsvReader<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut cells = csv::ByteRecord::new();
+        self.watch.renew();
+        let begin = self.reader.position().byte();
         match self.reader.read_byte_record(&mut cells) {
             Ok(false) => None,
             Ok(true) => {
-                let line = cells.position().map_or(0, csv::Position::line);
+                let line = cells.position().map_or(0, |position| self.watch.line_at(position.byte()));
                 Some(Ok(self.entity(&cells).map_err(|(column, reason)| Rejected {
                     line,
                     column: column + 1,
                     reason,
                 })))
             }
+            Err(_) if self.watch.is_spent() => Some(Err(Failure::Refused(format!(
+                "line {}: the record has more than 4 MiB; a quote that is opened and not closed takes the following lines into one cell",
+                self.watch.line_at(begin)
+            )))),
             Err(error) => Some(Err(Failure::file("CSV")(error.into()))),
         }
+    }
+}
+
+/// Refuses files in UTF-16, which Excel writes as "Unicode text".
+fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
+    let first = header.get(0).unwrap_or_default();
+    let is_utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") || first.contains(&0);
+    if is_utf16 {
+        let help = "convert it, for example with `iconv -f UTF-16 -t UTF-8`";
+        return Err(Failure::Refused(format!("the CSV is UTF-16 and not UTF-8; {help}")));
+    }
+    Ok(())
+}
+
+/// Returns the message for a header without a key.
+fn no_column(key: &str, names: &[String]) -> String {
+    let separator =
+        [';', '\t'].into_iter().find(|separator| names.iter().any(|name| name.contains(*separator)));
+    match separator {
+        Some(separator) => format!(
+            "the CSV has no column `{key}`; its columns are separated by {separator:?}, and must be separated by commas"
+        ),
+        None => format!("the CSV has no column `{key}`; its first line must name the columns, and both keys"),
     }
 }

@@ -65,3 +65,31 @@ fn a_file_without_keys_or_with_a_column_twice_is_refused() {
     assert!(refused("RowKey,Age\n").contains("no column `PartitionKey`"));
     assert!(refused("PartitionKey,RowKey,A,A\n").contains("column 4 of the CSV is a second `A`"));
 }
+
+#[test]
+fn other_encodings_separators_and_open_quotes_are_named() {
+    let refused = |bytes: &[u8]| CsvReader::new(bytes, Types::default()).err().unwrap().to_string();
+    let utf16: Vec<u8> = "\u{feff}PartitionKey,RowKey\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(refused(&utf16).contains("is UTF-16 and not UTF-8"));
+    assert!(
+        refused(b"PartitionKey;RowKey;Age\n").contains("separated by ';', and must be separated by commas")
+    );
+    let latin = b"PartitionKey,RowKey,Name\np,1,Jos\xe9\n";
+    let read: Vec<Record> =
+        CsvReader::new(&latin[..], Types::default()).unwrap().collect::<Result<_>>().unwrap();
+    let rejected = read[0].as_ref().unwrap_err().to_string();
+    assert_eq!(rejected, "line 2, column 3: the text is not UTF-8; convert the file first");
+    let open = format!("PartitionKey,RowKey,A\np,1,x\np,2,\"{}", "y\n".repeat(10 << 20));
+    let error = CsvReader::new(open.as_bytes(), Types::default()).unwrap().find_map(Result::err).unwrap();
+    assert!(error.to_string().starts_with("line 3: the record has more than 4 MiB; a quote"), "{error}");
+}
+
+#[test]
+fn lines_are_counted_over_every_line_end_and_over_cells_of_several_lines() {
+    for end in ["\n", "\r\n", "\r"] {
+        let text = "PartitionKey,RowKey,Age,Age@type|p,1,\"a|b\",Edm.String|p,2,x,Edm.Int32||\"p\",3,x,Edm.Int32|p,4,1,Edm.Int32|p,5,x,Edm.Int32";
+        let read = read(&text.replace('|', end), Types::default());
+        let lines: Vec<_> = read.into_iter().filter_map(Result::err).map(|rejected| rejected.line).collect();
+        assert_eq!(lines, [4, 6, 8], "{end:?}");
+    }
+}

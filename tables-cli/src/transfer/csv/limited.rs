@@ -1,0 +1,108 @@
+//! An input that counts its lines, and ends with an error when one record takes too many bytes.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most bytes of one record: more than those of the largest entity.
+pub(super) const RECORD: usize = 4 << 20;
+
+/// The state that a reader shares with its [`Limited`] input.
+#[derive(Clone, Debug)]
+pub(super) struct Watch(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    /// The bytes that may be read before the next record.
+    left: usize,
+    /// The position in the input.
+    offset: u64,
+    is_behind_return: bool,
+    /// The line ends that are read and not counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
+    ends: VecDeque<(u64, bool)>,
+    /// The line in front of these.
+    line: u64,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        let (offset, ends) = (0, VecDeque::new());
+        Self(Arc::new(Mutex::new(State { left: RECORD, offset, is_behind_return: false, ends, line: 1 })))
+    }
+}
+
+impl Watch {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Allows another record.
+    pub(super) fn renew(&self) {
+        self.state().left = RECORD;
+    }
+
+    /// Returns `true` if a record was too long.
+    pub(super) fn is_spent(&self) -> bool {
+        self.state().left == 0
+    }
+
+    /// Returns the line of a record that begins at a position or behind the line ends there. Positions must ascend.
+    pub(super) fn line_at(&self, start: u64) -> u64 {
+        let (mut state, mut at) = (self.state(), start);
+        // The CSV reader ends a record at a carriage return, so that the next one begins with the line feed.
+        while let Some((end, is_pair)) = state.ends.front().copied() {
+            if end < at {
+                state.line += 1;
+            } else if end == at || (is_pair && end == at + 1) {
+                state.line += 1;
+                at = end + 1;
+            } else {
+                break;
+            }
+            state.ends.pop_front();
+        }
+        state.line
+    }
+}
+
+impl State {
+    /// Finds the line ends of some bytes.
+    fn scan(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.ends.push_back((self.offset, self.is_behind_return));
+            } else if self.is_behind_return {
+                self.ends.push_back((self.offset - 1, false));
+            }
+            self.is_behind_return = *byte == b'\r';
+            self.offset += 1;
+        }
+    }
+}
+
+/// An input whose lines are counted.
+#[derive(Debug)]
+pub(super) struct Limited<R> {
+    input: R,
+    watch: Watch,
+}
+
+impl<R> Limited<R> {
+    pub(super) fn new(input: R, watch: &Watch) -> Self {
+        Self { input, watch: watch.clone() }
+    }
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(self.watch.state().left);
+        let Some(buffer) = buffer.get_mut(..most).filter(|buffer| !buffer.is_empty()) else {
+            return Err(io::Error::other("the record is too long"));
+        };
+        let read = self.input.read(buffer)?;
+        let mut state = self.watch.state();
+        state.left -= read;
+        state.scan(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
+}

@@ -1,0 +1,157 @@
+//! Bad input of every kind: a clear error that names the place and the expectation, and nothing half written.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{Account, block_on, refused, shown, tables};
+use table_core::{Engine, TableEntity};
+use tables_cli::Exit;
+
+/// Imports a file, and returns the exit code and the message.
+fn import(at: &Path, name: &str, content: &[u8], options: &str) -> (Exit, String) {
+    std::fs::write(at.join(name), content).unwrap();
+    refused(at, format!("import Things DIR/{name} --store DB {options}").trim_end())
+}
+
+#[test]
+fn a_wrong_type_far_into_a_file_is_named_by_line_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        |row: u32| if row == 73_119 { "p,73119,old\r\n".to_owned() } else { format!("p,{row},{row}\r\n") };
+    let text: String =
+        std::iter::once("PartitionKey,RowKey,Age\r\n".to_owned()).chain((0..80_000).map(line)).collect();
+    let (exit, text) = import(folder.path(), "in.csv", text.as_bytes(), "--types Age=Int32 --dry-run");
+    assert!(
+        exit == Exit::Refused && text.starts_with("line 73121, column 3: property `Age`: `old`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rows_that_no_service_takes_are_set_aside_and_the_others_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let many: String = (0..300).fold(String::new(), |text, n| text + &format!(",\"P{n}\":{n}"));
+    let long = "k".repeat(600);
+    let lines = [
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"good\",\"A\":1}".to_owned(),
+        format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"many\"{many}}}"),
+        format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{long}\"}}"),
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"a/b\"}".to_owned(),
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"c\\u0001\"}".to_owned(),
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"twice\",\"A\":1,\"A\":\"x\"}".to_owned(),
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"list\",\"A\":[1]}".to_owned(),
+        format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"text\",\"A\":\"{}\"}}", "x".repeat(40_000)),
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"name\",\"a b\":1}".to_owned(),
+        "{\"PartitionKey\":\"p\"}".to_owned(),
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"last\",\"A\":2}".to_owned(),
+    ];
+    let (exit, text) = import(at, "in.jsonl", lines.join("\n").as_bytes(), "--errors DIR/wrong");
+    assert_eq!((exit, text.as_str()), (Exit::Refused, "9 rows rejected; DIR/wrong has the reasons"));
+    let wrong = std::fs::read_to_string(at.join("wrong")).unwrap();
+    let numbers: Vec<_> = wrong.lines().map(|line| line.split([':', ',']).next().unwrap()).collect();
+    assert_eq!(numbers, (2..=10).map(|line| format!("line {line}")).collect::<Vec<_>>(), "{wrong}");
+    for code in
+        ["TooManyProperties", "PropertyValueTooLarge", "OutOfRangeInput", "DuplicatePropertiesSpecified"]
+    {
+        assert!(wrong.contains(code), "{code}: {wrong}");
+    }
+    assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n2\n");
+}
+
+#[test]
+fn files_in_other_encodings_and_with_a_byte_order_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let line = "{\"PartitionKey\":\"p\",\"RowKey\":\"é\"}\r\n";
+    let utf16: Vec<u8> = format!("\u{feff}{line}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (exit, text) = import(at, "in.jsonl", &utf16, "");
+    assert!(exit == Exit::Refused && text.contains("is UTF-16 and not UTF-8; convert it"), "{text}");
+    std::fs::write(at.join("in.jsonl"), format!("\u{feff}{line}")).unwrap();
+    shown(at, "import Things DIR/in.jsonl --store DB");
+    let latin = b"{\"PartitionKey\":\"p\",\"RowKey\":\"\xe9\"}\n";
+    let (exit, text) = import(at, "in.jsonl", latin, "");
+    assert!(exit == Exit::Refused && text.starts_with("line 1, column 31: invalid"), "{text}");
+    let (exit, text) = import(at, "empty.csv", b"", "");
+    assert!(exit == Exit::Refused && text.contains("no column `PartitionKey`"), "{text}");
+}
+
+#[test]
+fn a_folder_in_use_is_read_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    shown(at, "put Things p 1 A=1 --store DB");
+    let held = block_on(async { Engine::open(at.join("db")).unwrap() });
+    assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n1\n");
+    for line in [
+        "put Things p 2 A=1 --store DB",
+        "delete Things --partition p --yes --store DB",
+        "backup DIR/b --store DB",
+    ] {
+        let (exit, text) = refused(at, line);
+        assert!(exit == Exit::Store && text.contains("FolderLocked"), "{line}: {text}");
+    }
+    shown(at, "backup DIR/rows --as rows --store DB");
+    drop(held);
+}
+
+#[test]
+fn state_files_of_other_transfers_and_other_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let lines = |count: u32| -> String {
+        let line = |row: u32| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\"}}\n");
+        (0..count).fold(String::new(), |text, row| text + &line(row))
+    };
+    std::fs::write(at.join("in.jsonl"), lines(10)).unwrap();
+    shown(at, "import Things DIR/in.jsonl --store DB --state DIR/state");
+    let (exit, text) = refused(at, "copy Things --store DB --to DIR/other --state DIR/state");
+    assert!(exit == Exit::Refused && text.contains("belongs to another transfer (import"), "{text}");
+    let (exit, text) = import(at, "in.jsonl", lines(4).as_bytes(), "--state DIR/state");
+    assert!(
+        exit == Exit::Refused && text.contains("the state file has 10 records, and the file 4"),
+        "{text}"
+    );
+    std::fs::write(at.join("state"), "{\"transfer\":").unwrap();
+    let (exit, text) = import(at, "in.jsonl", lines(10).as_bytes(), "--state DIR/state");
+    assert!(exit == Exit::Refused && text.contains("is not a state file"), "{text}");
+}
+
+#[test]
+fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    shown(at, "put Things p 1 A=1 --store DB");
+    let gone = Account::start().string;
+    let (exit, text) = tables(at, &format!("copy Things --store DB --to {gone} --state DIR/state"));
+    assert!(exit.is_err_and(|failure| failure.exit() == Exit::Store), "{text}");
+    let account = Account::start();
+    let text = shown(at, &format!("copy Things --store DB --to {} --state DIR/state2", account.string));
+    assert!(text.contains("1 row, verified"), "{text}");
+}
+
+/// A disk without room, as far as one can be had without rights: a device that refuses every write.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported_and_no_file_is_left_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let entity = TableEntity::new("p", "1").unwrap().with("A", "x".repeat(30_000));
+    std::fs::write(at.join("in.jsonl"), serde_json::to_string(&entity).unwrap()).unwrap();
+    shown(at, "import Things DIR/in.jsonl --store DB");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_tables"))
+        .args(["export", "Things", "-", "--store"])
+        .arg(at.join("db"))
+        .stdout(full)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(4) && error.contains("No space left"), "{error}");
+    std::fs::create_dir(at.join("out.part")).unwrap();
+    let (exit, _) = refused(at, "export Things DIR/out.jsonl --store DB");
+    assert!(exit == Exit::Store && !at.join("out.jsonl").exists());
+}

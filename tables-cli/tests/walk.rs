@@ -1,0 +1,62 @@
+//! A walk of twenty commands: a folder and a `table-server` give the same output.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod common;
+
+use common::{Account, tables};
+
+const WALK: [&str; 22] = [
+    "import Company DIR/employees.csv --types Age=Int32 --store STORE",
+    "ls --store STORE -o json",
+    "describe Company --sample 1 --store STORE",
+    "get Company Sales empid_000223 --store STORE",
+    "query Company --partition Sales --filter 'Age ge 36' --store STORE",
+    "count Company --by-partition --store STORE",
+    "explain Company --partition Sales --rows empid_000223..empid_000224 --store STORE",
+    "put Company Sales empid_000226 FirstName=Fay Age=33 --dry-run --store STORE",
+    "patch Company Sales empid_000223 Age=37 --dry-run --store STORE",
+    "heat Company --store STORE",
+    "audit Company --store STORE",
+    "check Company --store STORE",
+    "poison Company --store STORE",
+    "tail Company --partition Sales --lines 1 --store STORE",
+    "infer Company --store STORE",
+    "copy Company --store STORE --to DIR/copy",
+    "sync Company --store STORE --to DIR/copy",
+    "backup DIR/backups --as rows --store STORE",
+    "delete Company --partition Sales --yes --store STORE",
+    "restore DIR/backups STORE Company --partition Sales",
+    "count Company --checksum --store STORE",
+    "doctor Company --store STORE -o csv",
+];
+
+/// Returns the output of the walk over one store.
+fn walk(store: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let rows = "PartitionKey,RowKey,FirstName,Age\nSales,empid_000223,Ada,36\nSales,empid_000224,Ben,41\nMarketing,empid_000017,Dan,52\n";
+    std::fs::write(at.join("employees.csv"), rows).unwrap();
+    let run = |line: &&str| {
+        let (exit, text) = tables(at, &line.replace("STORE", store));
+        let code = exit.map_or_else(|failure| failure.exit() as u8, |exit| exit as u8);
+        // Names of generations, and steps of the diagnosis, are those of one run and one kind of store.
+        let text =
+            if line.starts_with("backup") || line.starts_with("doctor") { String::new() } else { text };
+        format!("$ tables {line}\n{text}[{code}]\n")
+    };
+    WALK.iter().map(run).collect()
+}
+
+#[test]
+fn a_folder_and_a_server_answer_alike() {
+    let of_folder = walk("DB");
+    let account = Account::start();
+    for (folder, server) in of_folder.iter().zip(walk(&account.string)) {
+        // Only a folder knows its rows and bytes without counting.
+        if !folder.starts_with("$ tables ls") {
+            assert_eq!(*folder, server);
+        }
+    }
+    insta::assert_snapshot!("walk", of_folder.concat());
+}
