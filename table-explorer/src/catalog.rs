@@ -15,7 +15,7 @@ use crate::tree::Branch;
 /// The most tables of which the tree is kept.
 const TREES: usize = 64;
 
-/// What is known of a store.
+/// The tables of a store and their schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The names of the tables, without those that the library keeps for itself.
@@ -40,7 +40,7 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Returns what is known, and reads it if nothing is.
+    /// Returns the tables and schemas, and reads them on the first call.
     pub(crate) async fn known(&self, store: &DynTableStore) -> Result<Arc<Known>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match known {

@@ -11,14 +11,14 @@ use crate::show;
 /// The height of one node, and the gap below it.
 const NODE: usize = 46;
 const GAP: usize = 10;
-/// The widths of the entity, of the lines, and of what follows.
+/// The widths of the entity, of the lines, and of the derived rows.
 const LEFT: usize = 300;
 const LINES: usize = 70;
 const RIGHT: usize = 390;
 /// The most characters of a line of a node.
 const LINE: usize = 46;
 
-/// Returns the key of an entity type, part by part, with what it keeps.
+/// Returns the key of an entity type, part by part, with its indexes, copies and feeds.
 pub(crate) fn line(schema: &StoredSchema) -> Markup {
     let kind = Kind::Entity(schema);
     html! {
@@ -44,7 +44,7 @@ fn codecs(pieces: &[StoredPiece]) -> Markup {
     html! { @if !codecs.is_empty() { small.codec { (show::text(&codecs.join(" · "))) } } }
 }
 
-/// A node on the right: what follows from the entity.
+/// A node on the right: one kind of derived rows.
 struct Follows {
     class: &'static str,
     title: String,

@@ -149,7 +149,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Returns the label of a kind, with what it is.
+/// Returns the label of a kind.
 pub(crate) fn kind_label(kind: &Kind<'_>) -> Markup {
     html! {
         @match kind {

@@ -1,5 +1,6 @@
 //! The pages, one module each.
 
+pub(crate) mod built;
 pub(crate) mod change;
 pub(crate) mod engine;
 pub(crate) mod entity;
@@ -26,7 +27,7 @@ use crate::reader::Reader;
 use crate::request::Request;
 use crate::state::State;
 
-/// What every page is made from.
+/// The inputs of every page.
 pub(crate) struct Context<'a> {
     pub(crate) state: &'a Arc<State>,
     pub(crate) request: &'a Request,
@@ -38,14 +39,14 @@ impl Context<'_> {
     /// Returns the name of a table in the spelling of the store.
     ///
     /// # Errors
-    /// `Store` with `InvalidResourceName` for a text that is no name of a table.
+    /// `Store` with `InvalidResourceName` for a text that is not the name of a table.
     pub(crate) fn table(&self, text: &str) -> Result<TableName> {
         let name = TableName::new(text)?;
         let known = self.known.tables.iter().find(|known| known.folded() == name.folded());
         Ok(known.cloned().unwrap_or(name))
     }
 
-    /// Returns what keeps the entities of a table from being changed here: indexes, copies and feeds.
+    /// Returns the declared indexes, copies and feeds of a table, whose entities are not changed here.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         self.known.of(table).flat_map(derived::declared).collect()
     }

@@ -29,7 +29,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address. Choose one of this machine alone: whoever reaches it needs only the token to read the store.
+    /// Binds an address. Choose one of this machine alone: a program that reaches it needs only the token to read the store.
     ///
     /// # Errors
     /// An error of the system if the port is taken.

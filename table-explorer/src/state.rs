@@ -1,4 +1,4 @@
-//! The state of an explorer: the store that it shows, what is known of it, and the session.
+//! The state of an explorer: the store that it shows, the catalog, and the session.
 
 use table_core::queue::DynQueueStore;
 use table_core::{DynTableStore, Engine};

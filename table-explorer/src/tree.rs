@@ -35,7 +35,7 @@ pub(crate) struct Branches {
 
 /// Reads the partitions behind one, from the first if there is none.
 ///
-/// A request reads at most 100 keys. If these are of one partition, the next request skips the rest of it, so that a partition with a
+/// A request reads at most 100 keys. If these are of one partition, the next request skips the rest of it: a partition with a
 /// million rows costs one request.
 pub(crate) async fn branches(
     reader: &Reader<'_>,

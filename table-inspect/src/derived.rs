@@ -6,7 +6,7 @@ use table_core::{DynTableStore, TableName};
 use crate::error::{Error, Result};
 use crate::keys;
 
-/// Returns what a schema declares that follows from its entities: indexes, then copies and feeds.
+/// Returns the derived rows that a schema declares: indexes, then copies and feeds.
 #[must_use]
 pub fn declared(schema: &StoredSchema) -> Vec<String> {
     let indexes = schema.indexes.iter().map(|index| format!("index {}", index.name));

@@ -193,7 +193,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
     EntityKey::new(partition_key, row_key).ok()
 }
 
-/// Returns what a row says about its parts and properties, by name. A part of the key has priority over a property.
+/// Returns the values of a row's parts and properties, by name. A part of the key has priority over a property.
 fn values(kind: &Kind<'_>, row: &TableEntity) -> Vec<(String, String)> {
     let parts = parts(kind, row.key()).into_iter().map(|part| (part.name, part.value));
     let properties = row.iter().map(|(name, found)| (name.to_owned(), value::show(found)));

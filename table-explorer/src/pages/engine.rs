@@ -1,4 +1,4 @@
-//! The engine: what it holds and has done, and checks on demand.
+//! The engine: its content, its counters, and checks on demand.
 
 use maud::{Markup, html};
 use table_core::Engine;

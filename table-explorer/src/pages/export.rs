@@ -8,7 +8,7 @@ use table_core::{Continuation, DynTableStore, FromEntity, Query, TableEntity, Ta
 
 use crate::failure::Result;
 use crate::pages::Context;
-use crate::pages::query::Built;
+use crate::pages::built::Built;
 use crate::response::{self, Body};
 
 /// The rows of one request.

@@ -43,7 +43,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known))
 }
 
-/// Counts the table; keeps the largest partitions, so that memory does not grow with their number.
+/// Counts the table; keeps the largest partitions: memory does not grow with their number.
 fn count(engine: &Engine, table: &TableName) -> Result<(TableStatistics, Vec<Size>)> {
     let mut sizes: Vec<Size> = Vec::new();
     let shorten = |sizes: &mut Vec<Size>| {

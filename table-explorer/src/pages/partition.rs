@@ -61,7 +61,7 @@ fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
     context.known.of(table).any(|schema| schema.keeps.iter().any(|word| word == "feed"))
 }
 
-/// The beginnings of `RowKey`s by which kinds are told apart, each with the names of its kinds.
+/// The beginnings of `RowKey`s that distinguish kinds, each with the names of its kinds.
 fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kind::of_table(table.as_str(), &context.known.schemas) {

@@ -1,6 +1,5 @@
 //! Queries: built from parts of the key and from properties, with their plan before they run.
 
-mod built;
 mod form;
 
 use maud::{Markup, html};
@@ -12,9 +11,9 @@ use crate::frame::Frame;
 use crate::grid::Grid;
 use crate::keyed::Keyed;
 use crate::link;
+use crate::pages::built::Built;
 use crate::pages::{Context, recipe};
 use crate::show;
-pub(crate) use built::Built;
 
 /// The price of one request of a storage account, in millionths of a millionth of a dollar: 0.036 cents for 10,000.
 const PRICE: u64 = 36_000;

@@ -7,7 +7,7 @@ use table_core::query::Select;
 use crate::keyed;
 use crate::link;
 use crate::pages::Context;
-use crate::pages::query::Built;
+use crate::pages::built::Built;
 
 /// Returns the sources, each in an element that opens, and the exports.
 pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Markup {

@@ -1,4 +1,4 @@
-//! One table: its design, its partitions, and what its keys look like if no schema is stored.
+//! One table: its design, its partitions, and an inferred declaration if no schema is stored.
 
 use maud::{Markup, html};
 use table_core::query::KeyRange;

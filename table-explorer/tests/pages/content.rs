@@ -1,4 +1,4 @@
-//! What the pages of the sample show.
+//! The content of the pages of the sample.
 
 use table_explorer::{Explorer, demo};
 

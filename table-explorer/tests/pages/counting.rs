@@ -1,4 +1,4 @@
-//! Requests to the store, counted below the explorer: pages send what they say, and no more.
+//! Requests to the store, counted below the explorer: pages send the requests that they report, and no others.
 
 use std::fmt;
 use std::sync::Arc;

@@ -99,7 +99,7 @@ async fn keys_and_values_are_escaped_on_every_page() {
         let media_type = answer.headers["content-type"].to_str().unwrap();
         if media_type.starts_with("text/html") {
             assert!(!is_broken(&answer.body), "{path}:\n{}", answer.body);
-            // A form sends back what is stored; every other page shows such characters by number.
+            // A form contains the stored text; every other page shows such characters by number.
             assert!(path.contains("/edit") || !answer.body.contains('\u{202E}'), "{path}");
         } else {
             assert_eq!(media_type, "application/octet-stream", "{path}");

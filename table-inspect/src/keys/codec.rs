@@ -13,7 +13,7 @@ use crate::keys::name_of;
 enum Known {
     /// Decimal digits, padded with zeros to the width of the form.
     Digits,
-    /// Decimal digits, each replaced by its distance from 9, so that the greatest number is first.
+    /// Decimal digits, each replaced by its distance from 9, which sorts the greatest number first.
     InvertedDigits,
     /// A text whose separators are escaped.
     Escaped,

@@ -104,7 +104,7 @@ const fn pattern(edm: EdmType) -> Option<&'static str> {
     }
 }
 
-/// Returns the properties in which two versions differ, one beside the other.
+/// Returns the properties in which two versions differ, in two columns.
 pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
     let mut names: Vec<&str> = own.iter().chain(stored.iter()).map(|(name, _)| name).collect();
     names.sort_unstable();

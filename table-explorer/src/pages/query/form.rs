@@ -8,7 +8,7 @@ use table_inspect::kind::Kind;
 use crate::keyed;
 use crate::link;
 use crate::pages::Context;
-use crate::pages::query::built::{self, Condition, PART};
+use crate::pages::built::{self, Condition, PART};
 use crate::show;
 
 const OPERATORS: [(&str, &str); 6] =

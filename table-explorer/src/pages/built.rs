@@ -37,7 +37,7 @@ impl<'a> Built<'a> {
     /// Creates the query of the request's parameters.
     ///
     /// # Errors
-    /// `Input` for a condition that the key cannot answer, a value that a part or property cannot have, and a text that is no filter.
+    /// `Input` for a condition that the key cannot answer, a value that a part or property cannot have, and a text that is not a filter.
     pub(crate) fn new(context: &'a Context<'_>, table: &TableName) -> Result<Self> {
         let request = context.request;
         let schema = schema(context, table);
