@@ -8,6 +8,8 @@ mod error;
 #[cfg(feature = "blobs")]
 mod fault;
 #[cfg(feature = "blobs")]
+mod folder;
+#[cfg(feature = "blobs")]
 mod name;
 #[cfg(feature = "blobs")]
 mod orphans;
@@ -30,6 +32,8 @@ pub use upload::whole;
 
 #[cfg(feature = "blobs")]
 pub(crate) use error::{InBlobs, blob_error};
+#[cfg(feature = "blobs")]
+pub(crate) use folder::BlobFolder;
 #[cfg(feature = "blobs")]
 pub(crate) use name::{decode, decode_caseless, encode, encode_caseless, is_hashed};
 #[cfg(feature = "blobs")]

@@ -100,8 +100,12 @@ mod erase;
 mod export;
 mod fault;
 mod import;
+mod incoming;
 mod line;
 mod member;
+#[cfg(feature = "blobs")]
+mod open_blob;
+mod partitions;
 mod periodic;
 mod place;
 #[cfg(test)]
@@ -117,16 +121,17 @@ use table_core::error::Result;
 use table_core::selection::{Class, IntoSelection, Selection};
 use table_core::store::{DynTableStore, TableStore};
 
-#[cfg(feature = "blobs")]
-pub(crate) use blobs::BlobFolder;
 pub use count::Count;
 pub use erase::Erased;
 pub use export::{Export, ExportPosition};
 pub use import::{Import, Imported};
 use member::{Member, Typed};
+use partitions::Partitions;
 use periodic::InPeriods;
-use place::{Partitions, Place, Tables};
+use place::{Place, Tables};
 
+#[cfg(feature = "blobs")]
+use crate::blob::BlobFolder;
 use crate::entities::{Entities, StepRecorder};
 use crate::periods::{PeriodTables, Periodic};
 

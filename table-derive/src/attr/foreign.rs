@@ -48,7 +48,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("codec", "write it in the key, around the field: `#[row_key(codec(path::To, {field}))]`"),
 ];
 
-/// Attributes that name a key in other libraries, with the keys that they stand for.
+/// Attributes that declare a key in other libraries, each with the corresponding keys.
 const KEYS: &[(&str, &[Symbol])] = &[
     ("key", &[PARTITION_KEY, ROW_KEY]),
     ("primary_key", &[PARTITION_KEY, ROW_KEY]),
@@ -71,7 +71,7 @@ pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     codec::filled(&help.replace("{Email}", &pascal), field.as_deref())
 }
 
-/// Returns `true` if an attribute stands for a key, in this library or in another one.
+/// Returns `true` if an attribute declares a key, in this library or in another one.
 pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
     let is_foreign = |(name, keys): &(&str, &[Symbol])| attr.path().is_ident(name) && keys.contains(&key);
     *attr.path() == key || KEYS.iter().any(is_foreign)

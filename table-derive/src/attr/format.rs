@@ -1,4 +1,4 @@
-//! Format strings, and the key pieces that they stand for: `"empid_{id:06}"` for `"empid_", digits(6, id)`.
+//! Format strings, and the corresponding key pieces: `"empid_{id:06}"` for `"empid_", digits(6, id)`.
 
 /// Returns the literals and fields of a format string. `next` is the field of a placeholder without a name.
 pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {

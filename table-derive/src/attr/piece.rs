@@ -249,7 +249,7 @@ fn is_unnamed(piece: &str) -> bool {
     piece == "field"
 }
 
-/// Returns the field that a quoted name in a list stands for: `id` for `"id"`.
+/// Returns the field of a quoted name in a list: `id` for `"id"`.
 fn without_quotes(piece: String) -> String {
     let inside = piece.trim_matches('"');
     if is_name(inside) { inside.to_owned() } else { piece }

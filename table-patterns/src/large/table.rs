@@ -10,12 +10,11 @@ use table_core::Table;
 use table_core::clock::Clock;
 use table_core::error::{Error, Result};
 
-use crate::blob::{decode, encode};
+use crate::blob::{BlobFolder, decode, encode};
 use crate::entities::{Entities, NoOutbox};
 use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
-use crate::tenant::BlobFolder;
 
 /// The size of an upload part in bytes. It exceeds 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;

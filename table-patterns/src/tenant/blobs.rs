@@ -1,37 +1,20 @@
 //! The blobs of a place: values of entities, and long lists.
 
-use std::sync::Arc;
-
 use futures_util::TryStreamExt;
+use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use table_core::error::{Error, Result};
 use table_core::key::PartitionKey;
 use table_core::query::EntityRef;
 
-use crate::blob::{BlobRef, BlobWriter, InBlobs};
+use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs};
 use crate::tenant::fault::TenantFault;
-use crate::tenant::place::Partitions;
+use crate::tenant::partitions::Partitions;
 
 /// The number of blobs that are listed before they are deleted.
 const LISTED: usize = 1_000;
 /// The size of the parts of an upload: above 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
-
-/// The blobs of one table, below a folder with a subfolder for each partition.
-#[derive(Clone)]
-pub(crate) struct BlobFolder {
-    pub(crate) blobs: Arc<dyn ObjectStore>,
-    /// The folder of the blobs.
-    pub(crate) values: Path,
-    /// The folder of the marks of orphans.
-    pub(crate) marks: Path,
-    /// Returns a PartitionKey as a segment of a name, and back.
-    pub(crate) encode: fn(&str) -> String,
-    pub(crate) decode: fn(&str) -> Option<String>,
-    /// `true` if the content of a blob names its partition.
-    pub(crate) is_bound: bool,
-}
 
 /// The number and the size of some blobs.
 #[derive(Clone, Copy, Debug, Default)]

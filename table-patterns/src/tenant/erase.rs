@@ -21,7 +21,8 @@ use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
-use crate::tenant::place::{Partitions, Place, all_rows, keys};
+use crate::tenant::partitions::Partitions;
+use crate::tenant::place::{Place, all_rows, keys};
 
 /// The number of passes after which an erasure fails: writers are not stopped.
 const PASSES: u32 = 3;

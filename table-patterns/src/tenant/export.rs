@@ -352,7 +352,7 @@ impl Export<'_> {
         Ok(0)
     }
 
-    #[expect(clippy::unused_async, clippy::unused_self, reason = "the signature of the feature `blobs`")]
+    #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
     async fn part(&self, _: &Part) -> Result<String> {
         Ok(String::new())
     }

@@ -15,7 +15,6 @@ pub(super) enum TenantFault {
     #[error(
         "the row names the blob `{0}`, whose store is not registered; register it with `Tenant::with_blobs`"
     )]
-    #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only built with blobs"))]
     UnknownBlob(String),
     #[error("the target is not empty; erase it first, or continue an earlier import with `Import::resume`")]
     NotEmpty,

@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+#[cfg(feature = "blobs")]
+use base64::Engine as _;
+#[cfg(feature = "blobs")]
+use base64::engine::general_purpose::STANDARD;
 use futures_util::FutureExt;
 use table_core::clock::Clock;
 use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::odata::{Sender, read_entity};
-use table_core::query::{EntityRef, Select};
-use table_core::row::Row;
+use table_core::query::Select;
 use table_core::table::TableStoreExt;
 
 use crate::feed::{FEED_PREFIX, Feed};
@@ -19,8 +22,13 @@ use crate::outbox::OUTBOX_PREFIX;
 use crate::outbox::registry::{self, Registered};
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
+#[cfg(feature = "blobs")]
+use crate::tenant::blobs::begin;
 use crate::tenant::fault::TenantFault;
-use crate::tenant::line::{FORMAT, Header, HeaderPlace, Line, RowLine};
+use crate::tenant::incoming::Incoming;
+use crate::tenant::line::{BlobLine, FORMAT, Header, HeaderPlace, Line, RowLine};
+#[cfg(feature = "blobs")]
+use crate::tenant::open_blob::OpenBlob;
 use crate::tenant::place::{Place, all_rows};
 use crate::tenant::transfer;
 
@@ -41,7 +49,7 @@ use crate::tenant::transfer;
 /// }
 /// ```
 pub struct Import<'a> {
-    pub(super) tenant: &'a Tenant,
+    tenant: &'a Tenant,
     /// The places of the export, from its header.
     from: Option<Vec<HeaderPlace>>,
     resumes: bool,
@@ -53,7 +61,7 @@ pub struct Import<'a> {
     /// The partitions that are registered for readers of feeds and for sweeps.
     registered: BTreeSet<(&'static str, String, String)>,
     #[cfg(feature = "blobs")]
-    pub(super) open: Option<transfer::OpenBlob>,
+    open: Option<OpenBlob>,
 }
 
 /// The result of an import.
@@ -66,14 +74,6 @@ pub struct Imported {
     pub blobs: u64,
     /// The number of rows that were derived in other partitions and tables.
     pub elsewhere: u64,
-}
-
-/// A row of an import, with its place at the target.
-pub(super) struct Incoming {
-    pub(super) table: TableName,
-    pub(super) from: EntityKey,
-    pub(super) to: EntityKey,
-    pub(super) row: Row,
 }
 
 impl Tenant {
@@ -225,7 +225,7 @@ impl Import<'_> {
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
             // IMPORTANT: a partition is registered before its first entry or intent is stored. A crash in between leaves an entry that is
-            // harmless; the other order would leave rows that nobody finds.
+            // harmless; the other order would leave rows that no reader finds.
             for (prefix, is_feed) in [(FEED_PREFIX, true), (OUTBOX_PREFIX, false)] {
                 let id = (prefix, table.folded().to_owned(), to.partition_key.as_str().to_owned());
                 if to.row_key.as_str().starts_with(prefix) && self.registered.insert(id) {
@@ -239,14 +239,6 @@ impl Import<'_> {
         target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;
         self.imported.rows += u64::try_from(copied.len()).unwrap_or(u64::MAX);
         Ok(())
-    }
-
-    pub(super) const fn count_blob(&mut self) {
-        self.imported.blobs += 1;
-    }
-
-    pub(super) const fn line(&self) -> u64 {
-        self.line
     }
 
     /// Writes the rows elsewhere that follow from the imported entities, and returns the result. May be called again after an error.
@@ -320,7 +312,50 @@ impl fmt::Debug for Import<'_> {
     }
 }
 
-/// Returns a row of a page without its version.
-pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
-    EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
+#[cfg(feature = "blobs")]
+impl Import<'_> {
+    /// Stores a part of a blob.
+    async fn blob(&mut self, part: BlobLine) -> Result<()> {
+        let line = self.line;
+        let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;
+        let mut open = match self.open.take().filter(|open| open.name == part.name) {
+            Some(open) => open,
+            None => self.begin_blob(&part)?,
+        };
+        open.writer.write(open.folder.blobs.as_ref(), &bytes).await?;
+        if part.last {
+            open.writer.finish(open.folder.blobs.as_ref()).await?;
+            self.imported.blobs += 1;
+        } else {
+            self.open = Some(open);
+        }
+        Ok(())
+    }
+
+    fn begin_blob(&self, part: &BlobLine) -> Result<OpenBlob> {
+        let unknown = || Error::of(TenantFault::UnknownBlob(part.name.clone()));
+        let place = self.tenant.places.get(part.place).ok_or_else(unknown)?;
+        for folder in &place.blobs {
+            if self.is_same(part.place) && folder.has_name(&part.name) {
+                let (name, folder) = (part.name.clone(), folder.clone());
+                return Ok(OpenBlob { writer: begin(&name)?, name, folder });
+            }
+            let Some(partition) = folder.partition_of(&part.name) else { continue };
+            let (_, to) = self.moved(part.place, &partition)?;
+            let from = PartitionKey::new(partition)?;
+            let Some(name) = folder.moved(&part.name, (&from, &to))? else { continue };
+            let writer = begin(&name)?;
+            return Ok(OpenBlob { name: part.name.clone(), folder: folder.clone(), writer });
+        }
+        Err(unknown())
+    }
+}
+
+#[cfg(not(feature = "blobs"))]
+impl Import<'_> {
+    /// Refuses a blob: this program was built without the feature `blobs`.
+    #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
+    async fn blob(&mut self, part: BlobLine) -> Result<()> {
+        Err(Error::of(TenantFault::UnknownBlob(part.name)))
+    }
 }

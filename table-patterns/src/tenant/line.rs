@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use table_core::name::TableName;
 
-use crate::tenant::place::Partitions;
+use crate::tenant::partitions::Partitions;
 
 /// The version of the lines.
 pub(super) const FORMAT: u32 = 1;

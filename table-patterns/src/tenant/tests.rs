@@ -59,7 +59,7 @@ proptest! {
         let count = block_on(to.tenant("contoso").count()).unwrap();
         prop_assert_eq!(count.blobs, imported.blobs);
         assert_moved(&from, &to, "contoso");
-        // Recorded steps that nobody has performed, and registrations, are erased as well.
+        // Recorded steps that no worker has performed, and registrations, are erased as well.
         let from = World::after(&steps);
         let before = from.tickets_of("adatum");
         block_on(from.tenant("contoso").erase()).unwrap();

@@ -10,7 +10,7 @@ use crate::feed::FEED_PREFIX;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::sequence::SEQUENCE_PREFIX;
 use crate::tenant::fault::TenantFault;
-use crate::tenant::import::{Incoming, entity};
+use crate::tenant::incoming::{Incoming, entity};
 use crate::tenant::place::Place;
 
 /// Returns a row as it is stored at its place. Under another PartitionKey the addresses of its blobs change.
@@ -64,39 +64,16 @@ fn with_moved_blobs(_: &Place, incoming: &Incoming) -> Result<Row> {
     Ok(incoming.row.clone())
 }
 
-#[cfg(not(feature = "blobs"))]
-impl crate::tenant::import::Import<'_> {
-    /// Refuses a blob: this program was built without the feature `blobs`.
-    #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
-    pub(super) async fn blob(&mut self, part: crate::tenant::line::BlobLine) -> Result<()> {
-        Err(Error::of(TenantFault::UnknownBlob(part.name)))
-    }
-}
-
-#[cfg(feature = "blobs")]
-pub(super) use with_blobs::OpenBlob;
 #[cfg(feature = "blobs")]
 use with_blobs::with_moved_blobs;
 
 #[cfg(feature = "blobs")]
 mod with_blobs {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
     use table_core::row::RowWriter;
     use table_core::value::ValueRef;
 
-    use super::{Error, Incoming, Place, Result, Row, TenantFault};
-    use crate::blob::{BlobRef, BlobWriter};
-    use crate::tenant::blobs::{BlobFolder, begin};
-    use crate::tenant::import::Import;
-    use crate::tenant::line::BlobLine;
-
-    /// A blob whose last part has not come yet.
-    pub(in crate::tenant) struct OpenBlob {
-        name: String,
-        folder: BlobFolder,
-        writer: BlobWriter,
-    }
+    use super::{Incoming, Place, Result, Row};
+    use crate::blob::BlobRef;
 
     /// Returns a row with the addresses that its blobs get at the target.
     pub(super) fn with_moved_blobs(place: &Place, incoming: &Incoming) -> Result<Row> {
@@ -119,43 +96,5 @@ mod with_blobs {
             }
         }
         Ok(if has_moved { writer.finish() } else { row.clone() })
-    }
-
-    impl Import<'_> {
-        /// Stores a part of a blob.
-        pub(in crate::tenant) async fn blob(&mut self, part: BlobLine) -> Result<()> {
-            let line = self.line();
-            let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;
-            let mut open = match self.open.take().filter(|open| open.name == part.name) {
-                Some(open) => open,
-                None => self.begin_blob(&part)?,
-            };
-            open.writer.write(open.folder.blobs.as_ref(), &bytes).await?;
-            if part.last {
-                open.writer.finish(open.folder.blobs.as_ref()).await?;
-                self.count_blob();
-            } else {
-                self.open = Some(open);
-            }
-            Ok(())
-        }
-
-        fn begin_blob(&self, part: &BlobLine) -> Result<OpenBlob> {
-            let unknown = || Error::of(TenantFault::UnknownBlob(part.name.clone()));
-            let place = self.tenant.places.get(part.place).ok_or_else(unknown)?;
-            for folder in &place.blobs {
-                if self.is_same(part.place) && folder.has_name(&part.name) {
-                    let (name, folder) = (part.name.clone(), folder.clone());
-                    return Ok(OpenBlob { writer: begin(&name)?, name, folder });
-                }
-                let Some(partition) = folder.partition_of(&part.name) else { continue };
-                let (_, to) = self.moved(part.place, &partition)?;
-                let from = table_core::key::PartitionKey::new(partition)?;
-                let Some(name) = folder.moved(&part.name, (&from, &to))? else { continue };
-                let writer = begin(&name)?;
-                return Ok(OpenBlob { name: part.name.clone(), folder: folder.clone(), writer });
-            }
-            Err(unknown())
-        }
     }
 }

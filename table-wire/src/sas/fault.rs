@@ -86,8 +86,8 @@ pub(super) enum SasFault {
     OtherTable,
     #[error("the key is outside the range of the signature")]
     OutsideRange,
-    #[error("the signature does not permit {what}")]
-    Permission { what: &'static str, rule: &'static str },
+    #[error("the signature does not permit {operation}")]
+    Permission { operation: &'static str, rule: &'static str },
     #[error("the signature does not permit operations on whole tables; use an account signature")]
     WholeTables,
     #[error("the signature is not for the table service")]

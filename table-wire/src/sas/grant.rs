@@ -60,8 +60,8 @@ pub(super) enum TableVerb {
     List,
 }
 
-fn not_permitted(rule: &'static str, what: &'static str) -> Error {
-    Error::of(SasFault::Permission { what, rule })
+fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
+    Error::of(SasFault::Permission { operation, rule })
 }
 
 /// Returns the letters that a write needs. Both kinds of token use the same four.
@@ -112,15 +112,15 @@ impl Grant {
         }
     }
 
-    fn operation(&self, table: &TableName, needed: TablePermissions, what: &'static str) -> Result<()> {
+    fn operation(&self, table: &TableName, needed: TablePermissions, operation: &'static str) -> Result<()> {
         match self {
             Self::Table(grant) if grant.table != *table => Err(Error::of(SasFault::OtherTable)),
             Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
-            Self::Table(_) => Err(not_permitted("SAS-11", what)),
+            Self::Table(_) => Err(not_permitted("SAS-11", operation)),
             Self::Account(grant) => {
                 // The letters r, a, u and d have the same meaning for entities in both kinds of token (SAS-5, ASAS-4).
                 let needed = AccountPermissions::read(&needed.to_string())?;
-                grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), what)
+                grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), operation)
             }
         }
     }
@@ -134,25 +134,25 @@ impl Grant {
             return Err(Error::of(SasFault::WholeTables));
         };
         let has = |permissions| grant.permissions.contains(permissions);
-        let (permitted, what) = match verb {
+        let (permitted, operation) = match verb {
             TableVerb::Create => {
                 (has(AccountPermissions::WRITE) || has(AccountPermissions::CREATE), "creating tables")
             }
             TableVerb::Delete => (has(AccountPermissions::DELETE), "deleting tables"),
             TableVerb::List => (has(AccountPermissions::LIST), "listing tables"),
         };
-        grant.check(ResourceTypes::CONTAINER, permitted, what)
+        grant.check(ResourceTypes::CONTAINER, permitted, operation)
     }
 }
 
 impl AccountGrant {
-    fn check(self, of: ResourceTypes, permitted: bool, what: &'static str) -> Result<()> {
+    fn check(self, of: ResourceTypes, permitted: bool, operation: &'static str) -> Result<()> {
         if !self.services.contains(Services::TABLE) {
             return Err(Error::of(SasFault::Service));
         }
         if !self.types.contains(of) {
-            return Err(Error::of(SasFault::ResourceType(what)));
+            return Err(Error::of(SasFault::ResourceType(operation)));
         }
-        if permitted { Ok(()) } else { Err(not_permitted("ASAS-5", what)) }
+        if permitted { Ok(()) } else { Err(not_permitted("ASAS-5", operation)) }
     }
 }

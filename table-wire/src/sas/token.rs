@@ -66,8 +66,8 @@ impl FromStr for SasToken {
 
 impl fmt::Debug for SasToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = self.table().map_or("account".to_owned(), |table| format!("table {table:?}"));
-        write!(f, "SasToken {{ for: {what}, expiry: {:?}, sig: *** }}", self.0.get("se"))
+        let scope = self.table().map_or("account".to_owned(), |table| format!("table {table:?}"));
+        write!(f, "SasToken {{ for: {scope}, expiry: {:?}, sig: *** }}", self.0.get("se"))
     }
 }
 

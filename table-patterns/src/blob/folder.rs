@@ -1,0 +1,21 @@
+//! Where the blobs of a table lie.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+
+/// The blobs of one table, below a folder with a subfolder for each partition.
+#[derive(Clone)]
+pub(crate) struct BlobFolder {
+    pub(crate) blobs: Arc<dyn ObjectStore>,
+    /// The folder of the blobs.
+    pub(crate) values: Path,
+    /// The folder of the marks of orphans.
+    pub(crate) marks: Path,
+    /// Returns a PartitionKey as a segment of a name, and back.
+    pub(crate) encode: fn(&str) -> String,
+    pub(crate) decode: fn(&str) -> Option<String>,
+    /// `true` if the content of a blob names its partition.
+    pub(crate) is_bound: bool,
+}

@@ -1,0 +1,19 @@
+//! Rows of an import on their way to their place.
+
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::EntityRef;
+use table_core::row::Row;
+
+/// A row of an import, with its place at the target.
+pub(super) struct Incoming {
+    pub(super) table: TableName,
+    pub(super) from: EntityKey,
+    pub(super) to: EntityKey,
+    pub(super) row: Row,
+}
+
+/// Returns a row of a page without its version.
+pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
+    EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
+}

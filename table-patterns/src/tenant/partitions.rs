@@ -1,0 +1,59 @@
+//! The partitions of a place: one, or all with a prefix.
+
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, Result};
+use table_core::query::{KeyRange, TextRange};
+
+use crate::tenant::fault::TenantFault;
+
+/// Partitions of a table: one, or all with a prefix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Partitions {
+    Is(String),
+    Begin(String),
+}
+
+impl Partitions {
+    /// Returns the partitions of a range.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a range that covers part of a partition, or is not a prefix.
+    pub(super) fn of(range: &KeyRange) -> Result<Self> {
+        let KeyRange { partition_key, row_key } = range;
+        let prefix = match &partition_key.lower {
+            std::ops::Bound::Included(lower) => lower.as_str(),
+            _ => "",
+        };
+        if let Some(text) = partition_key.single().filter(|_| row_key.is_all()) {
+            return Ok(Self::Is(text.to_owned()));
+        }
+        if row_key.is_all() && *partition_key == TextRange::prefix(prefix) {
+            return Ok(Self::Begin(prefix.to_owned()));
+        }
+        Err(Error::of(TenantFault::NotWhole))
+    }
+
+    /// Returns the range of the `PartitionKey`s.
+    pub(super) fn range(&self) -> TextRange {
+        match self {
+            Self::Is(text) => TextRange::exactly(text.as_str()),
+            Self::Begin(prefix) => TextRange::prefix(prefix),
+        }
+    }
+
+    /// Returns the PartitionKey at another place that corresponds to a PartitionKey at this one; `None` if it is not at this one.
+    pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
+        match (self, to) {
+            (Self::Is(from), Self::Is(to)) => (partition_key == from).then(|| to.clone()),
+            (Self::Begin(from), Self::Begin(to)) => {
+                partition_key.strip_prefix(from.as_str()).map(|rest| [to, rest].concat())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if both are one partition, or both a prefix.
+    pub(super) const fn is_like(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Is(_), Self::Is(_)) | (Self::Begin(_), Self::Begin(_)))
+    }
+}
