@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `BACKUPS` | format version and the name of the store; marks the folder |
 //! | `generations/20261125T210509.123Z.json` | one [generation](generation::Generation): its tables, layers, checksums |
-//! | `rows/Company-20261125T210509.123Z-1.rows` | a [layer](layer): all rows of a table, or the changes since the previous generation |
+//! | `rows/Company-20261125T210509.123Z-1.rows` | a [`layer`]: all rows of a table, or the changes since the previous generation |
 //! | `files/0000000042.rows` | a file of an embedded engine, shared by the generations that contain it |
 //! | `working.json` | the progress of an unfinished generation |
 //!

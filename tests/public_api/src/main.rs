@@ -16,7 +16,7 @@ use public_api::Builder;
 /// The version of rustdoc's JSON that the crate `public-api` reads. It changes with the toolchain, without a promise.
 const FORMAT: u64 = 57;
 
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 11] = [
     "table-core",
     "table-derive",
     "table-patterns",
@@ -26,6 +26,8 @@ const PACKAGES: [&str; 9] = [
     "table-azure",
     "table-cosmos",
     "table-server",
+    "table-inspect",
+    "table-explorer",
 ];
 
 /// Compares the public API of each package with its list in `docs/api`.

@@ -10,7 +10,7 @@ use super::scene::{Scene, a, refused, row};
 /// Backends differ in the maximum length of keys; the rest applies to all backends with the portable limits.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
-    limits.key_units = Limits::PORTABLE.key_units;
+    (limits.key_units, limits.measure) = (Limits::PORTABLE.key_units, Limits::PORTABLE.measure);
     limits == Limits::PORTABLE
 }
 
