@@ -104,7 +104,8 @@ fn shown(path: &str) -> &str {
 /// A warning needs attention: a failure inside the server, such as a full disk, or a refused signature. Listings and scans are
 /// not warnings. The query is not logged, because it may contain a signature; the filter of a table scan is logged.
 ///
-/// `limit` bounds the lines of refused requests, which anyone can send: those that are not verified, and those answered with 403.
+/// `limit` bounds the lines of refused requests, which anyone can send: those that are not verified, and those answered with 403. Beyond it
+/// they are logged at the level DEBUG.
 pub(crate) fn log<'a>(
     exchange: &Exchange,
     (answer, is_verified): (&'a Answer, bool),
@@ -119,11 +120,9 @@ pub(crate) fn log<'a>(
         bytes_in: exchange.body.len(),
         bytes_out: answer.body.len(),
     };
-    let mut omitted = None;
-    if answer.internal.is_none() && (!is_verified || answer.status == 403) {
-        let Some(lines) = limit.line(Instant::now()) else { return answered };
-        omitted = Some(lines).filter(|lines| *lines > 0);
-    }
+    let is_bounded = answer.internal.is_none() && (!is_verified || answer.status == 403);
+    let allowed = if is_bounded { limit.line(Instant::now()) } else { Some(0) };
+    let omitted = allowed.filter(|lines| *lines > 0);
     let (cost, class) = (&answer.cost, answer.cost.class.map(tracing::field::display));
     macro_rules! event {
         ($level:ident, $($more:tt)*) => {
@@ -148,6 +147,8 @@ pub(crate) fn log<'a>(
     }
     if let Some(error) = &answer.internal {
         event!(error, %error, "the server failed");
+    } else if allowed.is_none() {
+        event!(debug, "a request was refused, beyond the bound of such lines");
     } else if answer.status == 403 {
         event!(warn, caller = %exchange.caller.address, "a request was not authorized");
     } else if cost.class == Some(QueryClass::TableScan) {
