@@ -61,7 +61,7 @@
 //! #[entity(table = "Desk", feed)]
 //! #[partition_key(tenant)]
 //! #[row_key("ticket_", number)]
-//! #[index(ByText, row_key("text_", escaped(text), "_", number))]
+//! #[index(ByText, row_key("text_", escaped(text), "!", number))]
 //! struct Ticket { tenant: String, #[digits(6)] number: u32, text: String }
 //!
 //! # pollster::block_on(async {

@@ -24,7 +24,7 @@ impl Limits {
     /// let mut limits = Limits::PORTABLE;
     /// assert_eq!(limits.operation_bytes("p", "r", &insert), 50_028); // UTF-16, by the published formula
     /// limits.measure = TransactionMeasure::Body { per_operation: 500, ascii: false };
-    /// assert_eq!(limits.operation_bytes("p", "r", &insert), 25_546); // JSON, in UTF-8
+    /// assert_eq!(limits.operation_bytes("p", "r", &insert), 25_543); // JSON, in UTF-8
     /// ```
     #[must_use]
     pub fn operation_bytes(&self, partition_key: &str, row_key: &str, kind: &OperationKind) -> usize {

@@ -18,7 +18,7 @@ use table_core::entity::Entity;
 /// #[entity(table = "Ledger", feed)]
 /// #[partition_key(tenant)]
 /// #[row_key("entry_", number)]
-/// #[index(ByReference, row_key("reference_", escaped(reference), "_", number))]
+/// #[index(ByReference, row_key("reference_", escaped(reference), "!", number))]
 /// struct Entry { tenant: String, #[digits(8)] number: u32, reference: String }
 ///
 /// #[derive(Entity)]

@@ -75,7 +75,7 @@ impl StoredLayout {
     /// # use table_core::{Engine, Entity, TableStoreExt};
     /// # #[derive(Entity)]
     /// # #[partition_key(department)]
-    /// # #[row_key(id)]
+    /// # #[row_key("empid_", id)]
     /// # #[index(ByEmail, unique, row_key("email_", email))]
     /// # struct Employee { department: String, #[digits(6)] id: u32, email: String }
     /// # pollster::block_on(async {
