@@ -64,6 +64,14 @@ pub struct Limits {
 }
 
 /// The measure of the size of a transaction (EGT-3, ENG-17).
+///
+/// ```
+/// use table_core::limits::{Limits, TransactionMeasure};
+///
+/// // A server that bounds the body of each request does not measure the entities again.
+/// let limits = Limits { measure: TransactionMeasure::Unmeasured, ..Limits::PORTABLE };
+/// assert_ne!(limits.measure, Limits::PORTABLE.measure);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionMeasure {
     /// The sum of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a text.

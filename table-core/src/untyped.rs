@@ -105,6 +105,7 @@ impl<E, S> EntityQuery<E, S> {
 }
 
 /// An entity without declared properties: [`TableEntity`].
+#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T195] a query of `{Self}` reads some of the properties as a type, not by their names",
     label = "write `project::<Name>()`",
