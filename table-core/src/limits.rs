@@ -69,7 +69,8 @@ pub struct Limits {
 /// use table_core::limits::{Limits, TransactionMeasure};
 ///
 /// // A server that bounds the body of each request does not measure the entities again.
-/// let limits = Limits { measure: TransactionMeasure::Unmeasured, ..Limits::PORTABLE };
+/// let mut limits = Limits::PORTABLE;
+/// limits.measure = TransactionMeasure::Unmeasured;
 /// assert_ne!(limits.measure, Limits::PORTABLE.measure);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
