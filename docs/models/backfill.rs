@@ -1,6 +1,6 @@
 //! Model of an index that is added while programs of an older release write: sightings of older programs, the fence of the backfill, and its pass.
 //!
-//! Each request bears the date of its program's clock, which may be wrong, stand still, or be set once. The store refuses requests whose date is
+//! Each request bears the date of its program's clock, which may be wrong, be stopped, or be set once. The store refuses requests whose date is
 //! too far from its own clock. A program may pause at any request and for any time.
 
 use std::cell::{Cell, RefCell};
@@ -93,9 +93,9 @@ impl Store {
 
 /// A program of the older release.
 struct Program {
-    /// The difference of its clock to the store's, or the instant at which its clock stands.
+    /// The difference of its clock to the store's, or the instant at which its clock was stopped.
     ahead: Cell<i64>,
-    stands: bool,
+    is_stopped: bool,
     /// The time of its last admission by its clock.
     asked: Cell<Option<i64>>,
 }
@@ -117,7 +117,7 @@ impl World {
     }
 
     fn clock(&self, program: &Program) -> i64 {
-        if program.stands { program.ahead.get() } else { self.store.borrow().now + program.ahead.get() }
+        if program.is_stopped { program.ahead.get() } else { self.store.borrow().now + program.ahead.get() }
     }
 
     fn accepts(&self, date: i64) -> bool {
@@ -336,7 +336,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     let minutes = |most: i64| i64::try_from(random.below(usize::try_from(most).unwrap_or(1))).unwrap_or(0);
     let program = || {
         let ahead = Cell::new(minutes(3 * TOLERANCE) - minutes(3 * TOLERANCE));
-        Rc::new(Program { ahead, stands: random.one_in(4), asked: Cell::new(None) })
+        Rc::new(Program { ahead, is_stopped: random.one_in(4), asked: Cell::new(None) })
     };
     let programs = [program(), program()];
     // Rounds in which their clocks are set, if at all.

@@ -7,7 +7,7 @@ use crate::pages::{read, root};
 /// The programs in `benches/examples`, in the order of the page.
 const PROGRAMS: [&str; 3] = ["compare_rusqlite.rs", "compare_native_db.rs", "compare_redb.rs"];
 
-/// The line in a block that stands for lines which the page omits.
+/// The line in a block that marks omitted lines.
 const LEFT_OUT: &str = "\n// …\n";
 
 #[test]
