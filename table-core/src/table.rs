@@ -11,7 +11,7 @@ mod look_ahead;
 mod pages;
 mod partition;
 mod patch;
-mod query;
+pub(crate) mod query;
 mod read;
 pub(crate) mod refused;
 pub(crate) mod request;

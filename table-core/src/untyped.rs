@@ -10,6 +10,7 @@ use crate::query::{KeyRange, Query, QueryClass, Select, TextRange};
 use crate::selection::{IntoSelection, Partition, Point, PointKey, Primary, RowRange, Selection};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
+use crate::table::query::refused::SelectsByName;
 use crate::table::{EntityQuery, Table};
 
 /// A table whose entities are [`TableEntity`] bags.
@@ -98,23 +99,11 @@ impl<E, S> EntityQuery<E, S> {
     /// A query of typed entities reads some of their properties as a [`Projection`](crate::Projection) instead.
     pub fn select<N: Into<Cow<'static, str>>>(self, names: impl IntoIterator<Item = N>) -> Self
     where
-        E: Untyped,
+        E: SelectsByName,
     {
         self.with_select(Select::names(names))
     }
 }
-
-/// An entity without declared properties: [`TableEntity`].
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "[T195] a query of `{Self}` reads some of the properties as a type, not by their names",
-    label = "write `project::<Name>()`",
-    note = "declare the type with `#[derive(Projection)]`, `#[projection(of = Employee)]` and the fields to read"
-)]
-pub trait Untyped {}
-
-#[diagnostic::do_not_recommend]
-impl Untyped for TableEntity {}
 
 impl<S> EntityQuery<TableEntity, S> {
     /// Adds a condition from the text of a `$filter`. A blank text adds none (FIL-6).

@@ -1,6 +1,6 @@
 //! Queries of typed entities: filter, projection, pages, streams.
 
-mod refused;
+pub(crate) mod refused;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,5 +1,6 @@
 //! Methods that queries of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
+use crate::bag::TableEntity;
 use crate::table::EntityQuery;
 
 /// A query with an order other than key order. No query implements it: the methods that require it exist only for their error message.
@@ -27,6 +28,17 @@ pub trait Takes {}
     note = "read the entities and combine them in the program, or keep sums current with a view: `table_patterns::view`"
 )]
 pub trait Aggregates {}
+
+/// An entity without declared properties: [`TableEntity`].
+#[diagnostic::on_unimplemented(
+    message = "[T195] a query of `{Self}` reads some of the properties as a type, not by their names",
+    label = "write `project::<Name>()`",
+    note = "declare the type with `#[derive(Projection)]`, `#[projection(of = Employee)]` and the fields to read"
+)]
+pub trait SelectsByName {}
+
+#[diagnostic::do_not_recommend]
+impl SelectsByName for TableEntity {}
 
 macro_rules! refused {
     ($bound:ident: $($name:ident)*) => {
