@@ -290,7 +290,7 @@ fn pat_wide_1_parts_are_cut_where_they_are_full_or_where_it_is_told() {
     assert_eq!(plain(slots(250)), [251]);
     assert_eq!(plain(slots(251)), [251, 1]);
     assert_eq!(plain(slots(99 * 251 - 1)).len(), 99);
-    // The kind, and a field that only a bucket is made of, stand in the first part.
+    // The first part also contains the kind, and a field that only a bucket uses.
     assert_eq!(parts(slots(251), quote!(#[entity(kind = "T")])), [250, 2]);
     let told = quote! {
         c: bool,

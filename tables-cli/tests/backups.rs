@@ -35,7 +35,7 @@ fn every_form_is_listed_verified_and_restored_at_any_generation() {
         assert_eq!(ids.len(), 2, "{list}");
         assert!(shown(at, "backup verify DIR/backups").starts_with("2 generations, "));
 
-        // Everything, to a new folder.
+        // Restores everything into a new folder.
         shown(at, "restore DIR/backups DIR/newest");
         assert_eq!(shown(at, &format!("{CHECKSUM} DIR/newest")), shown(at, &format!("{CHECKSUM} DB")));
         shown(at, &format!("restore DIR/backups DIR/first --generation {}", ids[0]));

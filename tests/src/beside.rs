@@ -16,7 +16,7 @@ pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &s
     };
     let arguments = words.map(|word| if word == PLACE { OsStr::new(connection).to_owned() } else { word });
     match Command::new(&program).args(arguments).status() {
-        // One that a signal ended has no code.
+        // A process that was ended by a signal has no exit code.
         Ok(status) => {
             status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
         }

@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the model, step by step, and compares every result.
 //!
 //! `ETag`s differ between the two, and pages may end at different positions. Conditions therefore identify versions by the number of writes since,
-//! and a page is correct if it contains exactly what the model has between its position and its continuation.
+//! and a page is correct if it contains exactly the rows of the model between its position and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -102,7 +102,7 @@ impl<B: Subject> Run<'_, B> {
             Step::Drop(table) => {
                 let table = &self.tables[*table];
                 agree(block_on(store.delete_table(table)), block_on(self.model.delete_table(table)));
-                // What continues in a table of the same name is another's, and refused by some stores (PAGE-9).
+                // A new table of the same name is a different table; some stores refuse old continuations (PAGE-9).
                 let same = |other: &TableName| other.as_str().eq_ignore_ascii_case(table.as_str());
                 self.cursors.retain(|cursor| !same(&self.tables[cursor.table]));
             }
@@ -192,7 +192,7 @@ impl<B: Subject> Run<'_, B> {
             found.as_ref().map(|found| read(found.row.view())),
             expected.as_ref().map(|expected| read(expected.row.view()))
         );
-        // The version that was acknowledged is the one that is read.
+        // A read must return the acknowledged version.
         if let Some((found, expected)) = found.zip(expected) {
             let last = self.versions.get(&(table, key)).and_then(|versions| versions.last());
             assert_eq!(Some(&(found.etag, expected.etag)), last);

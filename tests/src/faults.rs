@@ -35,7 +35,7 @@ struct Inner {
     dead: AtomicBool,
     /// `true` if calls wait until they are stepped.
     stepped: AtomicBool,
-    /// One in this number of calls is refused with `ServerBusy`; 0 for none.
+    /// Every n-th call is refused with `ServerBusy`; 0 for none.
     busy: AtomicUsize,
     waits: AtomicUsize,
 }
@@ -89,7 +89,7 @@ impl Control {
             match pin!(&mut *process).poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(output) => return Some(output),
                 Poll::Pending if self.0.waits.load(Ordering::SeqCst) > waits => return None,
-                // The store is at work on a thread of its own.
+                // The store works on a separate thread.
                 Poll::Pending => std::thread::yield_now(),
             }
         }

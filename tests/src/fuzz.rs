@@ -21,7 +21,7 @@ const KEPT: usize = 256;
 /// One format.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name.
+    /// The name of the target.
     pub name: &'static str,
     /// Reads bytes, and returns `true` if they were accepted.
     pub read: fn(&[u8]) -> bool,
@@ -111,7 +111,7 @@ impl Session {
         self.inputs += 1;
         if self.read(&bytes)? {
             self.accepted += 1;
-            // What is accepted leads further than what is not.
+            // Mutations of accepted input reach deeper code.
             if self.samples.len() < self.first + KEPT {
                 self.samples.push(bytes);
             } else {

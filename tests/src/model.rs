@@ -179,7 +179,7 @@ impl TableStore for ModelStore {
         let state = self.state();
         let entities = &state.table(table)?.entities;
         let top = query.top.unwrap_or(1_000);
-        query.check(1_000)?; // what the grammar cannot say
+        query.check(1_000)?; // limits that the types do not express
         let mut page = Page::default();
         let mut read = 0;
         if top == 0 {
@@ -242,7 +242,7 @@ impl TableStore for ModelStore {
                 None => drop(changed.remove(&key)),
             }
         }
-        // All or none (EGT-9): the changed copy takes the place of the map only here.
+        // All or none (EGT-9): the changed copy replaces the map only after the last operation.
         stored.entities = changed;
         state.clock = now;
         Ok(committed)

@@ -43,7 +43,7 @@ pub fn install(name: &str, files: &[(&str, &str)]) -> Result<PathBuf, NotInstall
     let failed = |error| NotInstalled::because("the folder of the packages cannot be written", error);
     fs::create_dir_all(&folder).map_err(failed)?;
     let guard = File::create(folder.join("lock")).map_err(failed)?;
-    // Freed by the system when the file is closed, also that of a process that was killed.
+    // The system releases the lock when the file is closed, also if the process is killed.
     guard.lock().map_err(failed)?;
     let wanted: String = files.iter().map(|(_, text)| *text).collect();
     if fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == wanted) {
@@ -64,7 +64,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
         let mut command = Command::new(npm);
         command.arg("ci").current_dir(folder).stdin(Stdio::null());
         if attempt > 1 {
-            // The user's cache may be what is broken, or not be writable.
+            // The user's cache may be broken or read-only.
             command.arg("--cache").arg(folder.join("cache"));
         }
         let output = command.output();

@@ -120,7 +120,7 @@ fn write() -> impl Strategy<Value = Write> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // The first table mostly: there things meet.
+    // Mostly the first table, where operations conflict.
     let table = || prop_oneof![6 => Just(0_usize), 1 => Just(1_usize), 1 => Just(2_usize)];
     let (partition, row) = (|| select(PARTITIONS.to_vec()), || select(ROWS.to_vec()));
     prop_oneof![

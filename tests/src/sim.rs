@@ -68,7 +68,7 @@ fn report(seed: u64, log: &Log, without: Option<Mend>) -> Report {
             }
         });
     };
-    // A history that hangs leaves its threads behind.
+    // The threads of a hanging history are leaked.
     let wrong = |text: &str| (Seen::default(), 0, Some(text.to_owned()));
     let (counts, trace, wrong) = match thread::Builder::new().name("callers".to_owned()).spawn(history) {
         Ok(_) => done.recv().unwrap_or_else(|_| wrong("the history ended without a word")),

@@ -239,7 +239,7 @@ impl Run {
         for (row, kind) in &mut writes {
             let row_key = shape.row_key(*row);
             let there = self.peer.get(number, &partition_key, &row_key)?.is_some();
-            // Mostly what succeeds.
+            // Mostly operations that succeed.
             if self.random.random_ratio(19, 20) {
                 *kind = kind.fitting(there, queue_head);
             }

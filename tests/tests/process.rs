@@ -131,7 +131,7 @@ fn few_descriptors_are_enough_and_none_refuses_for_a_while(root: &Path) {
     while let Ok(file) = std::fs::File::open("/dev/null") {
         held.push(file);
     }
-    // Enough for checkpoints to be due, which cannot make files.
+    // Enough rows to trigger checkpoints, which cannot create files.
     let key = EntityKey::new("p", "000777").unwrap();
     for round in 0..20 {
         let written = put(&engine, "r", round * 1_000..(round + 1) * 1_000);

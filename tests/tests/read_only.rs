@@ -31,7 +31,7 @@ fn a_second_process_sees_all_that_was_acknowledged_before_in_whole_transactions(
     let mut held = Vec::new();
     for round in 0..24 {
         for line in lines.by_ref().take(150) {
-            // Other lines say how long writes took.
+            // Other lines report the duration of writes.
             if let Ok(acknowledged) = line.unwrap().parse::<Acknowledged>() {
                 evidence.record(acknowledged);
             }
@@ -44,7 +44,7 @@ fn a_second_process_sees_all_that_was_acknowledged_before_in_whole_transactions(
             held.push((reader, evidence.clone()));
         }
     }
-    // The writer has merged and deleted since.
+    // Meanwhile, the writer has merged runs and deleted their files.
     assert!(Engine::open_read_only(&folder).unwrap().statistics().unwrap().runs > 0, "checkpoints were done");
     for (reader, evidence) in &held {
         assert_eq!(block_on(check(reader, evidence)).unwrap(), Vec::<String>::new());

@@ -58,7 +58,7 @@ fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_
                 Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),
                 _ => live(engine, &table, number)?,
             }
-            // The locks of backups and restores are other ones.
+            // Backups and restores use different locks.
             if number.is_multiple_of(10) {
                 let (copy, restored) = (root.path().join("copy"), root.path().join(number.to_string()));
                 open(&folder)?.backup(&copy).block_on()?;
@@ -69,7 +69,7 @@ fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_
         Ok(())
     };
     let outcome = thread::scope(|scope| {
-        // A process that starts holds what this one has open until it becomes the other program.
+        // Between fork and exec, a child holds the open files of this process.
         let starts = || {
             while !ends.load(Ordering::Relaxed) {
                 assert!(Command::new("true").status().unwrap().success());

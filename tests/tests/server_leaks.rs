@@ -49,7 +49,7 @@ fn kinds() -> Vec<(Vec<u8>, Then)> {
         format!("{post}x: {}\r\n\r\n", "y".repeat(100_000)),
         preface[..10].to_owned(),
         preface.to_owned(),
-        // Settings, and a stream whose head does not end.
+        // SETTINGS, and a stream whose headers never end.
         format!("{preface}\0\0\0\u{4}\0\0\0\0\0\0\0\u{4}\u{1}\0\0\0\0\u{1}"),
     ];
     let thens = |text: String| [Then::Ends, Then::Stays].map(|then| (text.clone().into_bytes(), then));
@@ -58,7 +58,7 @@ fn kinds() -> Vec<(Vec<u8>, Then)> {
 
 async fn connect(address: SocketAddr, text: &[u8], then: Then) {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // The server may have refused it before its end.
+    // The server may have rejected the request before its end.
     let _ = stream.write_all(text).await;
     if matches!(then, Then::Stays) {
         let _ = stream.read_to_end(&mut Vec::new()).await;
@@ -121,7 +121,7 @@ fn nothing_is_left_of_thousands_of_broken_connections() {
     config.tls = Some(Tls::self_signed(folder.path(), &[]).unwrap());
     for (connections, bytes) in [plain, left(config, "https://")] {
         assert!(connections > 3_000, "{connections}");
-        // Less than five bytes of each.
+        // Less than five bytes per connection.
         assert!(bytes < 16 << 10, "{connections} connections have left {bytes} bytes");
     }
 }

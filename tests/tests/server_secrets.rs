@@ -85,7 +85,7 @@ impl Seen {
     /// Sends bytes and nothing after them, and reads until the server closes the connection.
     async fn cut(&mut self, address: SocketAddr, text: &str) {
         let mut stream = TcpStream::connect(address).await.unwrap();
-        // The server may refuse it before its end.
+        // The server may reject the request before its end.
         let _ = stream.write_all(text.as_bytes()).await;
         drop(stream.shutdown().await);
         self.read(stream).await;
@@ -206,7 +206,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
     for line in [format!("POST /contoso/$batch?{sas}"), "POST /contoso/$batch".to_owned()] {
         seen.ask(tables, &line, media_type, &part).await;
     }
-    // What is not HTTP, or ends too early.
+    // Text that is not HTTP, or that ends too early.
     for address in [tables, queues, blobs] {
         for text in [
             format!("GET /contoso/Employee()?{sas} HTTP/9.9\r\n\r\n"),
@@ -259,7 +259,7 @@ fn no_key_and_no_signature_is_in_the_log_an_answer_or_the_metrics() {
         }
     });
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
-    // It is the whole log: each request at least, at the finest level.
+    // The log is complete: it contains at least every request, at the finest level.
     assert!(log.matches("a request").count() > 100 && log.contains("TRACE "), "{log}");
     assert!(seen.secrets.len() > 9 && seen.answers.len() > 200);
     for secret in &seen.secrets {

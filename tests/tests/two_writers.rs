@@ -30,7 +30,7 @@ impl Writing {
     /// Reads at most this many acknowledgements, fewer if the process ends before. Returns the number read.
     fn acknowledge(&mut self, most: usize, evidence: &mut Evidence) -> usize {
         let mut read = 0;
-        // Other lines say how long writes took.
+        // Other lines report the duration of writes.
         while read < most
             && let Some(Ok(line)) = self.lines.next()
         {
@@ -48,7 +48,7 @@ impl Writing {
         self.acknowledge(usize::MAX, evidence);
     }
 
-    /// Returns the error message of a process that was refused, and that must have exited without acknowledging a write.
+    /// Returns the error message of a refused process, which must have exited without acknowledging a write.
     fn refusal(mut self) -> String {
         assert_eq!(self.acknowledge(usize::MAX, &mut Evidence::default()), 0);
         let mut text = String::new();

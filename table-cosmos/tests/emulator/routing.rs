@@ -60,7 +60,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_on_64_partitions_touch_what_the_model_sa
             for levels in &keys {
                 insert(&store, &table, levels, "r").await;
             }
-            // A third of the designs has been split at one of its keys.
+            // In a third of the designs, a partition was split at one of the keys.
             let mut map = PartitionMap::even(PARTITIONS);
             if design % 3 == 0 {
                 let at = Epk::of(&components(&keys[0]));

@@ -1,5 +1,5 @@
 //! Incomplete attributes, as an editor sees them: each valid declaration is cut off at each token of each attribute. It still expands,
-//! with one mistake at most, and the names in it are found in the expansion where they stand.
+//! with one mistake at most, and its names appear in the expansion with their original spans.
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
@@ -106,7 +106,7 @@ fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
         let TokenTree::Group(group) = token else { continue };
         let is_attribute = group.delimiter() == Delimiter::Bracket;
         let inner = if is_attribute { prefixes(&group.stream()) } else { self::truncations(&group.stream()) };
-        // An attribute without a name is none of a derive's.
+        // An attribute without a name does not belong to a derive.
         for inner in inner.into_iter().filter(|inner| !(is_attribute && inner.is_empty())) {
             let mut whole = tokens.clone();
             whole[at] = with(group, inner);
@@ -116,7 +116,7 @@ fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
     truncations
 }
 
-/// The names in a stream, with the places where they stand.
+/// Returns the names in a stream, with their positions.
 fn names(stream: TokenStream) -> Vec<(String, LineColumn)> {
     let names = stream.into_iter().flat_map(|token| match token {
         TokenTree::Ident(ident) => vec![(ident.to_string(), ident.span().start())],
@@ -136,7 +136,7 @@ fn a_declaration_that_is_being_written_expands_with_one_mistake_at_most() {
         for partial in truncations(&declaration) {
             count += 1;
             let expansion = expand(derive, partial.clone());
-            // What stands before the names must not depend on how long they are: see `expand::named`.
+            // The tokens before the names must not depend on their length: see `expand::named`.
             if ["Entity", "Wide"].contains(&derive) {
                 assert!(expansion.to_string().starts_with("# [allow (deprecated"), "{expansion}");
             }

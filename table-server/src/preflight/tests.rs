@@ -62,7 +62,7 @@ async fn asked(
         ["allow-origin", "allow-methods", "allow-headers", "max-age", "expose-headers", "allow-credentials"];
     let text = |name: &str| Some(answer.headers().get(name)?.to_str().unwrap().to_owned());
     let mut found = names.map(|name| text(&format!("access-control-{name}")));
-    // Only preflight requests have `max-age`: its place shows `Vary`.
+    // Only preflight responses have `max-age`. For others, `Vary` is shown instead.
     if method != "OPTIONS" {
         found[3] = text("vary");
     }

@@ -75,7 +75,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(process) = &mut self.process {
-            // Both fail only where it has ended already.
+            // Both fail only if it has already ended.
             drop(process.kill());
             drop(process.wait());
         }

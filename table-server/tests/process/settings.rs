@@ -21,7 +21,6 @@ fn properties_policies_and_metadata_are_those_of_before_a_kill() {
     let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
     let (table, queue) = (policies("r"), policies("rp"));
     let put = |scheme, target, body| Asked { scheme, body, ..Asked::tables("PUT", target) };
-    // The server ends without a word: what it acknowledged is there.
     let server = Running::start(on(folder.path()));
     let created =
         Asked { body: "{\"TableName\":\"Employee\"}", ..Asked::tables("POST", "/devstoreaccount1/Tables") };
@@ -40,6 +39,7 @@ fn properties_policies_and_metadata_are_those_of_before_a_kill() {
         let answer = request.of(address, &key);
         assert!(["202", "204"].contains(&status(&answer)), "{answer}");
     }
+    // Acknowledged changes survive a kill.
     server.end("-KILL");
 
     let server = Running::start(on(folder.path()));
@@ -59,7 +59,7 @@ fn properties_policies_and_metadata_are_those_of_before_a_kill() {
     );
     let metadata = queues("/devstoreaccount1/work?comp=metadata");
     assert!(metadata.contains("x-ms-meta-color: red"), "{metadata}");
-    // And in force.
+    // The CORS rules are in force.
     let preflight = "OPTIONS /devstoreaccount1/Employee HTTP/1.1\r\nhost: x\r\norigin: https://contoso.com\r\n\
                      access-control-request-method: GET\r\nconnection: close\r\n\r\n";
     assert_eq!(status(&plain(server.tables, preflight)), "200");

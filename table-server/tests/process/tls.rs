@@ -22,7 +22,7 @@ fn a_certificate_of_its_own_making_is_named_and_stays() {
         assert_eq!(server.line(), "devstoreaccount1 in memory\n");
         assert_eq!(server.line(), format!("certificate {}\n", place.join("certificate.pem").display()));
         assert_eq!(*first.get_or_insert_with(certificate), certificate());
-        // What is not a handshake ends.
+        // A connection that does not start with a handshake is closed.
         let mut stream = TcpStream::connect(server.tables).unwrap();
         std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\n\r\n").unwrap();
         let mut answer = Vec::new();
@@ -30,7 +30,7 @@ fn a_certificate_of_its_own_making_is_named_and_stays() {
         assert!(!answer.starts_with(b"HTTP"));
         assert!(server.end("-TERM").status.success());
     }
-    // As files that were given.
+    // The generated files also work as explicit options.
     let mut command = program();
     command.args(["--memory", "--tls-certificate"]).arg(place.join("certificate.pem"));
     command.arg("--tls-key").arg(place.join("key.pem"));

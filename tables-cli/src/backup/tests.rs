@@ -225,14 +225,14 @@ async fn program(seed: u64, met: &mut Met) {
         }
         let options = CaptureOptions {
             settle: is_live,
-            // Each record of the progress waits for the disk.
+            // With a zero pause, every record of the progress is synced.
             pause: if random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
             page: random.random_range(2..8),
             layers: random.random_range(1..5),
             ..CaptureOptions::default()
         };
         let mut attempts = 0;
-        // The backup fails some times, and each time the next one continues it.
+        // The backup fails several times. Each attempt continues the previous one.
         let captured = loop {
             let left = if attempts < 4 { random.random_range(0..40) } else { usize::MAX };
             live.left.store(left, Ordering::Relaxed);

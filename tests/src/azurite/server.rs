@@ -37,7 +37,7 @@ impl AzuriteServer {
     /// If Azurite cannot be installed or does not start.
     pub fn start() -> Result<Self, NotInstalled> {
         let folder = install()?;
-        // Port 0 lets the system choose, so that no two servers meet.
+        // With port 0, the system chooses a free port.
         let mut process = Command::new("node")
             .arg("serve.cjs")
             .args(["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"])
@@ -79,7 +79,7 @@ impl AzuriteServer {
             Err(error) => {
                 let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
                 assert!(!ci, "no Azurite: {error}");
-                // Not `eprintln!`, which the test harness swallows: a skip is to be seen. Without a console it is not.
+                // Not `eprintln!`, which the test harness captures: a skipped test should be visible.
                 drop(writeln!(io::stderr(), "SKIPPED, there is no Azurite: {error}"));
                 None
             }
@@ -113,7 +113,7 @@ impl AzuriteServer {
 
 impl Drop for AzuriteServer {
     fn drop(&mut self) {
-        // It fails only where the process has ended already.
+        // Fails only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -131,7 +131,7 @@ fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // No one listens any more once the server runs; what it says is read on nevertheless.
+            // The receiver is dropped once the server runs. The output is still read, so the pipe never fills up.
             drop(send.send(line));
         }
     });
@@ -155,9 +155,9 @@ mod tests {
         }
         let mut server = AzuriteServer::start().unwrap();
         assert!(SERVICES.iter().all(|service| connects(&server, service)));
-        // What the system does when this process dies.
+        // The system does the same when this process dies.
         drop(server.process.stdin.take());
-        // What has ended listens no more. Whether another process does is not asked: its ports may be another's by now.
+        // The ports are not checked, because another process may already use them.
         assert!(server.process.wait().unwrap().success());
     }
 

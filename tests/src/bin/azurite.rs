@@ -9,7 +9,7 @@ use tests::azurite::AzuriteServer;
 use tests::beside;
 
 fn main() -> ExitCode {
-    // Without Node it has said that this is skipped, or has panicked where `CI` is `true`. The server ends with this process.
+    // Without Node, `shared` reports a skip, or panics if `CI` is `true`. The server ends with this process.
     let Some(server) = AzuriteServer::shared() else { return ExitCode::SUCCESS };
     beside::run("azurite", env::args_os().skip(1), &server.connection_string())
 }

@@ -43,7 +43,7 @@ fn run() -> Outcome<()> {
     let (name, connection) = if ours {
         ("the server", served::for_the_process())
     } else {
-        // Without Node it has said that this is skipped, or has panicked where `CI` is `true`.
+        // Without Node, `shared` reports a skip, or panics if `CI` is `true`.
         let Some(server) = AzuriteServer::shared() else { return Ok(()) };
         ("Azurite", server.connection_string())
     };

@@ -175,11 +175,11 @@ pub fn torture(
             }
         }
         let writers = [1, 8, 64][round % 3];
-        // Squared, so that early and late moments both occur: during opening, and after several checkpoints.
+        // Squaring favours early kills, during opening; kills after several checkpoints still occur.
         let kill_after = random.random_range(0_u64..60).pow(2) * if plan.rows > 0 { 10 } else { 1 };
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(writers.to_string()).arg(plan.rows.to_string());
-        // Every open has options of its own, but for that which measures the longest write.
+        // Every open uses different options, except in runs that measure the longest write.
         if plan.rows == 0 {
             command.arg(random.random::<u64>().to_string());
         }
@@ -229,7 +229,7 @@ pub(super) fn run_and_kill(
         acknowledged += u64::from(record(&line?));
     }
     child.kill()?;
-    // What it had reported before it died is acknowledged as well.
+    // Lines that were still in the pipe are also acknowledged writes.
     for line in lines {
         acknowledged += u64::from(record(&line?));
     }

@@ -87,7 +87,7 @@ fn properties() -> impl Strategy<Value = Properties> {
 fn comparison() -> impl Strategy<Value = Filter> {
     let operator = select(Comparison::ALL.to_vec());
     let of_property = (property(), operator.clone()).prop_map(|((name, value), operator)| {
-        // Order says nothing of them, and FIL-14 and Azurite do not say the same.
+        // These types have no meaningful order, and Azurite deviates from FIL-14.
         let unordered = matches!(value, Value::Binary(_) | Value::Guid(_) | Value::Boolean(_));
         let equality = matches!(operator, Comparison::Eq | Comparison::Ne);
         Filter::compare(name, if unordered && !equality { Comparison::Eq } else { operator }, value)

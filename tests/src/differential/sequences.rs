@@ -48,7 +48,7 @@ pub fn sequences<A: TableStore, B: TableStore>(
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
-        // A worker that panicked has said why.
+        // The panic message was already printed.
         let ended = |worker: thread::ScopedJoinHandle<'_, Option<String>>| {
             worker.join().unwrap_or_else(|_| Some("a program made its thread panic, see above".to_owned()))
         };

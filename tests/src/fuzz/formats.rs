@@ -47,7 +47,7 @@ pub(super) fn row(bytes: &[u8]) -> bool {
     let mut written = RowWriter::new();
     let mut whole = view.check_version().is_ok();
     for (index, property) in view.properties().enumerate() {
-        // Where one is broken, others may be found by their places and not by their names.
+        // If a property is damaged, others may be reachable by position but not by name.
         let Ok(property) = property else {
             whole = false;
             continue;

@@ -58,7 +58,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
         let value = HeaderValue::from_bytes(line.get(colon + 1..)?.trim_ascii()).ok()?;
         request.headers_mut().append(name, value);
     }
-    // A request of HTTP/1.1 without a host is refused before anything else of it is read.
+    // An HTTP/1.1 request without a host is rejected before anything else is read.
     request.headers_mut().entry(http::header::HOST).or_insert(HeaderValue::from_static("127.0.0.1"));
     let (port, scheme) = if port.first() == Some(&b'Q') {
         (Port::Queues, Scheme::Storage)

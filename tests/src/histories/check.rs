@@ -120,10 +120,10 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
             (Call::Write(writes), Outcome::Refused(code)) if says_why(*code) => {
                 effects.push(effect(Some(ended), Action::Refused(writes.clone(), *code)));
             }
-            // A read that failed, a write that was throttled or never left: no effect, and no answer.
+            // A failed read, or a write that was throttled or never sent, has no effect.
             _ => {}
         }
-        // Sent again, what names no version may happen again (`docs/lost-answers.md`).
+        // If retried, a write without a version may take effect again (`docs/lost-answers.md`).
         if let (Call::Write(writes), Outcome::Written(_) | Outcome::Ambiguous) =
             (&record.call, &record.outcome)
         {
@@ -157,7 +157,7 @@ impl Rows {
                 Change::Replace(_, Some(etag)) | Change::Merge(_, Some(etag)) | Change::Delete(Some(etag)),
                 Some((_, version)),
             ) => {
-                // A client that names a version has received it, so it is not one of an answer that was lost.
+                // A client can only name a version that it received, never one from a lost response.
                 (*version != Version::Reported(etag.clone()))
                     .then_some(ErrorCode::UpdateConditionNotSatisfied)
             }
@@ -212,7 +212,7 @@ impl Model for Rows {
                     match next.refuses(write) {
                         Some(found) if found == *code => return Some(self.clone()),
                         Some(_) => return None,
-                        // Those behind it in the unit see it; the version does not matter.
+                        // Later writes of the unit see this one; its version does not matter.
                         None => next.write(write, Version::Of(usize::MAX)),
                     }
                 }
@@ -290,7 +290,7 @@ mod tests {
         let refused = Outcome::Refused(ErrorCode::EntityAlreadyExists);
         assert!(!holds(vec![record(0, 1, insert(1), refused.clone())]));
         assert!(holds(vec![record(0, 5, insert(1), refused.clone()), record(1, 2, insert(2), done("a"))]));
-        // Two inserts of one row, both acknowledged.
+        // Two acknowledged inserts of one row are impossible.
         assert!(!holds(vec![record(0, 5, insert(1), done("a")), record(1, 2, insert(1), done("b"))]));
     }
 
@@ -306,7 +306,7 @@ mod tests {
             let records = vec![add(0, Outcome::Counted(1)), add(2, Outcome::Ambiguous), count(sum)];
             assert_eq!(holds(records), possible, "{sum}");
         }
-        // Two acknowledged, one counted.
+        // Two acknowledged increments, of which one is missing from the sum, are impossible.
         assert!(!holds(vec![
             record(0, 5, Call::Add(0, 1), Outcome::Counted(1)),
             add(1, Outcome::Counted(1))

@@ -167,7 +167,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         let began = self.recorder.event();
         let patience = Duration::from_millis(self.random.random_range(1..200));
         let outcome = if self.impatient && self.random.random_range(0..16_u32) == 0 {
-            // Dropped wherever it is by then.
+            // The call is dropped at an arbitrary point.
             tokio::time::timeout(patience, self.make(&call)).await.unwrap_or(Ok(Outcome::Ambiguous))
         } else {
             self.make(&call).await
@@ -191,7 +191,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 
     fn write(&mut self, row: usize) -> Write {
-        // Few values, so that clients write the same.
+        // Few values, so clients often write equal ones.
         let value = self.random.random_range(0..2_i32);
         let content = match self.random.random_range(0..3_u32) {
             0 => [Some(value), None],

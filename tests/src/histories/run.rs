@@ -113,7 +113,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     let owner = MutantStore::new(owner, None);
     prepare(&owner).await.map_err(broken)?;
 
-    // Who merges without identifiers leaves another's (`docs/lost-answers.md`): all have them or none.
+    // A merge without an identifier keeps that of another writer (`docs/lost-answers.md`), so all writers use them or none.
     let identify = random.random();
     let (mut wires, mut tasks) = (Vec::new(), Vec::new());
     for number in 0..random.random_range(2..4_usize) {
@@ -142,7 +142,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
             |error| Failure { seed, report: format!("a program ended early: {error}"), sent: Vec::new() };
         actors.push(task.await.map_err(|error| Box::new(early(error)))?);
     }
-    // What is late arrives.
+    // Waits until delayed requests have arrived.
     tokio::time::sleep(LATEST * 2).await;
     let last = Actor::new(actors.len(), owner, calm, report.clone(), seed).look().await;
     actors.into_iter().chain([last]).for_each(Actor::tell);

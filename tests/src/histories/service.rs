@@ -110,7 +110,7 @@ impl Account {
 impl State {
     fn now(&mut self) -> u64 {
         let elapsed = u64::try_from(self.began.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
-        // CON-10: a new one for each write.
+        // CON-10: every write has a new Timestamp.
         self.last = (START + elapsed + self.ahead).max(self.last + 1);
         self.last
     }

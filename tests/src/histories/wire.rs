@@ -141,7 +141,7 @@ impl Wire for LossyWire {
 }
 
 async fn deliver(act: Act, arriving: Arriving) -> Result<WireAnswer, Broken> {
-    // A moment each way, in which others are served.
+    // A delay in each direction, during which other requests are served.
     sleep(MOMENT).await;
     match act {
         Act::Serve => {

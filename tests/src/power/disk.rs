@@ -380,7 +380,7 @@ impl Disk for SimulatedDisk {
         let number = match (state.entries.file(path), create) {
             (Some(number), false) => number,
             (None, false) => return Err(ErrorKind::NotFound.into()),
-            // A file that is there is emptied, which is a change of the file and not of its entry.
+            // Truncating an existing file changes the file, not its directory entry.
             (Some(number), true) => {
                 let file = state.file(number)?;
                 let freed = file.current.len();
@@ -423,7 +423,7 @@ impl Disk for SimulatedDisk {
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
         let mut state = self.state();
         state.powered()?;
-        // The file is locked and not its name: one that was removed and made again is another.
+        // The lock belongs to the file, not to its name. A recreated file is a different file.
         let known = state.entries.file(path);
         let number = known.unwrap_or_else(|| state.create(path));
         if state.locked.contains(&number) {

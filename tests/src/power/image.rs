@@ -49,7 +49,7 @@ fn some(file: &FileState, random: &mut StdRng) -> Vec<u8> {
         versions.into_iter().map(|(sector, count)| (sector, random.random_range(0..=count))).collect();
     let mut bytes = file.durable.clone();
     let mut length = bytes.len();
-    // The length is one number of the file's own: some first part of its changes has happened.
+    // The length is file metadata with its own order of changes: a random prefix of them has happened.
     let lengths = random.random_range(0..=file.pending.len());
     for (index, change) in file.pending.iter().enumerate() {
         match change {

@@ -33,7 +33,7 @@ pub struct Case {
 /// Returns the tests below a folder that cite rules, in the order of their files.
 ///
 /// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, cases of compiler messages, and the expected deviations of
-/// scenarios on Azurite. Other parts of a file cite nothing.
+/// scenarios on Azurite. Rules named elsewhere in a file are ignored.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -57,13 +57,13 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
     files.sort();
     for path in files {
         let mut text = fs::read_to_string(&path)?;
-        // What a case of the compiler's messages shows is the message.
+        // For a compiler message, the evidence is the message itself.
         let message = path.with_extension("stderr");
         if message.exists() {
             text.push_str(&fs::read_to_string(message)?);
         }
         let file = path.strip_prefix(folder).unwrap_or(&path);
-        // What is said here about rules is not what a test shows.
+        // This module names rules as data, not as evidence.
         if !file.starts_with("tests/src/rules") {
             cases.extend(cases_of(file, &text));
         }

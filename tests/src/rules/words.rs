@@ -39,7 +39,7 @@ fn named_by(name: &str, named: &mut BTreeSet<Rule>) {
             named.extend(range.filter(|rule| rules().any(|known| known == *rule)));
             last = Some(number);
         } else if part != "AND" && part != "TO" {
-            // A word ends the list: the numbers behind it are not rules.
+            // A word ends the list; later numbers are not rules.
             current = None;
         }
         to = part == "TO";

@@ -137,7 +137,7 @@ impl History {
         if outcome.is_ok() {
             outcome = self.last_look();
         }
-        // Threads of an engine that is still there end before the history does.
+        // The threads of an open engine must end before the history.
         self.let_go();
         self.seen.calls = self.schedule.calls();
         (self.seen, self.schedule.trace(), outcome)
@@ -249,7 +249,7 @@ impl History {
                 self.schedule.step(Duration::from_micros(20));
             }
             self.hear()?;
-            // A thread that has ended is not waited for.
+            // A failed engine must answer every caller, although its thread has ended.
             if self.has_failed() && self.random.random_ratio(1, 8) {
                 self.hear_all()?;
             }
@@ -297,7 +297,7 @@ impl History {
             }
             Err(error) => Err(Wrong(format!("a second engine received {error}"))),
             Ok(second) => {
-                // It has a thread that no scheduler knows: it goes at once.
+                // Its thread is unknown to the scheduler, so it is dropped immediately.
                 drop(second);
                 Err(Wrong("a second engine has the folder open".to_owned()))
             }
@@ -313,7 +313,7 @@ impl History {
 fn watch(schedule: &Schedule, call: &Call) {
     schedule.note(call);
     let time = match call {
-        // The engine may hold a lock of its own here, which others would wait for without anyone knowing.
+        // The engine may hold a lock here. Threads that wait for it would be invisible to the scheduler.
         Call::Open(_) | Call::List => return,
         Call::Sync(_) | Call::SyncDir => 500,
         Call::Write(_, _, bytes) => 5 + u64::try_from(*bytes / 1_000).unwrap_or(u64::MAX),

@@ -135,7 +135,7 @@ impl Model {
                 worlds.extend(next.into_iter().filter_map(|mut world| {
                     let fate = world.ahead.pop_front()?;
                     let agrees = match (&fate, outcome) {
-                        // What was looked at and refused may be taken back with its group.
+                        // A refusal may be reverted together with its commit group.
                         (Fate::Done(is), Outcome::Done(seen)) => is == seen,
                         (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
                         (Fate::Refused(is), Outcome::Refused(seen)) => is == seen,
@@ -208,7 +208,7 @@ impl Model {
     ) -> Result<(), Wrong> {
         let visible = self.visible();
         note(&mut self.noted, &visible);
-        // Of what cannot be distinguished by what was seen the least is certain.
+        // Worlds that match the observation and cannot be told apart are merged into the one with the fewest certain writes.
         let seen: Vec<World> = visible.into_iter().filter(|world| what(&world.state)).collect();
         let worlds = std::mem::take(&mut self.worlds);
         self.keep(seen, || {

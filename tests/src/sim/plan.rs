@@ -55,7 +55,7 @@ pub(super) enum Trouble {
     Rot,
     /// A sector of a file of the base cannot be read.
     Unreadable,
-    /// The clock goes wrong.
+    /// The clock jumps.
     Clock,
 }
 
@@ -134,7 +134,7 @@ impl Trouble {
     }
 
     fn draw(random: &mut StdRng) -> Self {
-        // Mostly small, at times large.
+        // Mostly small, sometimes large.
         let below = |random: &mut StdRng, most: [u64; 3]| {
             let most = most[random.random_range(0..3)];
             random.random_range(0..most)

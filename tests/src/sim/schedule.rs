@@ -161,7 +161,7 @@ impl Schedule {
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
-        // Callers do nothing that the engine waits for but to ask.
+        // The engine never waits for a step of a caller, so only steps of its own threads count.
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
@@ -291,7 +291,7 @@ impl Scheduler for Shared {
         let schedule = Arc::clone(&self.0);
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             schedule.begin(number);
-            // A panic of a thread of the engine is its own affair; the next one has its turn nevertheless.
+            // The engine detects a panic of its thread itself. The next thread still gets its turn.
             let _ = catch_unwind(AssertUnwindSafe(work));
             schedule.end();
         })
@@ -319,7 +319,7 @@ impl Scheduler for Shared {
             at_most.map(|time| inner.now + time)
         };
         loop {
-            // Others may do something while this one looks.
+            // Other threads may proceed while `ready` runs.
             let seen = self.0.call().doings;
             if ready() || until.is_some_and(|until| until <= self.0.elapsed()) {
                 return;

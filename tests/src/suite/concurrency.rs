@@ -86,7 +86,7 @@ pub async fn con_7_and_egt_9_no_reader_sees_a_part_of_a_transaction<S: TableStor
             threads.spawn(|| {
                 let query = Query::new(KeyRange::partition("p"));
                 loop {
-                    // Looked at before reading, so that the last state is read too.
+                    // Loaded before the read, so the final state is also read.
                     let last = done.load(Ordering::Acquire);
                     let page = pollster::block_on(scene.page(&query, None)).unwrap();
                     assert_eq!(page.keys.len(), 20);

@@ -29,7 +29,7 @@ pub async fn ent_1_keys_alone_make_an_entity<S: TableStore>(store: &S) {
 
 pub async fn ent_1_the_pair_of_keys_is_the_identity<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
-    // Joined without care, these pairs would be one key.
+    // Concatenated without a separator, these pairs would be equal.
     let pairs = [("ab", "c"), ("a", "bc"), ("abc", ""), ("", "abc"), ("c", "ab")];
     for (number, (partition, row_key)) in (0..).zip(pairs) {
         scene.insert(partition, row_key, a(number)).await.unwrap();

@@ -84,7 +84,7 @@ fn sized(prefix: &str, bytes: usize) -> Row {
     for number in 0.. {
         let name = format!("{prefix}{number:02}");
         let overhead = 8 + 2 * name.len() + 4;
-        // The last value must not be smaller than nothing: leave room for one more property.
+        // Leaves room for another property, whose value must not have a negative length.
         let value = (left - overhead).min(60_000);
         let value = if left - overhead - value > 0 { value - 100 } else { value };
         writer.property(&name, ValueRef::Binary(&vec![0; value]));

@@ -26,7 +26,7 @@ pub async fn mrg_2_merge_of_a_missing_entity_or_another_version_is_refused<S: Ta
 }
 
 pub async fn mrg_3_what_a_merge_does_not_name_stays<S: TableStore>(store: &S) {
-    // An absent property is what a null is on the wire: it neither removes nor changes.
+    // A null on the wire is an absent property: a merge neither removes nor changes it.
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(1)).await.unwrap();
     scene.merge("p", "r", row([]), IfMatch::Any).await.unwrap();

@@ -87,7 +87,7 @@ fn blb_5_and_6_blocks_are_content_once_their_list_is_put_and_in_its_order() {
         let name = Path::from("x");
         put(&store, "x", "before").await;
         let mut upload = store.put_multipart(&name).await.unwrap();
-        // The second is there before the first: the list decides.
+        // The second part arrives before the first. The block list determines the order.
         let (first, second) = (upload.put_part("one ".into()), upload.put_part("two".into()));
         second.await.unwrap();
         first.await.unwrap();
@@ -151,7 +151,7 @@ fn blb_9_metadata_is_replaced_as_a_whole() {
             let mut pairs: Vec<String> = attributes
                 .iter()
                 .filter_map(|(name, value)| match name {
-                    // Compared without case (BLB-9): HTTP has none in the names of its headers.
+                    // Compared case-insensitively (BLB-9), like the names of HTTP headers.
                     Attribute::Metadata(name) => Some(format!("{}={}", name.to_lowercase(), value.as_ref())),
                     _ => None,
                 })
@@ -249,7 +249,7 @@ fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_those_that_may_fit_are_r
         let names: Vec<_> = listed.iter().map(|object| object.location.as_ref()).collect();
         assert_eq!(names, ["queue/2014/07/31/1800/000000.log", "queue/2014/07/31/1800/000001.log"]);
 
-        // Content that must not be read, under the metadata of what was there.
+        // New content with the metadata of the old one; it must not be read.
         let second = Path::from(names[1]);
         let attributes = store.get(&second).await.unwrap().attributes;
         store.put_opts(&second, "broken".into(), attributes.into()).await.unwrap();
@@ -325,7 +325,7 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
         assert_eq!(ids(here), [1, 3, 4]);
         let elsewhere = employees.get_by_index_eventual(Employee::namesakes("Jones / Cao")).await.unwrap();
         assert_eq!(ids(elsewhere), [1, 3, 4]);
-        // The list in the partition went over two keys and is in a blob; each change since left the blob before.
+        // The list in the partition exceeded two keys and moved to a blob. Each later change left the previous blob behind.
         let folder = Path::from("indexes/lists/listedpeople");
         let listed: Vec<_> = container.list(Some(&folder)).try_collect().await.unwrap();
         assert_eq!(listed.len(), 3);

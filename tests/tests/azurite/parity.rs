@@ -17,17 +17,18 @@ fn ask(asked: &Ask) -> Option<Answer> {
 /// The test suites that run on Azurite like on every store. Scenarios named in `deviations.rs` must fail.
 const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.rs", "deviations.rs"];
 
-/// The tests of one row: those of this module and of [`SUITES`]. A name that ends in `_` represents all names with this prefix.
+/// The evidence for one row of the table.
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+enum Evidence {
+    /// Tests of this module or of [`SUITES`]. A name that ends in `_` represents all names with this prefix.
     By(&'static [&'static str]),
-    /// The row is not verified, for this reason.
+    /// No test verifies the row, for this reason.
     Not(&'static str),
 }
-use Asked::{By, Not};
+use Evidence::{By, Not};
 
 /// The row, Azurite's cell, and the tests that verify it.
-const ROWS: &[(&str, &str, Asked)] = &[
+const ROWS: &[(&str, &str, Evidence)] = &[
     (
         "create, list, delete; names without case",
         "entities only under the case of the creation",

@@ -11,7 +11,7 @@ macro_rules! family {
             $(#[test]
             fn $scenario() {
                 super::store(|store| {
-                    // Here the time that passes is what is tested: the server's clock cannot be set.
+                    // Real time passes, because the server's clock cannot be set.
                     pollster::block_on(crate::queues::suite::queues::$family::$scenario(store, &super::thread::sleep));
                 });
             })*

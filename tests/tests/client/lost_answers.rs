@@ -83,7 +83,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (6, 6));
-    // It was added, and another after it: no caller can know, and none adds it again.
+    // The first increment took effect, and the second followed. The caller cannot know, so neither is repeated.
     let (first, second, stored) = two_increments(Act::DropAfter).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (7, 7));
@@ -166,7 +166,7 @@ async fn con_2_and_rty_5_a_secondary_that_is_an_hour_behind_decides_nothing() {
     let hour = Duration::from_hours(1);
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
     let key = || Counts::key(1, today.day);
-    // Every second look at the primary fails, so that a client which may go elsewhere does.
+    // Every second read from the primary fails, so a client that may use the secondary does.
     let mut fails = false;
     let wire = LossyWire::new(
         account.clone(),

@@ -81,7 +81,7 @@ fn the_rows_of_dropped_tables_are_given_back_without_being_asked_for() {
     };
     block_on(filled).unwrap();
     let began = Instant::now();
-    // What is below the worth of a checkpoint stays until the next one.
+    // Garbage below the reclaim threshold stays until the next checkpoint.
     while engine.statistics().unwrap().base_bytes > 2 << 20 {
         assert!(began.elapsed() < Duration::from_mins(10), "{:?}", engine.statistics());
         std::thread::sleep(Duration::from_millis(5));

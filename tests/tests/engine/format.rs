@@ -131,12 +131,12 @@ fn folders_of_all_formats_hold_what_was_written_and_become_current() {
         assert_eq!(format_of(folder.path()), format, "a reader migrates nothing");
         assert_eq!(contents(Engine::open(folder.path()).unwrap()).unwrap(), expected(format));
         assert_eq!(format_of(folder.path()), CURRENT);
-        // What it recovered is written on, and read again.
+        // The recovered data can be extended and read again.
         let engine = Engine::open(folder.path()).unwrap();
         block_on(write_on(&engine)).unwrap();
         block_on(engine.backup(folder.path().join("backup"))).unwrap();
         drop(engine);
-        // Its backup is of the current format, and so is what is restored from it.
+        // A backup has the current format, and so has a folder restored from it.
         Engine::restore(folder.path().join("backup"), folder.path().join("restored")).unwrap();
         for folder in [folder.path(), &folder.path().join("restored")] {
             assert_eq!(format_of(folder), CURRENT);
@@ -276,13 +276,13 @@ fn write_the_fixture() {
     block_on(async {
         let table = write_base(&engine).await?;
         engine.checkpoint().await?;
-        // The journal goes on in a file that held something else.
+        // The journal continues in a reused file with old content.
         for _ in 0..2 {
             let row = everything("Sales", "000000", 0)?;
             table.insert_or_replace(&row).await?;
             engine.checkpoint().await?;
         }
-        // From here on only the journal knows.
+        // From here on, only the journal contains the changes.
         for (at, row) in ["000000", "000003", "000006"].into_iter().enumerate() {
             table.delete(Selection::point("Sales", row), IfMatch::Any).await?;
             let name = format!("{:06}", 9 + 3 * at);
@@ -297,7 +297,7 @@ fn write_the_fixture() {
         Ok::<_, Error>(())
     })
     .unwrap();
-    // Stops without a checkpoint: what the journal has stays there.
+    // Stops without a checkpoint, so the changes stay in the journal.
     drop(engine);
     fs::create_dir_all(&fixture).unwrap();
     for (name, bytes) in files(folder.path()).into_iter().filter(|(name, _)| name != "LOCK") {

@@ -29,14 +29,14 @@ fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
         }
         if !disk.has_lost_power() {
             assert!(error.is_none(), "{error:?}");
-            // What is done from here on is not part of the run.
+            // The calls from here on are not part of the run.
             disk.set_fault(None);
             assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
             break;
         }
         last = cut;
     }
-    // No transaction of a writer shares its sync with another one of that writer.
+    // Two transactions of one writer never share a sync.
     assert!(last + 1 >= steps as u64, "the last cut that hit a run was at sync {last}");
 }
 
@@ -45,7 +45,7 @@ fn cut_at_every_sync_of_one_writer() {
     cut_at_syncs(1.., 1, STEPS);
 }
 
-// Where no two of eight writers meet, each transaction has a sync of its own: fewer steps bound the time. `simulate` cuts at any
+// Without group commits, eight writers need a sync per transaction, so fewer steps keep the test short. `simulate` cuts at any
 // write, in thousands of histories.
 #[test]
 fn cut_at_every_third_sync_of_eight_writers() {
@@ -62,7 +62,7 @@ fn power_fails_again_and_again_during_recovery_and_after() {
             (evidence, _) = write(&disk, evidence, 3, STEPS);
             disk = disk.after_power_loss(seed * 100 + round);
             if evidence.writers() > 0 {
-                // The check opens the engine, and so recovers, on a disk of its own: the next round recovers anew.
+                // The check recovers a copy of the disk, so the next round also starts with a recovery.
                 let wrong = findings(&disk.after_power_loss(0), &evidence);
                 assert!(wrong.is_empty(), "seed {seed}, round {round}:\n{}", wrong.join("\n"));
             }

@@ -23,7 +23,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/explorer/package-lock.json")),
     (".npmrc", include_str!("../../clients/explorer/.npmrc")),
 ];
-/// Read when the test runs: a change of the suite compiles nothing.
+/// The path of the suite, which is read when the test runs: changing it does not require a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
 /// Texts that would set `window.stolen` on a page that does not escape them.

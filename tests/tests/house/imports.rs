@@ -219,7 +219,7 @@ fn absolute(path: &[String], module: &Module) -> Option<Vec<String>> {
         "crate" => Some(path[1..].to_vec()),
         "self" => Some([module, &path[1..]].concat()),
         "super" => Some([&module[..module.len().checked_sub(ups)?], &path[ups..]].concat()),
-        // Beside a `mod`, its names begin with it.
+        // Other paths start with a submodule.
         _ => Some([module, path].concat()),
     }
 }

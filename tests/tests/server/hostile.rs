@@ -34,7 +34,7 @@ fn malformed_requests_are_answered() {
         }
         session.step().unwrap_or_else(|found| panic!("request {number}: {found:?}"));
     }
-    // Neither all of it is nonsense, nor is all of it sound.
+    // Some requests are accepted, and some are rejected.
     assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
 }
 
@@ -56,7 +56,7 @@ fn keep_alive_is_named_over_http_1_1() {
 /// For input that is not HTTP, breaks off or never ends, each connection is released.
 #[test]
 fn broken_connections_are_given_back() {
-    // Fewer than are broken below: those that leaked would shut the last ones out.
+    // Fewer connections than are broken below: leaked ones would exhaust the limit.
     let mut config = Config::on_loopback(account());
     config.limits.connections = 16;
     beside(config, async |connection, observed| {
@@ -81,12 +81,12 @@ fn broken_connections_are_given_back() {
             if round % 20 == 0 {
                 for text in [&long, &headers] {
                     let mut stream = TcpStream::connect(&tables).await.unwrap();
-                    // The server may refuse it before its end.
+                    // The server may reject the request before its end.
                     let _ = stream.write_all(text.as_bytes()).await;
                 }
             }
         }
-        // All of them at last: each asking gives the server a turn.
+        // Eventually all are closed: each call of `open` lets the server run.
         while open(observed).await != 0 {}
     });
 }

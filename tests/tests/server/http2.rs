@@ -49,9 +49,9 @@ fn requests_share_a_connection_of_http_2() {
         assert!(inserted.iter().all(|(status, _)| *status == 201), "{inserted:?}");
         let (status, body) = ask("GET", "Employee()", "").await;
         assert_eq!((status, body.matches("\"RowKey\"").count()), (200, 50));
-        // What URLs begin with is the authority of the request: HTTP/2 has no header `host`.
+        // URLs start with the authority of the request, because HTTP/2 has no `host` header.
         assert!(body.contains(&format!("http://{host}/{ACCOUNT}/$metadata#Employee")), "{body}");
-        // The connection ends with its last sender, and the server's end waits for it.
+        // The connection ends with its last sender, and the server waits for it when it shuts down.
         drop(sender);
         connection.await.unwrap().unwrap();
     });

@@ -48,7 +48,7 @@ struct Client {
 async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
     let stream = TcpStream::connect(host).await.unwrap();
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-    // The connection ends with its sender.
+    // The connection ends when its sender is dropped.
     tokio::spawn(async move { drop(connection.await) });
     sender
 }
@@ -111,7 +111,7 @@ fn a_client_does_not_notice_unfinished_requests() {
             let mut open = Vec::new();
             for number in 0..connections {
                 let mut stream = TcpStream::connect(&host).await.expect(kind);
-                // The server may have closed it by then.
+                // The server may have closed the connection already.
                 let _ = stream.write_all(sent.as_bytes()).await;
                 open.push(stream);
                 if number % (connections / 16).max(1) == 0 {
@@ -156,7 +156,7 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Unsigned requests are refused before they take the place of a verified one, even if there is a single place.
+/// Unsigned requests are rejected before they use the capacity for verified ones, even if only one request is allowed at a time.
 #[test]
 fn unsigned_requests_take_no_place() {
     let mut config = Config::on_loopback(account());
@@ -169,7 +169,7 @@ fn unsigned_requests_take_no_place() {
             let mut stream = TcpStream::connect(host).await.unwrap();
             stream.write_all(sent.as_bytes()).await.unwrap();
             if sent.contains("Content-Length") {
-                // The refusal comes although the body does not.
+                // The response arrives although the body is never sent.
                 let mut answer = [0; 12];
                 stream.read_exact(&mut answer).await.unwrap();
                 assert_eq!(&answer, b"HTTP/1.1 403");

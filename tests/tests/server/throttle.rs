@@ -30,7 +30,7 @@ fn scl_3_beyond_the_target_of_a_partition_the_answer_is_server_busy() {
         let tables = AzureTables::from_connection_string_with(&connection, options).unwrap();
         let table = TableName::new("Employee").unwrap();
         tables.create_table(&table).await.unwrap();
-        // The clock stands still: 2,000 entities are a second's worth, and no more of them is worked off.
+        // The clock is stopped, so the allowance of 2,000 entities per second is not refilled.
         for group in 0..20 {
             tables.submit(&table, inserts("Sales", group * 100..group * 100 + 100)).await.unwrap();
         }

@@ -112,7 +112,7 @@ fn http_2_is_agreed_on_in_the_handshake() {
 fn broken_handshakes_are_given_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = under_tls(folder.path());
-    // Fewer than are broken below: those that leaked would shut the last ones out.
+    // Fewer connections than are broken below: leaked ones would exhaust the limit.
     config.limits.connections = 4;
     config.limits.sending = Duration::from_millis(20);
     beside(config, async |connection, observed| {
@@ -123,7 +123,7 @@ fn broken_handshakes_are_given_back() {
                 let mut stream = TcpStream::connect(host).await.unwrap();
                 stream.write_all(text.as_bytes()).await.unwrap();
                 if stays {
-                    // The server ends it: an alert, or nothing more. It may have ended it by force.
+                    // The server closes the connection, with an alert or a reset.
                     let _ = stream.read_to_end(&mut Vec::new()).await;
                 }
             }

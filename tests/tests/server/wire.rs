@@ -145,7 +145,7 @@ fn page_2_and_8_tokens_are_keys_in_the_form_of_the_service() {
     let row = first.header("x-ms-continuation-nextrowkey").expect("the key of the next entity");
     assert_eq!((token, row), ("1!8!U2FsZXM-", "1!4!Mg--"));
     let next = format!("$top=1&NextPartitionKey={token}&NextRowKey={row}");
-    // A filter that is computed again and another selection also continue.
+    // The token is also valid for a different filter or selection.
     for query in ["", "&$select=RowKey", "&$filter=RowKey%20ge%20'0'"] {
         let rest = Ask::new("GET", format!("Tokens()?{next}{query}")).send();
         assert!(rest.body.contains("\"RowKey\":\"2\""), "{}", rest.body);
@@ -210,7 +210,7 @@ fn err_1_and_que_1_errors_have_the_form_of_their_service() {
     assert!(name.body.contains("\\nRequestId:") && name.body.contains("\\nTime:"), "{}", name.body);
     let name = Ask::queue("GET", "missing/messages").send();
     assert!(name.body.contains("<Error><Code>QueueNotFound</Code>"), "{}", name.body);
-    // A request that asks for no form at all also gets JSON.
+    // A request without `Accept` also gets JSON.
     assert_eq!(Ask::new("GET", "Missing()").without("accept").send().code(), (404, "TableNotFound"));
 }
 

@@ -37,7 +37,7 @@ fn dq_6_and_10_padded_numbers_are_read_in_the_order_of_numbers() {
         let found: Vec<u32> =
             badges.query(Badge::partition("Sales")).collect().await?.iter().map(|row| row.badge).collect();
         assert_eq!(found, [0, 9, 10, 123, 1_000, 99_999_999]);
-        // As texts alone they would come in another order.
+        // Unpadded texts sort differently.
         let mut texts = ["1000", "9", "123", "99999999", "0", "10"];
         texts.sort_unstable();
         assert_eq!(texts, ["0", "10", "1000", "123", "9", "99999999"]);
@@ -89,7 +89,7 @@ fn dq_9_and_11_other_look_ups_and_orders_come_from_copies() {
             let page = engine.query(&TableName::new("Staff")?, &query, None).await?;
             Ok::<_, table_core::Error>((page.rows.len(), page.rows_read.unwrap()))
         };
-        // By a property all rows of the partition are read, by the copy's key the one.
+        // A filter on a property reads the whole partition; the key of the copy reads one row.
         assert_eq!(read(KeyRange::partition("Sales"), "Name eq 'Jun'").await?, (1, 10));
         let copy = KeyRange::rows("Sales", TextRange::prefix("name_Jun!"));
         assert_eq!(read(copy, "").await?, (1, 1));
@@ -178,7 +178,7 @@ fn pat_het_2_and_4_types_share_key_values_and_are_read_as_one_as_bags_and_as_a_s
             workers.insert(&worker(number)).await?;
             departments.insert(&department(number)).await?;
         }
-        // By its type: the prefix keeps the type together.
+        // By type: the prefix groups the rows of a type.
         assert_eq!(workers.query(Worker::rows("Sales").id(..)).collect().await?, [worker(123), worker(124)]);
         assert_eq!(workers.get(Worker::key("Sales", 123)).await?.as_deref(), Some(&worker(123)));
         let codes = departments.query(Department::rows("Sales").code(..)).collect().await?;
@@ -244,7 +244,7 @@ impl TableStore for Busy {
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
-        // Others get their turn, as they do while a request is on its way.
+        // Yields once, as during a request.
         let mut turn = false;
         poll_fn(|context| {
             if std::mem::replace(&mut turn, true) {

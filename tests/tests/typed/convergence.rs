@@ -53,7 +53,7 @@ fn change(world: &World, rng: &mut StdRng, age: i32) {
         let (projects, id) = (world.projects(&alive), rng.random_range(0..4));
         let lead = rng.random_bool(0.9).then(|| rng.random_range(0..3));
         let project = Project { plan: "Engine".into(), id, lead, lead_name: None };
-        // Refused where there is no such lead.
+        // Refused if the lead does not exist.
         let _ = if rng.random_bool(0.1) {
             block_on(projects.delete(Project::key("Engine", id), IfMatch::Any))
         } else {
@@ -104,7 +104,7 @@ fn run(seed: u64, answers: Answers, without: Without) -> Option<String> {
         while !process.step() {}
     }
     let pending = world.recover();
-    // All is settled. The sleepers wake, make a call or a few, and die; no worker after them knows of it.
+    // Everything is settled. The suspended processes make a few more calls and die, unnoticed by any worker.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {
@@ -187,7 +187,7 @@ fn pat_inter_3_an_old_answer_about_the_entity_ends_no_settling() {
             block_on(world.engine.get(&TableName::new("Company").unwrap(), &key, &Select::All)).unwrap();
         block_on(alive.insert_or_replace(&after)).unwrap();
         for answers in [vec![old], vec![None]] {
-            // All that a lying store answers is what was before.
+            // The faulty store returns only previous versions.
             for seed in 0..6 {
                 *world.answered.lock().unwrap() = HashMap::from([(key.clone(), answers.clone())]);
                 let process = Process { answers: Answers::Old, seed, ..Process::alive() };

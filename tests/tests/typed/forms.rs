@@ -210,7 +210,7 @@ fn kinds_of_one_partition_and_the_rest_of_a_row() {
         both_ways(&version, ("shop", "VersionRow"));
         assert!(matches!(&members[1], Membership::Version(found) if *found == version));
 
-        // Replace and update also write what is not named.
+        // Replace and update also write undeclared properties.
         let key = || Silo::key("shop", "10.0.0.4", "11111", "386923572");
         let read = silos.get(key()).await.unwrap().unwrap();
         let mut dead = read.value().clone();
@@ -271,7 +271,7 @@ fn one_field_in_chunks() {
         let key = || GrainState::key("shop_GrainReference=0300", "Cart");
         assert_eq!(states.get(key()).await.unwrap().unwrap().value(), &state);
 
-        // A shorter value leaves nothing behind, and a merge that would is refused.
+        // A shorter value leaves no chunk behind, and a merge that would do so is refused.
         let read = states.get(key()).await.unwrap().unwrap();
         let shorter = states.update(&read, |state| state.data.truncate(70_000)).await.unwrap();
         let bag = bags.get(&state.key_of().unwrap()).await.unwrap().unwrap();
@@ -334,7 +334,7 @@ fn a_key_that_is_not_read() {
             .filter(Reminder::NAME.eq("tick-tock"));
         assert_eq!(named.collect().await.unwrap().len(), 1);
 
-        // Two values have this key: the second one is refused, and what lies there is never taken for it.
+        // Two values map to this key: the second one is refused, and the first is never returned for it.
         let other = of("GrainReference=03", "00-tick-tock");
         assert_eq!(other.key_of().unwrap(), key);
         let taken = reminders.insert(&other).await.unwrap_err();

@@ -167,7 +167,7 @@ fn a_program_without_a_ready_index_writes_no_more() {
         new.backfill::<indexed::EmployeeByEmail>().without_older_programs().run().await.unwrap();
         time.pass(LEASE * 2);
 
-        // No verb of the older program writes any more, and it does not start again. The index stays whole.
+        // Every verb of the older program is refused, and so is its next start. The index stays complete.
         assert!(refused(old.insert(&before::employee(4, "ada")).await));
         assert!(refused(old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await));
         assert!(refused(old.update(before::Employee::key("Sales", 1), |ada| ada.email.clear()).await));
@@ -188,7 +188,7 @@ fn a_program_without_a_ready_index_writes_no_more() {
         let layout = old.stored_layout().await.unwrap().unwrap();
         assert_eq!((layout.generation, layout.superseded.len()), (2, 1));
 
-        // Unless the program confirms that this is meant.
+        // The program can confirm that the downgrade is intended.
         old.accept_layout("back to the version before").await.unwrap();
         old.insert(&before::employee(4, "ada")).await.unwrap();
         time.pass(LEASE * 2);
@@ -257,7 +257,7 @@ fn a_program_without_the_feed_or_the_copies_of_a_newer_one_does_not_write() {
     block_on(async {
         assert!(is_refused_beside::<fed::Employee>().await);
         assert!(is_refused_beside::<copied::Employee>().await);
-        // One that was never seen is not let in either.
+        // An older program that was never seen is also refused.
         let store = Engine::in_memory();
         let new = store.entities::<fed::Employee>().create_if_missing().await.unwrap();
         let (department, email) = ("Sales".to_owned(), "ada".to_owned());

@@ -105,12 +105,12 @@ fn evo_8_types_of_one_table_have_one_layout() -> Result<()> {
         let readings = engine.table::<Reading>().create_if_missing().await?;
         readings.insert(&reading(1)).await?;
 
-        // Texts where the readings have numbers.
+        // `Notice` declares a string where `Reading` has a number.
         let error = engine.table::<Notice>().open().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-8")));
         assert!(format!("{error:?}").contains("`Payload`: Edm.Double becomes Edm.String"), "{error:?}");
 
-        // Another type stored as JSON is of the same layout; a row of the wrong one is refused when it is read.
+        // Types stored as JSON have the same schema, so a row of the wrong type is refused when it is read.
         let listed = engine.table::<Listed>().open().await?;
         let error = listed.get(Listed::key("contoso", 7, 1_000, 1)).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::EntityMismatch);

@@ -235,7 +235,7 @@ fn copies_of_some_properties_are_read_as_projections() {
         let jane = Name { first_name: "Jane".to_owned(), last_name: "Jones".to_owned() };
         let key = Employee::email_directory("Sales", "jonesj@contoso.com");
         assert_eq!(table.get_as::<Name>(key).await?.unwrap().into_value(), jane);
-        // What the copy's key says is read from there.
+        // Fields that are part of the copy's key are read from the key.
         let aged = table.query(Employee::by_age("Sales", 32)).project::<Aged>().collect().await?;
         let names: Vec<_> = aged.iter().map(|aged| (aged.first_name.as_str(), aged.age)).collect();
         assert_eq!(names, [("Jun", 32), ("Jane", 32)]);
@@ -244,7 +244,7 @@ fn copies_of_some_properties_are_read_as_projections() {
         let one = Employee::by_age_rows("Sales").age_is(32).id_is(123);
         assert_eq!(table.get_as::<Aged>(one).await?.unwrap().first_name, "Jun");
 
-        // A condition on what is not stored would match nothing.
+        // A condition on a property that the copy lacks would match nothing.
         let query = table.query(Employee::by_age("Sales", 32)).filter(Employee::LAST_NAME.eq("Cao"));
         let error = query.project::<Aged>().collect().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-INTRA-6")));
@@ -258,7 +258,7 @@ fn pat_intra_6_a_projection_of_copies_has_the_fields_of_the_entitys_own_key() {
     pollster::block_on(async {
         let table = filled().await?;
         let card = Card { department: "Sales".to_owned(), id: 223, first_name: "Jane".to_owned() };
-        // The number is a property of the copy, a part of its key, and in a key of another table.
+        // The id is, in turn, a property of the copy, a part of its key, and a part of a key in another table.
         let directory = Employee::email_directory("Sales", "jonesj@contoso.com");
         assert_eq!(table.get_as::<Card>(directory).await?.unwrap().into_value(), card);
         let aged = table.query(Employee::by_age("Sales", 32)).project::<Card>().collect().await?;

@@ -102,7 +102,7 @@ fn the_design_is_stored_once_and_changes_nothing_when_it_is_the_same() -> Result
         let layout = table.stored_layout().await?.unwrap();
         assert_eq!(layout.schema, StoredSchema::of(first::Employee::SCHEMA));
         assert!(layout.pending.is_empty() && layout.accepted.is_none());
-        // An ordinary table of the store, and none of the program's.
+        // A listing of the program's tables omits the table of schemas, which is an ordinary table of the store.
         let names: Vec<String> = store.tables("").map_ok(|name| name.to_string()).try_collect().await?;
         assert_eq!(names, ["Company"]);
         let names = store.list_tables("", None, 10).await?.names;
@@ -294,7 +294,7 @@ fn a_deleted_table_has_no_design() -> Result<()> {
         assert!(table.delete_table().await?);
         assert_eq!(stored(&store).await, []);
 
-        // Deleted behind its back and made again: the old design means nothing.
+        // Another handle recreates the table, so its old schema is ignored.
         let table = table.open().await?;
         let name = table.name()?.clone();
         store.delete_table(&name).await?;
@@ -363,7 +363,7 @@ fn whoever_creates_a_table_that_is_there_is_held_to_its_design() {
         assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
         let pending = store.table::<indexed::Employee>().create_if_missing().await?;
         assert_eq!(pending.stored_layout().await?.unwrap().pending, ["index ByAge", "property Age"]);
-        // Without a design there is nothing to compare.
+        // An untyped table has no schema to compare.
         store.untyped("Company")?.create_if_missing().await?;
         Ok::<(), table_core::Error>(())
     })

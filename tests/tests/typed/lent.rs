@@ -131,14 +131,14 @@ proptest! {
 fn rows_of_another_shape_are_read_over_others() {
     let sample = Sample::of(8, "abc");
     let mut place = Sample::of(1, "before");
-    // In another order, and with the numbers as writers without annotations leave them (ENG-12).
+    // In a different order, and with numbers stored by a writer without type annotations (ENG-12).
     let turned = Stored::of(&sample, &[], &[(4, Value::Int32(3))], 2);
     turned.with(|entity| place.read_again(entity, false)).unwrap();
     assert_eq!(place, sample);
     let lacking = Stored::of(&sample, &[1], &[], 0);
     let error = lacking.with(|entity| place.read_again(entity, false)).unwrap_err();
     assert!(error.to_string().contains("property `Name`"), "{error}");
-    // What the error left behind is not seen in the next.
+    // A failed read does not affect the next one.
     Stored::of(&Sample::of(5, "x"), &[], &[], 0).with(|entity| place.read_again(entity, false)).unwrap();
     assert_eq!(place, Sample::of(5, "x"));
 }

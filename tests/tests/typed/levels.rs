@@ -205,8 +205,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// Decided by the levels that are given, not by the number of partitions (HPK-39): a point has all of them (HPK-36), by the
-/// words in their order or one after another (HPK-35), and a prefix goes only to what it names (HPK-25, HPK-37).
+/// The given levels determine the class, not the number of partitions (HPK-39). A point has all levels (HPK-36), given together or one
+/// after another (HPK-35). A prefix reads only the partitions that it names (HPK-25, HPK-37).
 #[test]
 fn hpk_38_what_is_given_decides_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);
@@ -242,7 +242,7 @@ fn hpk_26_the_last_level_may_be_the_entity_itself() {
         let found = table.query(Reading::within(&region).meter_is(7)).collect().await.unwrap();
         assert_eq!(found, [reading(7, 2), reading(7, 1)]); // desc(day)
 
-        // LIM-10: the price. Each entity is a partition, so no transaction holds two.
+        // LIM-10: each entity has its own partition, so a transaction cannot contain two.
         let mut transaction = table.transaction(&reading(7, 1)).unwrap();
         let error = transaction.insert(&reading(7, 3)).unwrap_err();
         assert_eq!(error.rule(), Some("EGT-5"));

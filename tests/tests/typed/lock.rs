@@ -148,7 +148,7 @@ fn a_rewrite_is_written_by_force_only() {
 
 #[test]
 fn a_codec_that_writes_another_text_under_its_name_is_found_by_the_golden_row() {
-    // As if the codec had once written other digits: the designs are the same, the row is not.
+    // As if an earlier codec had written other digits: the schemas are equal, the golden rows are not.
     let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
     let error = check(&file(Some(&text)).path, &first(), Update::Allowed).unwrap_err().to_string();
     assert!(

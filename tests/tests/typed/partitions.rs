@@ -33,7 +33,7 @@ fn diagnostics_by_time() {
         for (minute, number) in minutes.map(instant).into_iter().zip(1..) {
             logs.insert(&Diagnostics { minute, number }).await.unwrap();
         }
-        // What another program left beside the ticks.
+        // A row of another program, whose partition key is not a number of ticks.
         let bags = logs.store().untyped("WADLogsTable").unwrap();
         bags.insert(&TableEntity::new("0x", "1").unwrap()).await.unwrap();
         let numbers = |selection: Selection<Diagnostics, PartitionRange>| {
@@ -97,7 +97,7 @@ fn reminders_of_a_range_of_the_ring() {
             (key.partition_key.as_str(), key.row_key.as_str()),
             ("shop_0F000000", "GrainReference=0300-tick")
         );
-        // A silo owns what is above the beginning and up to the end of its range.
+        // A silo owns a range of hashes that excludes its start and includes its end.
         let owned =
             Reminder::partitions_by_hash("shop", (Bound::Excluded(0xA), Bound::Included(0x0F00_0000)));
         let found = reminders.query(owned).collect().await.unwrap();

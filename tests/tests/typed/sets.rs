@@ -150,7 +150,7 @@ fn staff() -> impl Strategy<Value = Staff> {
         (id.clone(), year).prop_map(|(id, year)| Staff::Review(review(id, year))),
         id.clone()
             .prop_map(|id| Staff::Note(Note { department: "Sales".into(), key: format!("empid_{id:06}") })),
-        // Of no layout, of no kind, of a kind to come under the key of an employee.
+        // A key without a kind, a malformed key, and an unknown kind under the key of an employee.
         "[a-z]{1,3}".prop_map(move |key| bag(key, None)),
         id.clone().prop_map(move |id| bag(format!("empid_{id:05}"), None)),
         id.prop_map(move |id| bag(format!("empid_{id:06}"), Some("EmployeeV2"))),
@@ -284,7 +284,7 @@ fn pat_het_1_each_verb_writes_the_member() {
     block_on(sales.commit()).unwrap();
     assert_eq!(read(&engine.table::<Employee>()), [jones, reviewed, note, bag]);
 
-    // The table is opened with the design of each member: one that has changed is an error.
+    // The stored schemas include that of each member: a changed member is an error.
     let kinds =
         block_on(engine.untyped(table_core::table::LAYOUTS).unwrap().scan("a test").max_rows(99).collect())
             .unwrap();

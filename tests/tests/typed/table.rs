@@ -88,8 +88,8 @@ fn con_3_update_repeats_on_conflict_and_counts_right() {
     let table = employees();
     block_on(table.insert(&Employee { age: 0, ..Employee::new("Sales", 1) })).unwrap();
     let stale = block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap();
-    // The first attempt of each begins with what is stale; any other is lost only to a write of the 30 that the others make. So
-    // there are attempts enough for the slowest.
+    // The first attempt of each thread uses a stale entity. A later attempt fails only because of one of the 30 writes of the
+    // others, so the limit suffices for the slowest thread.
     const { assert!(1 + 3 * 10 < Retry::ATTEMPTS) };
     std::thread::scope(|threads| {
         for _ in 0..4 {
@@ -150,7 +150,7 @@ fn update_keeps_what_the_type_does_not_know_and_removes_what_became_none() -> Re
         assert_eq!((updated.age, &updated.room), (32, &None), "the stale version was read again");
         let stored = untyped.get(Selection::point("Sales", "000001")).await?.unwrap();
         assert_eq!((stored.get("Unknown"), stored.get("Room")), (Some(&Value::from(1.5)), None));
-        // From a current version that was read elsewhere.
+        // The update starts from a current version, without a read.
         let with_room = table.update(&updated, |employee| employee.room = Some("8".into())).await?;
         table.update(&with_room, |employee| employee.room = None).await?;
         let stored = untyped.get(Selection::point("Sales", "000001")).await?.unwrap();
@@ -246,7 +246,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
         let departments: Vec<String> = (0..20).map(|number| format!("D{number:02}")).collect();
         let departments: Vec<&str> = departments.iter().map(String::as_str).collect();
         let table = filled(&departments, 7);
-        // One of them is empty.
+        // One department is empty.
         table.bulk().delete_all((0..7).map(|id| Employee::key("D03", id))).await.unwrap();
         let expected: Vec<(&str, u32)> = departments
             .iter()
@@ -291,7 +291,7 @@ fn dq_5_a_scan_has_a_reason_and_a_bound_that_is_never_a_silent_cut() -> Result<(
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("DQ-5")));
         let text = error.to_string();
         assert!(text.contains("monthly audit") && text.contains("1200") && text.contains("1199"), "{text}");
-        // What is read counts, not what matches.
+        // The limit counts rows read, not rows matched.
         assert!(scan(1_199).filter(Employee::AGE.lt(5)).collect().await.is_err());
         assert_eq!(scan(5).plan()?.reason.as_deref(), Some("monthly audit"));
         assert_eq!(employees().scan("empty").max_rows(0).collect().await?, []);

@@ -62,7 +62,7 @@ fn egt_2_to_5_are_told_at_the_call() -> Result<()> {
     let error = sales.insert(&Employee::new("Sales", 100)).unwrap_err();
     assert!(error.to_string().contains("100"), "{error}");
     assert_eq!(facts(error), (ErrorCode::InvalidInput, Some("EGT-2"), Some(100)));
-    // What was refused left it as it was.
+    // A refused operation leaves the transaction unchanged.
     block_on(sales.commit())?;
     assert_eq!(count(&table), 100);
 
@@ -125,7 +125,7 @@ fn a_bulk_write_that_fails_says_exactly_what_is_written_and_resumes() {
     assert!(error.source.is_already_exists());
     assert_eq!((error.at, error.unknown.is_empty()), (Some(250), true));
     assert!(error.to_string().contains("entity 250"), "{error}");
-    // Exactly: what it says is there, what it does not say is not.
+    // Exactly the reported entities are stored.
     for (position, employee) in all.iter().enumerate().take(1_000).filter(|(position, _)| *position != 250) {
         let key = Employee::key(&employee.department, employee.id);
         let stored = block_on(table.get(key)).unwrap();
@@ -143,7 +143,7 @@ fn con_11_a_bulk_write_tells_what_may_have_been_written() {
     let faults = Faults { lose_answer_every: NonZeroU32::new(2), ..Faults::default() };
     let engine = EngineOptions::new().faults(faults).in_memory();
     let table = on(&engine);
-    // Without a design, whose storing would be another transaction.
+    // The table is created without a schema, because storing one would be another transaction.
     block_on(engine.create_table_if_missing(table.name().unwrap())).unwrap();
     let all: Vec<Employee> = (0..400).map(|id| Employee::new("Sales", id)).collect();
     let error = block_on(table.bulk().insert_all(&all)).unwrap_err();

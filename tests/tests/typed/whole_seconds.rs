@@ -97,7 +97,7 @@ fn etag_6_and_pat_ec_2_guarded_steps_are_ordered_by_their_versions_or_refused() 
             Intent::of(ada.row_key.clone()).step(step)
         };
         refused(&outbox.operation(&intent(30)).unwrap_err(), "guarded steps", "Intent::version");
-        // Two changes of one second, the later of which is done first.
+        // Two changes within one second; the later one is applied first.
         for (version, age) in [(2, 32), (1, 31)] {
             let limits = store.capabilities().limits;
             let mut change = table_core::Transaction::new(ada.partition_key.clone(), limits).unwrap();
@@ -143,7 +143,7 @@ proptest! {
             let store = one_second();
             let (staff, outbox) = staff(&store).await;
             let settle = || Worker::new(outbox.clone()).with_index_handler(&staff);
-            // A badge is one entity's: of all that have had it only one has it at a time.
+            // A badge belongs to one entity at a time.
             for (id, badge, settles) in changes {
                 let badge = badge.map(|badge| id * 10 + badge);
                 let key = || Staff::key("red", id);

@@ -39,7 +39,7 @@ struct Employee {
     department: String,
     id: u32,
     first_name: String,
-    /// Where mail goes to.
+    /// The address for mail.
     email: String,
 }
 "#;

@@ -65,7 +65,7 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (0..400_u16, 1..60_u16).prop_map(|(from, count)| {
             Act::Flush((from..from + count).map(|n| (n, Some(40))).collect())
         }),
-        // A few rows, as often as layers become many.
+        // A few rows, often, so layers accumulate.
         8 => prop::collection::vec((0..400_u16, prop::option::weighted(0.9, 0..40_u16)), 1..4).prop_map(Act::Flush),
         // Deletions of neighbours.
         2 => (0..400_u16, 1..300_u16).prop_map(|(from, count)| {
@@ -125,7 +125,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut base = base(folder.path());
         let (mut table, mut model, mut ticks) = (1, Model::new(), 0);
-        // A view of before, and what it holds.
+        // An earlier view, with its expected content.
         let mut before: Option<(BaseView, u32, Model)> = None;
         for act in acts {
             match act {
@@ -291,7 +291,7 @@ fn rows_in_order_are_never_merged_and_a_slice_is_all_that_one_merge_writes() {
         assert_eq!(base.debt(), Debt::None);
     }
     assert!(base.version.segments().iter().all(|segment| segment.layers.len() == 1));
-    // One great layer on all: it is merged in slices, each on its own.
+    // One large layer over all segments is merged in separate slices.
     flush(&mut base, &(0..400).collect::<Vec<_>>());
     let mut slices = 0;
     base.merge_all();

@@ -38,7 +38,7 @@ fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::
         Hook::new(move |at| {
             if at == step && armed.load(Ordering::SeqCst) {
                 stopped.send(()).unwrap();
-                // When the test has dropped its end, the step continues.
+                // The step continues when the test sends a message or drops the sender.
                 let _ = told.lock().unwrap().recv();
             }
             Action::Continue
@@ -179,7 +179,7 @@ fn writes_dropped_in_any_order_behind_a_full_queue_stop_no_other_and_are_whole_o
     let mut writes: Vec<_> = keys.iter().map(submit).collect();
     assert!(writes.iter_mut().all(|write| poll(write, Waker::noop()).is_pending()));
     has_stopped.recv().unwrap();
-    // A step without a common divisor reaches each of them.
+    // A stride coprime to the count removes them in a scattered order.
     while !writes.is_empty() {
         drop(writes.swap_remove(7_919 % writes.len()));
     }

@@ -63,7 +63,7 @@ fn nothing_is_written_by_a_reader_and_every_write_is_refused() {
     check("by a writer");
     drop(writer);
     check("by no one");
-    // Nor did it keep a writer out.
+    // A reader does not block a writer either.
     let held = reader(&disk, "/engine");
     let writer = options_on(&disk).open("/engine").unwrap();
     write(&writer, "31", pad(31)).unwrap();

@@ -245,7 +245,7 @@ fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
         let mut changes = recorded.into_iter().flat_map(|(_, changes)| changes);
         let change = changes.find(|change| change.of.name() == "ByBadge").unwrap();
         for _ in 0..3 {
-            store.before_get(|_| {}); // the guard, the copy, and who is to have it
+            store.before_get(|_| {}); // the guard, the copy, and the entity
         }
         store.before_get(move |engine| {
             badge(&opened(engine), "Marketing", None).unwrap();

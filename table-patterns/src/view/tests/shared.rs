@@ -298,7 +298,7 @@ fn imp_6_programs_that_call_once_replace_a_follower_that_died() {
         if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
     });
     block_on(dead.catch_up(100)).unwrap_err();
-    // Each program remembers nothing of the calls before it, and its own clock stands.
+    // Each call uses a new follower without memory, whose own clock is stopped.
     let once = || block_on(world.follower::<ByDepartment>().0.catch_up(100)).unwrap();
     for seconds in [0, 29, 2] {
         store_time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);

@@ -28,7 +28,7 @@ const MOST: u64 = 10_000_000;
 /// The recovery that runs before the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Runs sweeps and workers until nothing is pending, and the collection of orphans.
+    /// Runs sweeps and workers until nothing is pending, then collects orphans.
     Whole,
     /// Runs everything except the sweeps, so work whose message was lost is never done.
     WithoutSweep,
@@ -84,7 +84,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
         return Ok(());
     }
     let mut pending = 0;
-    // What fails is tried again by the next sweep; what fails always is a finding.
+    // The next sweep retries failed work. Work that always fails is reported.
     for hours in 1..=10 {
         let report = Sweep::new(stores.later_outbox(hours)).after(Duration::ZERO).registered().await?;
         pending = report.pending;

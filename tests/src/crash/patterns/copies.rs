@@ -113,7 +113,7 @@ pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<St
         held.insert(key, owner.map_or_else(|| "none".to_owned(), |owner| owner.to_string()));
     }
     for id in 0..PEOPLE {
-        // Takes away references that their holder never came to have.
+        // Removes references whose holder was never written.
         stores.people.settle_copies(Person::key(TEAM, id)).await?;
         let prefix = format!("{REFERENCE_PREFIX}person_{id:03}");
         let query = Query::new(KeyRange::rows(TEAM, TextRange::prefix(&prefix)));

@@ -64,7 +64,7 @@ impl HelpDesk {
         Ok(Self {
             agents: agents.create_if_missing().await?,
             numbers: Arc::new(GaplessSequence::new(&tickets, "ticket")?),
-            // Small parts, so that uploads have several.
+            // Parts are small, so uploads have several.
             attachments: LargeTable::new(tickets.clone(), Arc::clone(&blobs), "attachments")
                 .part_bytes(8 * 1024),
             sums: built(&store).await?,

@@ -68,7 +68,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     }
     let (mut here, mut elsewhere) =
         (BTreeMap::<_, Vec<EntityKey>>::new(), BTreeMap::<_, Vec<EntityKey>>::new());
-    // How many readers each row is of.
+    // The number of readers of each row.
     let mut expected = BTreeMap::new();
     for reader in &readers {
         let (key, Reader { branch, town, .. }) = (reader.key_of()?, reader);

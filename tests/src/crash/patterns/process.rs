@@ -33,7 +33,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {
         let mut out = std::io::stdout().lock();
-        // One write, so that a kill cuts no line where it does not end. A closed pipe means that the parent is gone.
+        // One write per line, so a kill never truncates a line. A closed pipe means that the parent has ended.
         let text = format!("{line}\n");
         if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
             std::process::exit(1);
@@ -56,13 +56,13 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
             let worker = stores.worker_with(options);
             scope.spawn(move || worker.run(|| false).block_on());
         }
-        // Two that follow the same feeds, as two processes would.
+        // Two followers of the same feeds, like two processes.
         for _ in 0..2 {
             scope.spawn(|| follow(&stores.view));
             scope.spawn(|| follow(&stores.desk.sums));
         }
         scope.spawn(|| follow(&stores.desk.hours));
-        // Often, so that kills hit it.
+        // Frequent sweeps, so some kills interrupt one.
         let sweep = Sweep::new(stores.outbox.clone()).after(Duration::from_millis(100));
         scope.spawn(move || {
             loop {
@@ -83,7 +83,7 @@ fn follow<V: View>(view: &ViewTable<V, Engine>) {
         match view.catch_up(10).block_on() {
             Ok(caught) if caught.changes > 0 => {}
             Ok(_) => std::thread::sleep(Duration::from_millis(5)),
-            // Another one was faster all the time.
+            // A concurrent follower won every attempt.
             Err(error) if error.is_precondition_failed() => {}
             Err(error) => {
                 eprintln!("view: {error:?}");
@@ -111,7 +111,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squared, so that early and late moments both occur.
+        // Squaring favours early kills; late ones still occur.
         let kill_after = random.random_range(0_u64..50).pow(2);
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(round.to_string()).arg(plan.seed.to_string());

@@ -233,7 +233,7 @@ impl Stores {
             counts: SeriesTable::new(engine.table::<Counts>().create_if_missing().await?),
             events: LogTail::new(engine.table::<Event>().create_if_missing().await?),
             sheets: WideTable::new(engine.table::<Sheet>().create_if_missing().await?),
-            // Small parts, so that uploads have several.
+            // Parts are small, so uploads have several.
             documents: LargeTable::new(documents, Arc::clone(&blobs), BLOBS).part_bytes(8 * 1024),
             feed: Feed::new(engine.clone()),
             people: Entities::from(outbox.clone()),

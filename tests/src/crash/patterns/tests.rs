@@ -200,7 +200,7 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
         stores.worker().run_until_idle().await?;
         let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
         let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
-        // As another tool would, which knows of no copies.
+        // Written by a tool that ignores copies.
         let rooms = stores.engine.untyped("Rooms")?;
         let key = super::copies::Room::key(room.floor, room.id).into_key()?;
         let change = |room: &mut TableEntity| drop(room.insert("OwnerName", Value::from("nobody")));
@@ -230,7 +230,7 @@ fn imp_6_a_sum_that_is_wrong_and_a_change_that_was_not_told_are_found() {
         let table = stores.sales.table();
         let sale = table.query(super::views::Sale::partition("north")).first().await?.unwrap();
         while stores.view.catch_up(100).await?.changes > 0 {}
-        // By a tool that knows of no feed.
+        // Written by a tool that ignores the feed.
         let key = sale.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let amount = sale.amount + 1;
@@ -267,7 +267,7 @@ fn pat_ix_4_a_lost_blob_of_a_list_an_orphan_and_another_list_in_its_place_are_fo
         Ok(())
     });
     assert!(wrong.contains("lists: "), "{wrong}");
-    // Each change of a list leaves the blob from before.
+    // Each change of a list orphans its previous blob.
     let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |_| Ok(()));
     assert!(wrong.contains("lists: no row names the blob"), "{wrong}");
 }
@@ -306,7 +306,7 @@ fn what_a_help_desk_lost_or_has_twice_is_found() {
             let content = [Ticket::ATTACHMENT_BLOB.content(whole(super::helpdesk::attached(&ticket)))];
             stores.desk.attachments.set(Ticket::key("adatum", ticket.number), content).await?;
         }
-        // By a tool that knows of no copies.
+        // Written by a tool that ignores copies.
         let key = ticket.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let tool = stores.engine.untyped("HelpDesk")?;

@@ -221,7 +221,7 @@ impl<'a> Hand<'a> {
     }
 
     async fn person(&mut self) -> Result<()> {
-        // Two hands, each of which has every other one.
+        // Each of the two writers uses every other id.
         let id = self.random.random_range(0..PEOPLE / 2) * 2 + self.own % 2;
         let name = format!("Name{}", self.random.random_range(0..1_000_u32));
         let (people, point) = (&self.stores.people, || Person::key(TEAM, id));
@@ -237,7 +237,7 @@ impl<'a> Hand<'a> {
     async fn holder(&mut self) -> Result<()> {
         let id = self.own * 100 + self.random.random_range(0..6_u32);
         let owner = self.random.random_range(0..=PEOPLE);
-        // Owners stay: no step removes one.
+        // No step removes an owner.
         let is_there = self.stores.people.table().get(Person::key(TEAM, owner)).await?.is_some();
         let owner = i32::try_from(owner).ok().filter(|_| is_there);
         let owner_text = owner.map_or_else(|| "none".to_owned(), |owner| owner.to_string());
@@ -337,7 +337,7 @@ pub(super) fn number_of(value: Option<ValueRef<'_>>) -> i64 {
     }
 }
 
-/// Returns `true` if an error means that nothing was written, for a reason that other hands can cause.
+/// Returns `true` if an error means that nothing was written, for a reason that other writers can cause.
 fn is_refusal(error: &Error) -> bool {
     error.code() == ErrorCode::UniqueViolation
         || has_no_agent(error)

@@ -63,7 +63,7 @@ impl Served {
     pub(super) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         let status = self.process.wait()?;
-        // A server that had ended by itself died of something else.
+        // A process ended by a signal has no exit code, so this one ended earlier.
         if status.code().is_some() {
             Err(format!("the server ended by itself: {status}").into())
         } else {
@@ -74,7 +74,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // Both fail only where it has ended already.
+        // Both fail only if it has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -36,7 +36,7 @@ enum Report {
 /// # Errors
 /// If a connection fails before the kill.
 pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Ledger) -> Fallible<u64> {
-    // A repetition of what was under way at the kill would only wait for a server that is gone.
+    // A retry of a request that was in progress at the kill would only wait for a dead server.
     let options = || Options::new().retry(RetryPolicy::NONE);
     let tables = AzureTables::from_connection_string_with(&served.connection_string, options())?;
     let queues = AzureQueues::from_connection_string_with(&served.connection_string, options())?;
@@ -60,7 +60,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
         if kill_after == 0 {
             served.kill()?;
         }
-        // To the end of all connections: what had been acknowledged before the kill is acknowledged as well.
+        // Reads the reports of all connections, which include those sent just before the kill.
         for report in reported {
             match report {
                 Report::Row(row) => rows.record(row),

@@ -86,7 +86,7 @@ impl History {
             self.model.ask(id, write.clone());
         }
         let mut asked = Asked { id, write, future, waker, answer: None };
-        // It is asked for by the first poll.
+        // The first poll sends the request.
         asked.poll();
         self.schedule.did();
         self.asked.push(asked);
@@ -182,7 +182,7 @@ impl History {
                 chosen.into_iter().map(|row| (row, self.verb(state, table, (partition, row)))).collect()
             }
         };
-        // Fewer than a transaction has numbers.
+        // The range is longer than any transaction.
         let numbers = self.next..;
         let with_number = |((row, verb), number)| Operation { row, verb, number };
         chosen.into_iter().zip(numbers).map(with_number).collect()
@@ -254,7 +254,7 @@ impl History {
     }
 
     fn take_answers(&mut self) -> Result<(), Wrong> {
-        // Without power nothing is read either: a write that must look at the base is not tried.
+        // Without power, reads fail as well, so a write that reads the base may be skipped.
         self.model.may_skip |= self.disk.has_lost_power();
         let (answered, waiting) =
             std::mem::take(&mut self.asked).into_iter().partition(|asked| asked.answer.is_some());

@@ -23,7 +23,7 @@ const RESTORED: &str = "/restored";
 /// The possible content of the backup folder.
 #[derive(Default)]
 pub(super) struct Backups {
-    /// The request that has not been answered yet.
+    /// The request in progress.
     under_way: Option<u64>,
     /// `true` if a backup has succeeded. From then on, the folder contains a complete backup, regardless of later failures.
     whole: bool,
@@ -45,7 +45,7 @@ impl History {
         self.backups.under_way = Some(id);
         self.model.begin_to_note();
         let (engine, disk) = (engine.clone(), self.disk.clone());
-        // The calls of a backup are few among those of a life: one that is to be cut short is hit on purpose.
+        // A backup makes few of the calls of a life, so the power failure is aimed at one of them.
         let may_cut = !matches!(self.life.trouble, Trouble::Disk(_)) && self.random.random_ratio(1, 2);
         let cut = may_cut.then(|| Fault::PowerAtCall(self.random.random_range(1..60)));
         let schedule = Arc::clone(&self.schedule);
@@ -53,7 +53,7 @@ impl History {
             if let Some(cut) = cut {
                 engine.checkpoint().await?;
                 disk.set_fault(Some(cut));
-                schedule.did(); // asks once more
+                schedule.did(); // the next request
             }
             engine.backup(BACKUP).await.map(|_| Told::Lease(None))
         };

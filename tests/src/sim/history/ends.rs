@@ -22,14 +22,14 @@ impl History {
             End::Close => {
                 self.end_trouble_of_room();
                 self.close(&engine)?;
-                // The system may still have what was synced long ago, and nothing else.
+                // After a power loss, only synced bytes are certain to remain.
                 if self.random.random() {
                     if self.life.relaxed && self.has_failed() {
                         self.fall_back();
                     }
                     self.disk = self.disk.after_power_loss(self.random.random());
                 } else {
-                    // A close that failed has synced nothing.
+                    // A failed close has synced nothing.
                     self.unsynced = self.life.relaxed && self.has_failed();
                     self.disk = self.disk.after_kill();
                 }

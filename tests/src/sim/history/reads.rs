@@ -135,7 +135,7 @@ impl History {
                 return Ok(None);
             }
             Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
-                // The scan ends where another table has the name.
+                // The scan ends if another table now has the name.
                 let others = |state: &State| {
                     let made = state.tables.get(&number).map(|table| table.made);
                     made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))

@@ -108,7 +108,7 @@ impl History {
             }),
         }
         if is_journal {
-            // The end of a journal cannot be distinguished from one that was torn.
+            // A damaged journal cannot be distinguished from a torn one, so acknowledged writes may be lost.
             self.fall_back();
         }
         self.excuses.damaged = true;
@@ -122,7 +122,7 @@ impl History {
             0 => now + 86_400 * SECOND,
             1 => now.saturating_sub(86_400 * SECOND),
             2 => now.saturating_sub(2 * SECOND),
-            // A clock that is set right later.
+            // A clock far in the future, which is corrected later.
             _ => {
                 self.excuses.time_over = true;
                 self.model.may_skip = true;

@@ -165,7 +165,7 @@ impl State {
                     }
                 }
             }
-            // One that is there is no error.
+            // Creating an existing queue succeeds.
             Write::CreateQueue => drop(state.queue.get_or_insert_default()),
             Write::Put { number } => {
                 state.messages()?.push(Message { number: *number, receipt: *number, shows: true });

@@ -1,4 +1,4 @@
-//! Delivery of messages: to whom, when, and with which lease (QUE-8, QUE-10 to QUE-14).
+//! Delivery of messages: visibility, order and leases (QUE-8, QUE-10 to QUE-14).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -76,7 +76,7 @@ pub async fn que_12_an_update_gives_a_new_receipt_text_and_time<Q: QueueStore>(
     let taken = scene.receive_when_shown(HIDDEN).await;
     assert_eq!(texts(&taken), ["step 2"]);
     let message = &taken[0].message;
-    // Neither the count nor the end is changed by an update.
+    // An update changes neither the dequeue count nor the expiry.
     assert_eq!((message.dequeue_count, &message.id), (2, &put.message.id));
     assert_eq!(message.expires, first[0].message.expires);
     scene.delete(&taken[0]).await.unwrap();
@@ -112,7 +112,7 @@ pub async fn que_14_delivery_is_about_in_the_order_of_puts<Q: QueueStore>(
         assert!(!more.is_empty(), "a message was lost after {}", taken.len());
         taken.extend(more.into_iter().map(|lease| lease.message.text));
     }
-    // The order is not promised; that each comes once, while it is hidden, is.
+    // The order is unspecified, but each message is delivered exactly once while it is hidden.
     taken.sort();
     assert_eq!(taken, put);
 }

@@ -36,7 +36,7 @@ pub async fn que_3_and_13_what_is_not_there_is_not_found<Q: QueueStore>(
     let id = &lease.message.id;
     let receipt = PopReceipt::new("AgAAAAMAAAAAAAAAF/+abc=");
     let error = store.delete(&scene.queue, id, &receipt).await.unwrap_err();
-    assert_eq!(error.code().status(), 400, "{error}"); // QUE-13; some say InvalidQueryParameterValue
+    assert_eq!(error.code().status(), 400, "{error}"); // QUE-13; some services return InvalidQueryParameterValue
 }
 
 pub async fn que_3_queues_do_not_share_messages<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {

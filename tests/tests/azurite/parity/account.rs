@@ -121,7 +121,7 @@ fn plain(text: &str) -> Option<Vec<u8>> {
     let connection = crate::azurite()?;
     let host = connection.split("TableEndpoint=http://").nth(1)?.split('/').next()?;
     let mut stream = TcpStream::connect(host).unwrap();
-    // It may close before the end of what is sent.
+    // The server may close the connection before everything is sent.
     let _ = stream.write_all(text.as_bytes());
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -131,7 +131,7 @@ fn plain(text: &str) -> Option<Vec<u8>> {
 #[test]
 fn azurite_does_not_speak_http_2() {
     let Some(answer) = plain("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0") else { return };
-    // Frames of HTTP/2 begin with those of settings, which are of the type 4.
+    // An HTTP/2 server would answer with a SETTINGS frame (type 4).
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400"), "{answer:?}");
 }
 
@@ -141,7 +141,7 @@ fn azurite_takes_no_body_above_four_mebibytes() {
     let body = " ".repeat((4 << 20) + 1);
     let Some(answer) = plain(&format!("{head}content-length: {}\r\n\r\n{body}", body.len())) else { return };
     let text = String::from_utf8_lossy(&answer);
-    // Unsigned, it is refused for that.
+    // The request is rejected because it is unsigned.
     assert!(text.is_empty() || text.starts_with("HTTP/1.1 4"), "{text}");
 }
 

@@ -52,7 +52,7 @@ fn azurite_sends_whole_doubles_as_integers() {
     let Some(answer) = ask(&Ask::new("GET", "ParityDoubles(PartitionKey='Doubles',RowKey='1')")) else {
         return;
     };
-    // A time has a `3.0` at times.
+    // A Timestamp may contain `3.0`.
     assert!(answer.body.contains("\"Whole\":3") && !answer.body.contains("\"Whole\":3."), "{}", answer.body);
     assert!(answer.body.contains("\"Negative\":0"), "{}", answer.body);
 }

@@ -33,7 +33,7 @@ async fn change<T: Case>(
     let mut after = Ticket {
         number,
         status: random.random_range(0..2),
-        // Fewer than tickets, so that some are refused where they are to be unique.
+        // Fewer addresses than tickets, so a unique index refuses some of them.
         mail: format!("{}@contoso.com", random.random_range(0..6)),
         agent: ["ada", "bob", "cao"][random.random_range(0..3)].to_owned(),
         points: random.random_range(1..100),

@@ -47,7 +47,7 @@ fn reads_name_it() {
         names(STRAY, tickets.query(Ticket::partition(TENANT)).project::<Amount>().collect().await);
         names(STRAY, engine.table::<Comment>().query(Comment::rows(TENANT)).collect().await);
         names(STRAY, tickets.scan("a test").max_rows(1_000).collect().await);
-        // What does not meet it goes on.
+        // Reads that do not meet the stray row succeed.
         assert_eq!(tickets.query(Ticket::rows(TENANT).number(..=0)).collect().await.unwrap(), []);
         assert!(tickets.get(Ticket::key(TENANT, 1)).await.unwrap().is_some());
         assert_eq!(

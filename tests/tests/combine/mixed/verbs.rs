@@ -31,13 +31,13 @@ fn queries_give_the_rows_of_their_type() {
         assert_eq!(handle.query(Ticket::rows(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::rows(TENANT).number(2..=3)).collect().await.unwrap(), tickets()[1..]);
-        // The table itself gives them, too: copies and lists of indexes lie between.
+        // The plain table returns them as well, although index copies and lists lie between them.
         assert_eq!(table.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         let all = engine.table::<Comment>().query(Comment::partition(TENANT));
         assert_eq!(all.collect().await.unwrap(), comments());
         let under = engine.table::<Comment>().query(Comment::rows(TENANT));
         assert_eq!(under.collect().await.unwrap(), comments());
-        // Of kinds whose keys are alike each gives its own.
+        // Kinds with similar keys return only their own entities.
         let notes = engine.table::<Note>().query(Note::rows(TENANT)).collect().await.unwrap();
         assert_eq!(notes, [note(2), note(4), note(6)]);
         let alarms = engine.table::<Alarm>().query(Alarm::partition(TENANT)).collect().await.unwrap();
@@ -67,7 +67,7 @@ fn every_way_to_run_a_query_passes_over_the_others() {
         assert_eq!(query().for_each(|ticket| lent.push(ticket.value().clone())).await.unwrap(), 3);
         assert_eq!(lent, tickets());
         assert_eq!(query().limit(2).for_each(|_| ()).await.unwrap(), 2);
-        // One request, though a comment lies between each two: a page holds more than is wanted.
+        // One request, although a comment lies between each two: a page is larger than the limit.
         assert!(!query().limit(2).plan().unwrap().to_string().contains("$top=2"));
     });
 }

@@ -55,7 +55,7 @@ impl Run {
     }
 
     fn ticket(&mut self, number: u32) -> Ticket {
-        // One badge may be of one ticket alone: what two have is for a person to decide.
+        // A badge belongs to one ticket. A violation would need a manual decision.
         let badge = self.has(Pattern::UniqueElsewhere).then(|| number * 10 + self.rng.random_range(0..3));
         Ticket {
             tenant: TENANT.to_owned(),
@@ -180,7 +180,7 @@ impl Run {
                 } else {
                     unit.put(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
                 }
-                // The other keeps its slots, whatever they are.
+                // The other ticket keeps all its slots.
                 unit.put(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
                 unit.commit().await.map(drop)
             }
@@ -237,7 +237,7 @@ impl Run {
     fn writes(&mut self) {
         let number = self.rng.random_range(0..NUMBERS);
         let verb = self.verb(number);
-        // A dead process takes no blob back, as this one would: its store of blobs lives on.
+        // A blob write runs to its end: the blob store here outlives a killed process, which would not remove its blob.
         let control = if matches!(verb, Verb::Photo(_)) { Control::default() } else { self.process() };
         let outcome = block_on(self.write(&control, number, &verb));
         let touched = match &verb {
@@ -253,12 +253,12 @@ impl Run {
                 let after = after.unwrap_or_else(|| panic!("{verb:?} of {number} was done"));
                 assert_eq!(bare(&stored), bare(&after), "{verb:?} of {number}");
                 for number in touched {
-                    // A comment is not a change of its ticket.
+                    // A comment does not change its ticket.
                     let is_change = !matches!(verb, Verb::Comment(_));
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // The answer was lost: all of it is there, or none.
+            // The response was lost: either all of the write is stored, or nothing.
             (Err(_), true) => {
                 let is_one = bare(&stored) == bare(&self.model)
                     || after.is_some_and(|after| bare(&stored) == bare(&after));
@@ -331,7 +331,7 @@ impl Run {
                 .run()
                 .await
                 .unwrap();
-            // What takes part from now on begins with what is there: the tickets are written again by this program.
+            // Patterns that were added later cover only new writes, so this program writes the tickets again.
             for number in [0, 1] {
                 let key = || Ticket::key(TENANT, number);
                 tickets.delete(key(), IfMatch::Any).await.unwrap();

@@ -207,7 +207,7 @@ impl World {
         block_on(async {
             let report = tickets.check().run().await.unwrap();
             assert!(report.is_clean(), "{:?}", report.findings);
-            // Every read of the type gives its rows exactly, whatever else lies in the partition.
+            // Every read of the type returns exactly its rows, regardless of other rows in the partition.
             let all: Vec<&Ticket> = model.values().map(|known| &known.ticket).collect();
             let rows = tickets.query(Ticket::rows(TENANT)).collect().await.unwrap();
             assert_eq!(rows.iter().collect::<Vec<_>>(), all);

@@ -141,7 +141,7 @@ fn no_part_of_the_repository_gets_worse() {
             let before = baseline.get(&(part.clone(), habit.name.to_owned())).copied();
             match before {
                 Some(before) if holds(habit, figure, before) => {}
-                // A part that is new, or a figure that was at its target.
+                // A new part, or a figure that was at its target.
                 _ => worse.push(format!(
                     "{part}: {} is {figure:.1}, wanted {}, before {}",
                     habit.name,

@@ -55,9 +55,9 @@ type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 /// The way in which the backfill treats older programs.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
-    /// It begins once none of their requests can take effect.
+    /// The backfill starts when no request of the older programs can take effect any more.
     Waits,
-    /// It begins at once.
+    /// The backfill starts at once.
     Hastens,
 }
 
@@ -208,7 +208,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
                 };
                 sleepers.push(std::mem::replace(&mut running[at], next));
             }
-            // The newer program stops while it starts, or its backfill ends, and it is started again.
+            // The newer program is restarted, either during its start or after its backfill.
             32 if upgrade.is_some() => upgrade = Some(world.upgrade()),
             33..=60 => {
                 upgrade.take_if(Running::step);
@@ -226,7 +226,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         }
     }
     let wrong = world.wrong(&old);
-    // Everything is settled. The sleepers resume, make a few calls, and stop for good.
+    // Everything is settled. The suspended processes resume, make a few calls, and die.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {

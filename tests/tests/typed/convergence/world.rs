@@ -315,7 +315,7 @@ impl World {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
         let worker =
             Worker::with_options(self.outbox(process), options).with_index_handler(&self.employees(process));
-        // Copies and views believe what the store says of a source: it is to be read from the primary.
+        // Copies and views trust the store's version of a source, which must be read from the primary.
         if process.answers == Answers::Old {
             worker
         } else {

@@ -57,7 +57,7 @@ fn two_programs_under_load_are_not_refused_and_the_index_misses_nothing() {
     }
     let new = block_on(open(&time, &store));
     let is_over = AtomicBool::new(false);
-    // Losing a race for an entity is an outcome; no declaration of the other program is.
+    // Losing a race is a valid outcome; an error about the other program's declaration is not.
     let check = |outcome: Result<()>| {
         if let Err(error) = outcome {
             let is_race = error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3");
@@ -114,7 +114,7 @@ fn a_backfill_begins_an_hour_after_its_first_run_and_the_last_sighting() {
         assert_eq!(minutes(backfill(&new).await.unwrap()), Some(30));
         old.insert(&before::employee(2, "grace")).await.unwrap();
         assert_eq!(minutes(backfill(&new).await.unwrap()), Some(60));
-        // A program that starts again is one that writes.
+        // A restarted program counts as a writer.
         time.pass(HOUR / 3);
         let restarted = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
         restarted.insert(&before::employee(3, "joan")).await.unwrap();
@@ -190,8 +190,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// The calls of a write of the older program and of a backfill in each order: the write is suspended at each of its calls, the backfill at
-/// each of its own.
+/// Interleaves the calls of a write of the older program with those of a backfill, suspending each of them at each of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [

@@ -178,7 +178,7 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         assert!(refused(old.insert(&ticket(18)).await));
         assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
         assert!(refused(old.delete(key(), IfMatch::Any).await));
-        // The design of the source is the same; that of the holders which it would write is not.
+        // The schema of the source is unchanged, but that of the holders it would write has changed.
         assert!(refused(agents.update(agent(), |ada| ada.name = "Lovelace".into()).await));
         assert!(refused(agents.delete(agent(), IfMatch::Any).await));
         assert!(refused(agents.settle_copies(agent()).await));
@@ -187,7 +187,7 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         let found = new.get(desk::indexed::Ticket::key("contoso", 17)).await.unwrap().unwrap();
         assert_eq!(found.agent_name.as_deref(), Some("Byron"));
 
-        // The newer program takes them along.
+        // The newer program updates the holders.
         let agents = store.entities_through::<desk::indexed::Agent, _>(outbox).with_runtime(time.runtime());
         let agents = agents.create_if_missing().await.unwrap();
         agents

@@ -78,7 +78,7 @@ fn pat_ec_3_que_22_and_que_23_a_worker_dies_at_any_call_and_the_entity_is_moved_
             let control = Control::dying(call, death);
             let _ = block_on(worker(&company, &control).run_until_idle());
             assert!(control.is_dead());
-            // PAT-EC-6: it may be in both, and that is all.
+            // PAT-EC-6: the entity may be in both tables, but never in neither.
             assert!(age(&company, &current()).or(age(&company, &archived())).is_some(), "lost at {call}");
             settle(&company);
             assert_eq!((age(&company, &current()), age(&company, &archived())), (None, Some(64)));
@@ -100,7 +100,7 @@ fn pat_ec_2_a_write_between_any_two_calls_is_in_the_archive_in_the_end() {
             ended = ended || control.step(&mut running).is_some();
         }
         let written = write(&company, 65, false);
-        // Another worker takes over and finishes, and only then does the first go on.
+        // Another worker takes over and finishes before the first one resumes.
         company.pass(Duration::from_mins(1));
         settle(&company);
         while !ended {

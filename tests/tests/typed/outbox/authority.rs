@@ -1,5 +1,5 @@
-//! Tests of a user with a signature for one partition, who writes arbitrary data there and into the queue. A worker does nothing elsewhere as a
-//! result.
+//! Tests of a user whose signature covers one partition, and who writes arbitrary data there and into the queue. No worker writes elsewhere
+//! as a result.
 
 use std::time::Duration;
 
@@ -132,7 +132,7 @@ fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
             "{\"From\":\"Desk\",\"To\":\"Salaries\",\"PartitionKey\":\"fabrikam\",\"RowKey\":\"ticket_000001\"}"}),
         // Another tenant's entity, with a version that no later change reaches.
         elsewhere(index, "[\"ByCode\",[\"fabrikam\",\"ticket_000001\"],[\"fabrikam\",\"fabrikam1\"]]"),
-        // An entity of its own, at the keys of others.
+        // The tenant's own entity, with index keys of another tenant.
         elsewhere(
             index,
             "[\"ByCode\",[\"contoso\",\"ticket_000009\"],[\"fabrikam\",\"fabrikam1\"],[\"fabrikam\",\"none\"]]",
@@ -156,7 +156,7 @@ fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
         let row_key = RowKey::new(format!("{OUTBOX_PREFIX}{:016x}{at:016x}", 7)).unwrap();
         transaction.push(Operation { row_key, kind: OperationKind::Insert(writer.finish()) }).unwrap();
         block_on(bearer.submit(&desk, transaction)).unwrap();
-        // The same by a message.
+        // The same step as a queue message.
         let text = serde_json::json!({"Version": 1, "Table": "Desk", "PartitionKey": "contoso", "Intent": intent(&serde_json::json!([step]))});
         block_on(store.put(outbox.queue(), PutMessage::new(text.to_string()))).unwrap();
         let foreign = serde_json::json!({"Version": 1, "Table": "Desk", "PartitionKey": "fabrikam", "Intent": intent(&serde_json::json!([step])), "Seal": "x"});
@@ -171,7 +171,7 @@ fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
     assert_eq!(after, before);
     assert!(worker.metrics().poisoned > 0, "{:?}", worker.metrics());
 
-    // Others go on: an entity of the same partition, and a genuine intent.
+    // Other work continues: an entity of the same partition, and a genuine intent.
     block_on(tickets.insert(&ticket("contoso", 1))).unwrap();
     block_on(worker.run_until_idle()).unwrap();
     let found = block_on(tickets.get_eventual(Ticket::by_code("contoso", "contoso1"))).unwrap();
@@ -221,7 +221,7 @@ fn pat_ec_4_a_sealed_record_counts_at_its_place_alone_and_by_any_key_of_the_prog
     assert_eq!(done(&["two", "one"]), (1, 0), "the old key, after a rotation");
     record(&["two", "one"], 2);
     assert_eq!(done(&["one"]), (0, 1), "a key that the worker has not been given");
-    // A record is copied to another partition, by one who may read it and write there.
+    // A user who may read a record and write to another partition copies the record there.
     record(&["one"], 3);
     let range = KeyRange::rows("contoso", TextRange::prefix(OUTBOX_PREFIX));
     let page = block_on(store.query(&desk, &Query::new(range), None)).unwrap();

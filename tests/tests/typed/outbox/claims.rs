@@ -76,7 +76,7 @@ fn pat_ec_4_what_waits_behind_long_steps_is_delivered_often_and_never_poison() {
     let (company, tried) = (Arc::new(Company::new()), Tried::default());
     record(&company, (0..8).map(|job| job.to_string()));
     let outbox = company.outbox(&Control::default());
-    // A message for each row, as after messages were lost.
+    // A sweep sends a message for each row, as after lost messages.
     company.pass(Duration::from_secs(400));
     assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 8);
     let slow = Slow { company: &company, tried: Arc::clone(&tried) };
@@ -155,7 +155,7 @@ fn run(seed: u64) {
         (0..40).map(|job| format!("{}{job:02}", if job % 8 == 5 { "bad" } else { "job" })).collect();
     let mut unrecorded = jobs.iter();
     let mut processes: Vec<_> = (0..3).map(|_| Process::start(&company, &tried)).collect();
-    // One attempt is lost with each that dies or sleeps; four are not enough to make poison of work that can be done.
+    // Each process that dies or sleeps loses an attempt. Four lost attempts do not make work poison.
     let (mut sleepers, mut accidents) = (Vec::new(), 4);
     let alive = company.outbox(&Control::default());
     let recover = || {

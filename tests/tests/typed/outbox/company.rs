@@ -182,7 +182,7 @@ impl Company {
             self.pass(Duration::from_secs(400));
             block_on(sweep.registered()).unwrap();
             block_on(worker.run_until_idle()).unwrap();
-            // What sleepers received too often is poison by now, and an operator looks at it.
+            // An operator requeues work that became poison because suspended processes received it too often.
             while block_on(outbox.requeue_poison()).unwrap().is_some() {}
         }
     }

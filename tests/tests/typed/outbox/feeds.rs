@@ -55,7 +55,7 @@ fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers
         let clock = move || Clock::default().now() - minutes * 600_000_000;
         Feed::with_runtime(store.clone(), Runtime::new().clock(Clock::new(clock)))
     };
-    // Each writer's clock is behind the one before: by the RowKeys the order is the other way round.
+    // Each writer's clock is behind the previous one's, so the order of RowKeys would be reversed.
     for n in 0..9 {
         write(&store, &minutes(n), i32::try_from(n).unwrap());
     }
@@ -67,7 +67,7 @@ fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers
     write(&store, &minutes(9), 9);
     assert_eq!(numbers(&feed, &mut cursor, 100), [9]);
 
-    // At least once: from a cursor that was kept all that follows comes again; trimmed is what was read.
+    // Delivery is at least once: a saved cursor returns later entries again. Only read entries are trimmed.
     assert_eq!(block_on(feed.trim(&table(), &sales(), &kept)).unwrap(), 4);
     let mut again = Cursor::default();
     assert_eq!(numbers(&feed, &mut again, 100), [4, 5, 6, 7, 8, 9]);
@@ -75,7 +75,7 @@ fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers
 
 #[test]
 fn pat_ec_8_a_reader_beside_writers_with_crooked_clocks_misses_nothing_between_two_pages() {
-    // Pages of three: what is written between two of them comes into pages that were read already.
+    // Pages of three: entries written between two pages fall into pages that were already read.
     let faults = Faults { page_entities: std::num::NonZeroUsize::new(3), ..Faults::default() };
     let store = store(faults);
     let finished = AtomicBool::new(false);

@@ -75,7 +75,7 @@ fn pat_ec_4_what_fails_five_attempts_is_poison_and_comes_back_when_asked() {
     record_mail(&company);
     let worker = company.worker(&Control::default()).handler(mail.clone());
     deliveries(&company, &worker);
-    assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5); // the sixth is not made
+    assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5); // no sixth attempt
     let metrics = worker.metrics();
     assert_eq!((metrics.failures, metrics.poisoned, metrics.done), (5, 1, 0));
 
@@ -85,7 +85,7 @@ fn pat_ec_4_what_fails_five_attempts_is_poison_and_comes_back_when_asked() {
     assert!(entries[0].error.as_ref().unwrap().contains("the mail server says no"));
     assert_eq!(block_on(outbox.depth()).unwrap().poison, 1);
 
-    // No sweep brings it back, and it is not lost either.
+    // No sweep requeues it, and it is not lost.
     let report = block_on(Sweep::new(outbox.clone()).registered()).unwrap();
     assert_eq!((report.pending, report.prompted), (0, 0));
 
@@ -107,7 +107,7 @@ fn pat_ec_4_what_never_failed_is_not_made_poison_by_its_neighbour() {
         assert_eq!(block_on(worker.run_once()).unwrap(), 1);
         company.pass(Duration::from_mins(12));
     }
-    // The message of the row that is about to become poison names the whole partition; the new row's own is lost.
+    // The message of the row that is about to become poison names the whole partition. The message of the new row is lost.
     let alive = company.outbox(&Control::default());
     let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_mins(1))).unwrap();
     block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
@@ -166,7 +166,7 @@ fn pat_ec_1_an_intent_without_a_write_travels_in_its_message() {
     let error = block_on(outbox.enqueue(&employees(), &sales(), &guarded)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidInput);
 
-    // With versions of its own the later change wins, whichever comes first.
+    // With explicit versions, the later change wins regardless of the order of delivery.
     let row = table_core::row::RowWriter::new().finish();
     let put =
         Intent::of(RowKey::new("1").unwrap()).step(Step::insert_or_replace(employees(), key.clone(), row));
@@ -186,7 +186,7 @@ fn pat_ec_4_an_intent_without_a_row_is_poison_after_five_attempts_too() {
     let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Hello("hello".into())).unwrap());
     block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
     let put = block_on(outbox.queues().peek(outbox.queue(), 1)).unwrap().remove(0).text;
-    // Who receives it and does nothing has not tried it.
+    // Receiving a message without working on it does not count as an attempt.
     for _ in 0..10 {
         block_on(outbox.queues().receive(outbox.queue(), 1, Duration::from_secs(1))).unwrap();
         company.pass(Duration::from_secs(2));
@@ -265,9 +265,9 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
             error.contains("is not a message `mail` of version 1") && error.contains("invalid type"),
             "{error}"
         );
-        // No sweep brings it back.
+        // No sweep requeues it.
         assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 0);
-        // It is kept, and a person can have it tried again.
+        // It is kept, and an operator can requeue it.
         assert_eq!(block_on(outbox.requeue_poison()).unwrap().as_ref(), entries.first());
         deliveries(&company, &worker);
         assert_eq!(block_on(outbox.poison(32)).unwrap().len(), 1);
@@ -296,7 +296,7 @@ fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
         company.pass(Duration::from_secs(700));
     }
     let outbox = company.outbox(&Control::default());
-    // A worker of an older program passes the row over: no attempt is counted.
+    // A worker of an older program skips the row, and no attempt is counted.
     let poison = block_on(outbox.poison(32)).unwrap().len();
     assert_eq!((worker.metrics().failures, poison, company.pending()), (0, 0, 1));
     record_step(&company, Step::call(&Hello("old".into())).unwrap());

@@ -26,10 +26,10 @@ fn pat_ec_8_a_sweep_prompts_for_what_is_old_once_a_period() {
     block_on(company.change(&outbox, "2", Some(("bob", 20)))).unwrap();
     lose_messages(&outbox);
     let counts = |report: SweepReport| (report.partitions, report.pending, report.prompted);
-    assert_eq!(counts(sweep(&company)), (1, 2, 0)); // too young: their messages are under way
+    assert_eq!(counts(sweep(&company)), (1, 2, 0)); // too recent: their messages may still arrive
     company.pass(Duration::from_mins(6));
     assert_eq!(counts(sweep(&company)), (1, 2, 2));
-    assert_eq!(counts(sweep(&company)), (1, 2, 0)); // not again and again
+    assert_eq!(counts(sweep(&company)), (1, 2, 0)); // not repeatedly
     company.pass(Duration::from_mins(6));
     assert_eq!(counts(sweep(&company)), (1, 2, 2));
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
@@ -47,7 +47,7 @@ fn pat_ec_8_a_partition_is_forgotten_when_nobody_can_rely_on_it_and_registered_a
     };
     change(1);
     company.pass(Duration::from_mins(59));
-    change(2); // relies on the entry of an hour ago, and makes no other
+    change(2); // relies on the entry of an hour ago, and adds none
     company.pass(Duration::from_mins(59));
     assert_eq!(sweep(&company).forgotten, 0);
     company.pass(Duration::from_mins(3));

@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls end only after this many calls have begun.
+/// A handler whose calls end only after `of` calls have begun.
 #[derive(Clone)]
 struct Meeting {
     of: usize,
@@ -127,7 +127,7 @@ fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_takes_no_other_with_it() 
     for _ in 0..6 {
         let worker = worker(&company, &Control::default(), options).handler(stuck.clone());
         let mut running = Box::pin(worker.run_until_idle());
-        // Until it is at its end, or stands still: the process is killed then.
+        // Runs until it ends or makes no more progress. Then the process is killed.
         for _ in 0..10_000 {
             if running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
                 break;

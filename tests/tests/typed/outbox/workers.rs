@@ -106,7 +106,7 @@ proptest! {
                     let death = if after { Death::After } else { Death::Before };
                     let mut process = Process::start(&company, Control::dying(call.into(), death));
                     while process.step() {}
-                    // The one that it takes the place of sleeps, and wakes at the very end.
+                    // The process that it replaces is suspended, and resumes at the very end.
                     let sleeper = std::mem::replace(&mut processes[usize::from(worker)], process);
                     processes.push(sleeper);
                 }
@@ -120,7 +120,7 @@ proptest! {
                 }
             }
         }
-        // The others finish everything, and only then do the sleepers wake up, with what they read long ago.
+        // The others finish everything before the suspended processes resume with stale data.
         company.recover();
         for process in &mut processes {
             while process.step() {}
@@ -168,7 +168,7 @@ fn que_21_a_worker_that_lost_its_lease_stops() {
     let control = Control::default().stepped();
     let worker = company.worker(&control);
     let mut slow = Box::pin(worker.run_once());
-    // It has received the message and claimed the row, and is about to read what it is to change.
+    // It has received the message and claimed the row, and will read the target next.
     for _ in 0..4 {
         assert!(control.step(&mut slow).is_none());
     }

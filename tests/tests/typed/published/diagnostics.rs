@@ -85,7 +85,7 @@ fn the_trace_logs_of_cloud_services() {
         for log in [&log, &later, &of("2010-02-08T14:00:00Z", 8)] {
             logs.insert(log).await.unwrap();
         }
-        // The page's question: the last minutes, by ranges of partitions and not by `Timestamp`.
+        // The query of the published page: the last minutes, by partition ranges instead of `Timestamp`.
         let minutes = instant("2010-02-08T13:19:00Z")..=instant("2010-02-08T13:24:00Z");
         let found = logs.query(TraceLog::partitions_by_minute(minutes)).collect().await.unwrap();
         assert_eq!(found, [log, later]);

@@ -22,7 +22,7 @@ struct LogEvent {
 
 #[test]
 fn a_ulid_as_text() {
-    // The instant counted down is 189,554,673,599,999 milliseconds after 1970, a second later it is 1,000 less.
+    // The inverted instant is 189,554,673,599,999 milliseconds after 1970. One second later it is 1,000 less.
     let (earlier, later) = ("5CCRHFRHFZ0000000000000001", "5CCRHFRGGQ0000000000000001");
     let of = |period: &str, id: &str| LogEvent {
         period: instant(period),

@@ -73,7 +73,7 @@ fn partitions_by_crc32() {
     });
 }
 
-/// State of grains of Orleans: `{service}_{grain}` with `_` for what a key may not hold (`AzureTableUtils.SanitizeTableProperty`,
+/// State of grains of Orleans: `{service}_{grain}`, with `_` for characters that a key cannot contain (`AzureTableUtils.SanitizeTableProperty`,
 /// `AzureTableGrainStorage.GetKeyString`), and `Data`, `Data1`, … of 64 KiB.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansGrainState")]
@@ -105,7 +105,7 @@ fn characters_that_were_replaced_and_a_value_in_chunks() {
         let states = stored!(GrainState, [state.clone()]);
         let key = || GrainState::key("shop", "cart/7?a#b\\c", "Cart#2");
         assert_eq!(states.get(key()).await.unwrap().unwrap().value(), &state);
-        // Two grains with one key: the second is refused, and what lies there is never taken for it.
+        // Two grains map to one key: the second is refused, and the first is never returned for it.
         let taken = states.insert(&of("cart_7?a#b_c")).await.unwrap_err();
         assert_eq!(taken.code(), ErrorCode::EntityAlreadyExists);
         let bag = states.store().untyped("OrleansGrainState").unwrap();

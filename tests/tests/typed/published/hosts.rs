@@ -190,7 +190,7 @@ fn the_checkpoints_of_event_hubs() {
         let etag = owners.insert(&owner).await.unwrap();
         let all = Checkpoint::partition("red.servicebus.windows.net", "blueHub", "$default");
         assert_eq!(checkpoints.query(all).collect().await.unwrap(), [of("0"), of("1")]);
-        // A partition is claimed from the reader that was seen to own it.
+        // A claim of a partition is conditional on the owner that was read.
         let claimed = Ownership { owner_id: "reader-2".to_owned(), ..owner.clone() };
         owners.replace(&claimed, etag.clone()).await.unwrap();
         assert!(owners.replace(&owner, etag).await.unwrap_err().is_conflict());
@@ -225,7 +225,7 @@ fn the_segments_of_large_values() {
         first: vec![7; 65_536],
         more: BTreeMap::from([("E".to_owned(), Value::Binary(vec![8]))]),
     };
-    // What stands before the index may hold the separator: the index has one width.
+    // The part before the index may contain the separator, because the index has a fixed width.
     both_ways(&of("1.0.0~beta", 12, None), ("newtonsoft.json", "1.0.0~beta~12"));
     block_on(async {
         let segments = Engine::in_memory().table::<Segment>().create_if_missing().await.unwrap();

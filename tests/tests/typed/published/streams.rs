@@ -78,7 +78,7 @@ fn a_stream_is_appended_to_with_its_head_and_its_identifiers() {
         let read = heads.get(StreamHead::key("account-1")).await.unwrap().unwrap();
         append(head(2), Some(read.etag().clone()), id(2, 2)).await.unwrap();
 
-        // Of two who append to one version one loses, and an event is not written twice.
+        // If two writers append to the same version, one fails, and no event is written twice.
         let behind = append(head(2), Some(read.etag().clone()), id(3, 2)).await.unwrap_err();
         assert_eq!(behind.code(), ErrorCode::UpdateConditionNotSatisfied);
         let read = heads.get(StreamHead::key("account-1")).await.unwrap().unwrap();
@@ -190,7 +190,7 @@ fn the_journals_of_grains() {
             stored!(JournalRow, [of("0abc", 0), of("0abc", 1), of("9f1c", 0), of("9f1c", 1), of("9f1c", 2)]);
         let heads = rows.store().table::<JournalManifest>();
         heads.insert(&head).await.unwrap();
-        // The head names the generation: its rows are one range, from a version on a shorter one.
+        // The head names the generation, whose rows are one range. Reading from a version uses a shorter range.
         let read = heads.get(JournalManifest::key("cart/7 of Zoë")).await.unwrap().unwrap();
         let generation = || JournalRow::rows("cart/7 of Zoë").generation_is(read.generation.as_str());
         let all = rows.query(generation()).collect().await.unwrap();

@@ -1,4 +1,4 @@
-//! Types that have no place where they stand.
+//! Types that are not allowed in their position.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ struct MoreProperties {
     perhaps: Option<usize>, //~ T050
 }
 
-// A mistake in a name hides none in a type.
+// An error in a name does not hide one in a type.
 #[derive(Entity)]
 #[entity(table = "P1")] //~ T012
 #[partition_key(department)]

@@ -126,7 +126,7 @@ fn a_merge_leaves_what_is_broken_as_it_is_and_merges_the_rest() {
         let mut base = Base::open(&place(folder.path())).unwrap();
         let lost = read(&base, &model);
         assert!(!lost.is_empty());
-        // What is written later goes on top, within what is broken as well.
+        // Later writes are added on top, also inside the damaged range.
         put(&mut base, &key_of(1, lost[0]), model.get(&lost[0]));
         let lost = read(&base, &model);
         base.merge_all();
@@ -200,7 +200,7 @@ fn layers_above_a_broken_block_are_merged_and_have_a_bound() {
             base.remove_obsolete();
         }
         assert!(apart > 0);
-        // A compaction looks at what is set apart, and finds it broken again.
+        // A compaction reads the isolated run again, and finds it damaged.
         base.merge_all();
         assert!(matches!(base.merge().unwrap(), Merged::Apart(_)));
     }
