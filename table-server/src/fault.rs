@@ -11,7 +11,7 @@ use table_core::error::Fault;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServerFault {
     #[error(
-        "account `{0}` has the emulator's key, which everyone knows; other machines could use it: give it a key with \
+        "account `{0}` has the emulator's key, which is public, so other machines could use it; give it a key with \
          `--account {0}=KEY`, or allow it with --public-key-anywhere (in a container whose port only you can reach), or listen on loopback"
     )]
     Exposed(String),

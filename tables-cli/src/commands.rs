@@ -38,7 +38,7 @@ use crate::output::Format;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
-/// Look at, change, move and keep any table: of Azure Table Storage, an emulator, a table-server, or a folder.
+/// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
 ///
 /// Exit codes: 0 done or found, 1 nothing found, 2 wrong usage, 3 refused, 4 the store failed.
 #[derive(Debug, Parser)]
@@ -65,13 +65,13 @@ enum Command {
     Query(query::Query),
     /// Show the newest rows of a partition, and follow the rows that are added
     Tail(tail::TailTable),
-    /// Count entities, in sum or by partition, and compute their checksum
+    /// Count entities, in total or by partition, and compute their checksum
     Count(count::Count),
     /// Show the partitions of a table by rows or bytes, as text or as a picture
     Heat(heat::ShowHeat),
     /// Show the cost of a query without running it
     Explain(explain::Explain),
-    /// Report faults of design that the rows of a table reveal, each with rule, sample rows and fix
+    /// Report design faults that the rows of a table reveal, each with its rule, sample rows and a fix
     Audit(audit::AuditTables),
     /// Check indexes and outboxes, as far as the stored schema describes them
     Check(check::Check),
@@ -79,11 +79,11 @@ enum Command {
     Repair(check::Repair),
     /// List, requeue or discard the intents that workers set aside
     Poison(poison::Poison),
-    /// Write the Rust declaration that explains the rows of a table
+    /// Infer a Rust declaration from the rows of a table
     Infer(infer::Infer),
     /// Write one entity
     Put(put::Put),
-    /// Change or remove some properties of an entity that exists
+    /// Change or remove some properties of an existing entity
     Patch(patch::Patch),
     /// Delete entities by key, range, partition or condition
     Delete(delete::Delete),
@@ -93,26 +93,26 @@ enum Command {
     Import(import::Import),
     /// Copy tables from one store to another
     Copy(copy::Copy),
-    /// Make a table equal to another: add, change and delete what differs
+    /// Make a table equal to another by inserting, changing and deleting rows
     Sync(sync::Sync),
     /// Back up all tables of a store as a new generation: all rows first, then the changes, deletions included
     Backup(backup::Backup),
     /// Restore a generation, a table, a partition or a key of a backup to any store
     Restore(restore::Restore),
-    /// Read every checksum of a folder
+    /// Verify every checksum of a folder
     #[command(after_help = "Example: tables verify --store data/company")]
     Verify,
-    /// Merge the files of a folder, so that deleted rows give back their room
+    /// Merge the files of a folder, which frees the space of deleted rows
     #[command(after_help = "Example: tables compact --store data/company")]
     Compact,
-    /// Show what an engine holds and has done
+    /// Show the size and the counters of an engine
     #[command(after_help = "Example: tables stats --store data/company")]
     Stats,
     /// Report why a store cannot be used: name, connection, clock, credential, lock
     Doctor(doctor::Doctor),
     /// Serve a folder to programs in any language, over the protocol of Azure Table Storage
     Serve(serve::Serve),
-    /// Look at tables in a browser: designs, keys by their parts, queries with their plans, pending work
+    /// Explore tables in a browser: schemas, keys by their parts, queries with their plans, pending work
     Explore(explore::Explore),
     /// Write completions for a shell
     Completions(complete::Completions),

@@ -66,7 +66,7 @@ impl Drop for Writing {
 }
 
 fn assert_refused(text: &str) {
-    assert!(text.contains("another engine has") && text.contains("open: close that one first"), "{text}");
+    assert!(text.contains("another engine has") && text.contains("open; close it first"), "{text}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) enum EngineFault {
     StoredKey,
     #[error("the transaction has no operations; add one, or do not submit it")]
     NoOperations,
-    #[error("$top is {top}; at most {most} are allowed: follow the continuation")]
+    #[error("$top is {top}; at most {most} are allowed; follow the continuation")]
     Top { top: usize, most: usize },
     #[error("busy, as configured by the options; retry with back-off")]
     Busy,

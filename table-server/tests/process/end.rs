@@ -18,6 +18,6 @@ fn a_second_one_is_told_that_the_folder_is_in_use() {
     let second = on(folder.path()).output().unwrap();
     assert!(!second.status.success());
     let error = String::from_utf8(second.stderr).unwrap();
-    assert!(error.contains("another engine has") && error.contains("open: close that one first"), "{error}");
+    assert!(error.contains("another engine has") && error.contains("open; close it first"), "{error}");
     assert!(first.end("-TERM").status.success());
 }

@@ -13,12 +13,12 @@ use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::{Location, Purpose, Store};
 
-/// The form in which a backup stores a generation.
+/// The format in which a backup stores a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// The rows of each table, and the changes between generations: for any store.
+    /// The rows of each table, and the changes between generations. Works for any store.
     Rows,
-    /// The files of a folder at one moment: for the embedded engine.
+    /// A consistent snapshot of the files of a folder. Works for the embedded engine.
     Files,
 }
 
@@ -35,16 +35,16 @@ pub(super) struct Backup {
     /// The folder that receives the backup: an empty one, or one with earlier backups of the same store
     #[arg(required = true)]
     to: Option<PathBuf>,
-    /// The form of the backup [default: files for a folder, rows for any other store]
+    /// The format of the backup [default: files for a folder, rows for any other store]
     #[arg(long = "as", value_enum, value_name = "FORM")]
     form: Option<Form>,
-    /// Read each table again, until a pass finds no difference: then its backup shows one moment
+    /// Read each table again until a pass finds no difference, so its backup is a snapshot
     #[arg(long)]
     settle: bool,
     /// The generations to keep, such as 7d,4w,12m: the newest one of each of 7 days, 4 weeks and 12 months [default: all]
     #[arg(long, value_name = "TIMES")]
     keep: Option<Retention>,
-    /// Read at most this many rows a second
+    /// Read at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }
@@ -56,7 +56,7 @@ enum Action {
         /// The folder of backups
         folder: PathBuf,
     },
-    /// Read every checksum of a folder of backups
+    /// Verify every checksum of a folder of backups
     Verify {
         /// The folder of backups
         folder: PathBuf,
@@ -207,7 +207,7 @@ fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// Reads every checksum of a folder of backups.
+/// Verifies every checksum of a folder of backups.
 async fn verify_all(folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     let repository = Repository::open(folder)?;
     let found = verify::verify(&repository).await?;

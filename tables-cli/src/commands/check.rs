@@ -38,7 +38,7 @@ pub(super) struct Repair {
     /// The index to repair [default: all]
     #[arg(long, value_name = "INDEX")]
     index: Option<String>,
-    /// Show the faults without repairing them
+    /// Show the defects without repairing them
     #[arg(long)]
     dry_run: bool,
 }
@@ -86,7 +86,7 @@ impl Check {
     }
 }
 
-/// Checks one index. Returns the number of faults, the state and the details.
+/// Checks one index. Returns the number of defects, the state and the details.
 async fn of_index(
     store: &Store,
     name: &TableName,
@@ -182,7 +182,7 @@ impl Repair {
         Ok(if repaired == 0 { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Repairs one index. Returns the number of repaired rows, and the remaining faults.
+    /// Repairs one index. Returns the number of repaired rows, and the remaining defects.
     async fn repair(
         &self,
         store: &Store,

@@ -41,22 +41,22 @@ pub(super) struct Copy {
     /// A pattern of the new RowKey
     #[arg(long, value_name = "PATTERN")]
     row_key: Option<String>,
-    /// Keep the Timestamp, which the other store sets anew, as a property of this name
+    /// Keep the Timestamp as a property of this name, because the target assigns a new one
     #[arg(long, value_name = "NAME")]
     keep_timestamp: Option<String>,
-    /// How entities are written
+    /// The verb for writing entities
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
     /// Keep the progress of one table in this file: the same command continues after an interruption
     #[arg(long, value_name = "FILE", requires = "table")]
     state: Option<PathBuf>,
-    /// At most this many rows a second
+    /// Copy at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
     /// Do not read both tables again to compare them
     #[arg(long)]
     no_verify: bool,
-    /// Copy a part of a table although indexes, copies or feeds follow from its entities
+    /// Copy part of a table even if indexes, copies or feeds are derived from its entities
     #[arg(long)]
     raw_rows: bool,
 }
@@ -137,7 +137,7 @@ impl Copy {
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
         let mut pages = Pages::new(&source.tables, name, query).behind(from);
         let mut writer = Writer::new(target.tables.clone(), new.clone(), self.mode, self.rate);
-        // The ends of pages that are read and not yet written whole.
+        // The continuations of pages that are read but not completely written.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         while let Some(page) = pages.next().await? {
@@ -210,7 +210,7 @@ async fn verify(
     let mut first = None;
     let mut comparison = Comparison::new(Paged::new(whole()), Paged::new(other));
     while let Some(compared) = comparison.next().await? {
-        // Rows that the other table had before are not a fault of the copy.
+        // Rows that existed in the target before the copy are not reported.
         if matches!(compared, Compared::Missing(_) | Compared::Changed { .. }) {
             first.get_or_insert_with(|| compared.key().clone());
         }

@@ -21,10 +21,10 @@ pub(super) struct Count {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// One line for each partition
+    /// Print one line for each partition
     #[arg(long)]
     by_partition: bool,
-    /// Also the checksum of keys and properties: equal tables have equal checksums, on any store
+    /// Also compute the checksum of keys and properties; equal tables have equal checksums on any store
     #[arg(long)]
     checksum: bool,
 }
@@ -35,7 +35,7 @@ impl Count {
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         if !self.checksum {
-            // Keys alone: values would only be sent and thrown away.
+            // Only keys are requested, because values would be discarded.
             query.select = Select::names(["PartitionKey", "RowKey"]);
         }
         let figures = |checksum: &Checksum| {

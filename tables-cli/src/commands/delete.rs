@@ -24,25 +24,25 @@ pub(super) struct Delete {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// Delete the whole table at once, rather than rows
+    /// Delete the table itself instead of its rows
     #[arg(long)]
     drop_table: bool,
-    /// Delete every row, where no selection is given
+    /// Delete every row; required if no selection is given
     #[arg(long)]
     all: bool,
-    /// Delete each entity in any version, rather than the version that was read
+    /// Delete each entity in any version, not only in the version that was read
     #[arg(long)]
     any: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// Count the entities without deleting them
     #[arg(long)]
     dry_run: bool,
-    /// Delete although indexes, copies or feeds follow from the entities, which then are wrong
+    /// Delete even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
     raw_rows: bool,
-    /// At most this many rows a second
+    /// Delete at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

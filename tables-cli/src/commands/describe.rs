@@ -19,7 +19,7 @@ use table_inspect::keys;
 pub(super) struct Describe {
     /// The table
     table: String,
-    /// How many rows to show
+    /// The number of sample rows
     #[arg(long, default_value_t = 5, value_name = "N")]
     sample: usize,
 }

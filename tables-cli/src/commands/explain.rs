@@ -15,7 +15,7 @@ pub(super) struct Explain {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// Only these properties, separated by commas
+    /// Read only these properties, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     select: Vec<String>,
 }

@@ -15,13 +15,13 @@ use crate::store::Purpose;
     after_help = "Examples:\n  tables explore --demo\n  tables explore --store data/company --write\n\nOpen the printed address in a browser. It is reachable from this machine alone, and its token is valid once."
 )]
 pub(super) struct Explore {
-    /// Show sample tables in memory, rather than a store
+    /// Show sample tables in memory instead of a store
     #[arg(long)]
     demo: bool,
-    /// Allow changes: insert, edit and delete entities, requeue work that was set aside
+    /// Allow changes: insert, edit and delete entities, requeue poison work
     #[arg(long)]
     write: bool,
-    /// The port of the page; the system chooses one for 0
+    /// The port of the page; 0 lets the system choose
     #[arg(long, default_value_t = 0)]
     port: u16,
 }
@@ -29,7 +29,7 @@ pub(super) struct Explore {
 impl Explore {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         self.run_until(context, out, async {
-            // Where no signal can be waited for, the page is served until the process ends.
+            // If signals are not supported, the page is served until the process ends.
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }

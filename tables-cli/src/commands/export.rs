@@ -15,17 +15,17 @@ use crate::transfer::csv::CsvWriter;
 use crate::transfer::rate::Rate;
 use crate::transfer::{lines, progress};
 
-/// The form of a file of entities.
+/// The format of a file of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum FileForm {
-    /// JSON lines with types: nothing is lost.
+    /// JSON lines with types, which preserve every value.
     Jsonl,
     /// CSV with typed columns.
     Csv,
 }
 
 impl FileForm {
-    /// Returns the given form, or the one that follows from the name of the file.
+    /// Returns the given format, or the one of the file's extension.
     pub(super) fn of(given: Option<Self>, path: &Path) -> Self {
         let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
         given.unwrap_or(if is_csv { Self::Csv } else { Self::Jsonl })
@@ -44,16 +44,16 @@ pub(super) struct Export {
     file: PathBuf,
     #[command(flatten)]
     selection: Selection,
-    /// The form [default: what the name of the file says, else jsonl]
+    /// The format [default: by the extension of the file, otherwise jsonl]
     #[arg(long, value_enum)]
     form: Option<FileForm>,
-    /// Only these properties, separated by commas; for CSV also the order of columns, which saves the search for names
+    /// Export only these properties, separated by commas; CSV columns have this order, and the table need not be scanned for names
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Vec<String>,
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
-    /// Read at most this many rows a second
+    /// Read at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }
@@ -71,7 +71,7 @@ impl Export {
                 self.file.display()
             )));
         }
-        // The file gets its name only when it is whole.
+        // The file is renamed only when it is complete.
         let part = self.file.with_extension("part");
         let mut file =
             BufWriter::with_capacity(1 << 20, File::create(&part).map_err(Failure::file(part.display()))?);

@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::Purpose;
 
-/// Reads every checksum of a folder.
+/// Verifies every checksum of a folder.
 pub(super) fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
     let store = context.store.open(Purpose::Read)?;
     let found = store.engine("verify")?.verify()?;
@@ -42,7 +42,7 @@ pub(super) async fn compact(context: &Context, out: &mut dyn Write) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// Shows what an engine holds and has done.
+/// Shows the size and the counters of an engine.
 pub(super) fn stats(context: &Context, out: &mut dyn Write) -> Result<Exit> {
     let store = context.store.open(Purpose::Read)?;
     let found = store.engine("stats")?.statistics()?;

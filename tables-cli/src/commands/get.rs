@@ -20,7 +20,7 @@ pub(super) struct Get {
     partition_key: String,
     /// The RowKey
     row_key: String,
-    /// Show the key as it is stored
+    /// Show the raw key instead of its parts
     #[arg(long)]
     raw: bool,
 }

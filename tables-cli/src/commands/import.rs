@@ -25,32 +25,32 @@ use table_inspect::value;
     after_help = "Examples:\n  tables import Company employees.jsonl --store data/company\n  tables import Company employees.csv --types Age=Int32,Badge=Int64 --errors wrong.txt\n  tables import Company large.jsonl --state import.state    # run it again after a kill"
 )]
 pub(super) struct Import {
-    /// The table; it is created if the store does not have it
+    /// The table, which is created if it does not exist
     table: String,
     /// The file; `-` is standard input
     file: PathBuf,
-    /// The form [default: what the name of the file says, else jsonl]
+    /// The format [default: by the extension of the file, otherwise jsonl]
     #[arg(long, value_enum)]
     form: Option<FileForm>,
-    /// How entities are written
+    /// The verb for writing entities
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
-    /// Types of CSV columns without `@type` column, separated by commas: Age=Int32,Badge=Int64 [default: strings]
+    /// The types of CSV columns without an `@type` column, separated by commas: Age=Int32,Badge=Int64 [default: strings]
     #[arg(long, value_delimiter = ',', value_name = "NAME=TYPE")]
     types: Vec<String>,
     /// Guess the types of other CSV columns from each value
     #[arg(long)]
     guess_types: bool,
-    /// Write the lines that are rejected, with the reason, to this file, and go through to the end
+    /// Write rejected lines with their reason to this file, and continue to the end
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
     /// Keep the progress in this file: the same command continues after an interruption
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// At most this many rows a second
+    /// Write at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
-    /// Write although indexes, copies or feeds follow from the entities, which then are wrong
+    /// Write even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
     raw_rows: bool,
     /// Read the whole file without writing anything
@@ -108,7 +108,7 @@ impl Import {
             errors.take(writer.take_rejected())
         }
         .await;
-        // What is acknowledged stays, whatever ended the import.
+        // The progress is recorded even if the import failed, because acknowledged rows remain.
         state.advance(done + writer.settled(), None)?;
         bar.finish_and_clear();
         if let Err(failure) = outcome {

@@ -14,10 +14,10 @@ use table_inspect::keys;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example: tables ls --store data/company")]
 pub(super) struct List {
-    /// Only tables whose names have this prefix
+    /// List only tables whose names have this prefix
     #[arg(default_value = "")]
     prefix: String,
-    /// Also the tables in which schemas, feeds and outboxes are kept
+    /// Also list the internal tables of schemas, feeds and outboxes
     #[arg(long)]
     all: bool,
 }

@@ -33,10 +33,10 @@ pub(super) struct Patch {
     /// Properties to remove, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     remove: Vec<String>,
-    /// Write in any version, rather than the version that was read
+    /// Write to any version, not only to the version that was read
     #[arg(long)]
     any: bool,
-    /// Write although indexes, copies or feeds follow from the entity, which then are wrong
+    /// Write even if indexes, copies or feeds are derived from the entity, which become wrong
     #[arg(long)]
     raw_rows: bool,
     /// Show the changed entity without writing it

@@ -23,13 +23,13 @@ pub(super) struct Poison {
     table: String,
     #[command(flatten)]
     keys: KeySelection,
-    /// Return the intents to the workers, with their attempts reset
+    /// Requeue the intents, with their attempts reset
     #[arg(long, conflicts_with = "discard")]
     requeue: bool,
     /// Delete the intents
     #[arg(long)]
     discard: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }

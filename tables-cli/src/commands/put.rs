@@ -18,7 +18,7 @@ use table_inspect::derived;
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Put {
-    /// The table; it is created if the store does not have it
+    /// The table, which is created if it does not exist
     table: String,
     /// The PartitionKey
     #[arg(required_unless_present = "json")]
@@ -35,13 +35,13 @@ pub(super) struct Put {
     /// Keep properties that are not given
     #[arg(long)]
     merge: bool,
-    /// Refuse a key that the table has
+    /// Fail if the key exists
     #[arg(long, conflicts_with = "merge")]
     insert: bool,
     /// Write only if the stored entity has this ETag
     #[arg(long, value_name = "ETAG", conflicts_with = "insert")]
     etag: Option<String>,
-    /// Write although indexes, copies or feeds follow from the entity, which then are wrong
+    /// Write even if indexes, copies or feeds are derived from the entity, which become wrong
     #[arg(long)]
     raw_rows: bool,
     /// Show the entity without writing it

@@ -23,22 +23,22 @@ pub(super) struct Query {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// Only these properties, separated by commas
+    /// Show only these properties, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     select: Vec<String>,
-    /// At most this many entities
+    /// Show at most this many entities
     #[arg(long, default_value_t = 100, value_name = "N")]
     top: usize,
-    /// All entities, however many
+    /// Show all entities, regardless of their number
     #[arg(long, conflicts_with = "top")]
     all: bool,
-    /// The newest entities of one partition, at most this many; its row keys must count down
+    /// Show at most this many of the newest entities of one partition, whose RowKeys must be in descending order of time
     #[arg(long, value_name = "N", conflicts_with_all = ["top", "all"])]
     newest: Option<usize>,
     /// Allow a query that reads the whole table
     #[arg(long)]
     scan: bool,
-    /// Show keys as they are stored
+    /// Show raw keys instead of their parts
     #[arg(long)]
     raw: bool,
 }
@@ -51,7 +51,7 @@ impl Query {
         query.select = rows::select(&self.select);
         let most = if self.all { usize::MAX } else { self.newest.unwrap_or(self.top) };
         query.top = Some(most.clamp(1, 1_000));
-        // Reading the first rows is cheap; searching all of them is what needs a word.
+        // Reading the first rows is cheap; only a search of the whole table needs `--scan`.
         if query.keys.class() == QueryClass::TableScan && (query.filter.is_some() || self.all) && !self.scan {
             let help = "give a part of the key or `--partition`, or add `--scan` to read every row";
             return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));
@@ -85,7 +85,7 @@ async fn refuse_oldest_first(
     if query.keys.partition_key.single().is_none() {
         return Err(Failure::Usage("`--newest` needs one partition; give `--partition`".to_owned()));
     }
-    // One key does not show which of its characters are literals.
+    // A single key does not reveal which of its characters are literals.
     let sample = table_core::Query { top: Some(100), ..table_core::Query::new(query.keys.clone()) };
     let page = store.query(name, &sample, None).await?;
     let rows: Vec<_> = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;

@@ -36,16 +36,16 @@ pub(super) struct Restore {
     /// The name of the restored table [default: the same]
     #[arg(long, value_name = "TABLE", requires = "table")]
     rename: Option<String>,
-    /// Make the selected rows equal to the backup: overwrite and delete rows of the store
+    /// Make the selected rows equal to the backup: overwrite and delete rows of the target
     #[arg(long, conflicts_with = "keep")]
     replace: bool,
-    /// Overwrite rows of the store, and keep those that the backup does not have
+    /// Overwrite rows of the target, and keep rows that the backup does not contain
     #[arg(long)]
     keep: bool,
-    /// Restore a part of the tables although indexes, copies or feeds follow from their entities
+    /// Restore part of the tables even if indexes, copies or feeds are derived from their entities
     #[arg(long)]
     raw_rows: bool,
-    /// Write at most this many rows a second
+    /// Write at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

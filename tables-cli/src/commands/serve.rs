@@ -15,7 +15,7 @@ use crate::store::Purpose;
     after_help = "Example: tables serve --store data/company\n\nIt listens on this machine alone, with the account and the public key of the emulator. `table-server` has the options of a server for other machines."
 )]
 pub(super) struct Serve {
-    /// The port of tables; the system chooses one for 0
+    /// The port of tables; 0 lets the system choose
     #[arg(long, default_value_t = 10_002)]
     port: u16,
 }
@@ -33,7 +33,7 @@ impl Serve {
         eprintln!("{} is served at {}; Ctrl-C ends it", store.shown, server.tables());
         server
             .serve_until(async {
-                // Where no signal can be waited for, the server runs until the process ends.
+                // If signals are not supported, the server runs until the process ends.
                 if tokio::signal::ctrl_c().await.is_err() {
                     std::future::pending::<()>().await;
                 }

@@ -22,16 +22,16 @@ use crate::transfer::writer::{Change, Mode, Writer};
 pub(super) struct Sync {
     /// The table [default: every table of the store]
     table: Option<String>,
-    /// The store that becomes equal
+    /// The store to change
     #[arg(long, value_name = "STORE")]
     to: String,
-    /// Keep rows that only the other store has
+    /// Keep rows that exist only in the target
     #[arg(long)]
     no_delete: bool,
     /// Count the differences without writing
     #[arg(long)]
     dry_run: bool,
-    /// At most this many rows a second
+    /// Write at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

@@ -24,16 +24,16 @@ pub(super) struct TailTable {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// The number of rows to begin with
+    /// The number of rows to show first
     #[arg(long, default_value_t = 10, value_name = "N")]
     lines: usize,
     /// Show rows as they are added, until Ctrl-C
     #[arg(long, short)]
     follow: bool,
-    /// The seconds between two reads
+    /// The number of seconds between two reads
     #[arg(long, default_value_t = 2, value_name = "SECONDS", requires = "follow")]
     interval: u64,
-    /// The entries of the partition's feed rather than its rows
+    /// Show the entries of the partition's feed instead of its rows
     #[arg(long)]
     feed: bool,
 }
@@ -67,7 +67,7 @@ impl TailTable {
             let pause = Duration::from_secs(self.interval.max(1));
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                // Without a signal to wait for, the process is ended from outside.
+                // If signals are not supported, the process runs until it is killed.
                 Ok(()) = tokio::signal::ctrl_c() => return Ok(Exit::Done),
             }
             show(context.output, out, &schemas, tail.poll().await?)?;

@@ -6,11 +6,11 @@ use crate::etag::{ETag, IfMatch};
 /// A write whose condition does not hold.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WriteFault {
-    #[error("the entity exists already: replace it, or use an upsert")]
+    #[error("the entity already exists; replace it, or use an upsert")]
     Exists,
-    #[error("the entity does not exist: insert it, or use an upsert")]
+    #[error("the entity does not exist; insert it, or use an upsert")]
     NotFound { rule: &'static str },
-    #[error("the entity is now at {now}, not at {expected}: read it again and retry")]
+    #[error("the entity is now at {now}, not at {expected}; read it again and retry")]
     Changed { now: ETag, expected: IfMatch, rule: &'static str },
 }
 

@@ -8,25 +8,25 @@ use crate::error::{Error, ErrorCode, Fault};
 /// A base that cannot be read or copied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BaseFault {
-    #[error("the file {0} is missing: restore the folder from a copy")]
+    #[error("the file {0} is missing; restore the folder from a copy")]
     Missing(PathBuf),
-    #[error("{file} is broken at byte {offset}: restore the folder from a copy")]
+    #[error("{file} is damaged at byte {offset}; restore the folder from a copy")]
     Broken { file: PathBuf, offset: u64 },
-    #[error("a copy in {file} is broken at byte {offset}: the next checkpoint writes both copies anew")]
+    #[error("one copy in {file} is damaged at byte {offset}; the next checkpoint writes both copies again")]
     BrokenCopy { file: PathBuf, offset: u64 },
     #[error(
-        "{run} of {folder} is broken at byte {offset} ({damage}): back up the rows that can be read, or restore the folder from a backup"
+        "{run} of {folder} is damaged at byte {offset} ({damage}); back up the rows that can be read, or restore the folder from a backup"
     )]
     BrokenRun { run: String, folder: PathBuf, offset: u64, damage: Damage },
     #[error(
-        "{run} of {folder} cannot be read at byte {offset}, the disk may be failing: back up the rows that can be read to another disk, or restore the folder from a backup"
+        "{run} of {folder} cannot be read at byte {offset}, so the disk may be failing; back up the rows that can be read to another disk, or restore the folder from a backup"
     )]
     Unreadable { run: String, folder: PathBuf, offset: u64, source: io::Error },
     #[error(
-        "{run} of {folder} is broken at byte {offset}: back up the rows that can be read, or restore the folder from a backup"
+        "{run} of {folder} is damaged at byte {offset}; back up the rows that can be read, or restore the folder from a backup"
     )]
     BrokenRows { run: String, folder: PathBuf, offset: u64, source: Error },
-    #[error("a block of the base has parts that do not fit together")]
+    #[error("a block of the base has inconsistent parts")]
     Block,
     #[error("a run has too many blocks")]
     TooManyBlocks,
@@ -38,11 +38,11 @@ pub(crate) enum BaseFault {
         "a merge was refused because it would lose a layer; nothing is lost, report this as a bug of the engine"
     )]
     UnsafeMerge,
-    #[error("{0} is replaced faster than its files are opened: open it again")]
+    #[error("{0} was replaced while its files were opened; open it again")]
     Replaced(PathBuf),
-    #[error("{0} is a file of another backup")]
+    #[error("{0} belongs to another backup")]
     OtherBackup(String),
-    #[error("{place} holds {earlier}: choose an empty place")]
+    #[error("{place} contains {earlier}; choose an empty folder")]
     Occupied { place: PathBuf, earlier: Unrelated },
 }
 
@@ -55,19 +55,19 @@ pub(crate) enum Damage {
     Short,
     #[error("its checksum is wrong")]
     Checksum,
-    #[error("it has another header")]
+    #[error("its header does not match")]
     Header,
-    #[error("its parts do not fit together")]
+    #[error("its parts are inconsistent")]
     Parts,
     #[error("its index cannot be read")]
     Index,
-    #[error("its keys are not those of the base")]
+    #[error("its keys differ from those of the base")]
     KeysOfBase,
-    #[error("its keys are not those of the index")]
+    #[error("its keys differ from those of the index")]
     KeysOfIndex,
-    #[error("its keys are in disorder")]
+    #[error("its keys are out of order")]
     Order,
-    #[error("its entries are not those that were written")]
+    #[error("its entries differ from those that were written")]
     Tally,
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum Damage {
 pub(crate) enum Unrelated {
     #[error("a backup of another engine")]
     Engine,
-    #[error("a backup of what this engine held in another history")]
+    #[error("a backup of a different history of this engine")]
     History,
 }
 

@@ -6,15 +6,15 @@ use crate::name::TableName;
 /// A table in an unsuitable state for a request.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CatalogFault {
-    #[error("the table does not exist: create it first")]
+    #[error("the table does not exist; create it first")]
     NotFound,
-    #[error("the table is being deleted: retry later with back-off")]
+    #[error("the table is being deleted; retry later with back-off")]
     BeingDeleted,
-    #[error("the table exists already as `{0}`")]
+    #[error("the table already exists as `{0}`")]
     Exists(TableName),
     #[error("the table does not exist")]
     NothingToDrop,
-    #[error("the engine has no table ids left: copy the tables into a new folder")]
+    #[error("the engine has no table ids left; copy the tables into a new folder")]
     NoIds,
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum Task {
     SyncJournal,
     #[error("the reserved disk space cannot be maintained")]
     KeepReserve,
-    #[error("the end of the journal cannot be cut")]
+    #[error("the end of the journal cannot be truncated")]
     CutJournal,
     #[error("the end of the journal cannot be repaired")]
     MendJournal,

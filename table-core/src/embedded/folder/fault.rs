@@ -11,9 +11,9 @@ pub(crate) enum FolderFault {
     NoEngine(PathBuf),
     #[error("the folder {0} contains only an incomplete backup; nothing can be read")]
     NothingToRead(PathBuf),
-    #[error("the folder {0} holds no backup")]
+    #[error("the folder {0} contains no backup")]
     NoBackup(PathBuf),
-    #[error("the folder {0} contains only an incomplete backup; make it again")]
+    #[error("the folder {0} contains only an incomplete backup; run the backup again")]
     NothingToRestore(PathBuf),
     #[error("the folder {0} contains an engine or a backup; choose an empty folder")]
     NotEmpty(PathBuf),
@@ -27,14 +27,14 @@ pub(crate) enum FolderFault {
     OthersManifest { folder: PathBuf, name: String },
     #[error("the folder {0} is a backup; restore it into another folder, or open it for reading")]
     Backup(PathBuf),
-    #[error("another engine has {0} open: close that one first")]
+    #[error("another engine has {0} open; close it first")]
     Open(PathBuf),
     #[error("another backup is being written to {0}; wait until it ends")]
     BackupUnderWay(PathBuf),
     #[error("the file {name} of {folder} is damaged; restore it from a copy")]
     Broken { folder: PathBuf, name: String },
     #[error(
-        "the folder {folder} is of format {version}; this version reads formats {first} to {last}: upgrade"
+        "the folder {folder} is of format {version}; this version reads formats {first} to {last}; upgrade"
     )]
     TooNew { folder: PathBuf, version: u32, first: u32, last: u32 },
     #[error(

@@ -8,10 +8,10 @@ use crate::error::{ErrorCode, Fault};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalFault {
     #[error(
-        "journal file {file} is broken at byte {offset} and not at its end: restore the folder from a copy; no file was changed"
+        "journal file {file} is damaged at byte {offset} and not at its end; no file was changed, so restore the folder from a copy"
     )]
     Broken { file: PathBuf, offset: u64 },
-    #[error("journal file {0} is missing: restore the folder from a copy")]
+    #[error("journal file {0} is missing; restore the folder from a copy")]
     Missing(PathBuf),
 }
 

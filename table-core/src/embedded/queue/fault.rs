@@ -6,15 +6,15 @@ use crate::queue::{MessageId, QueueName};
 /// A queue or message in an unsuitable state for an operation.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StoredQueueFault {
-    #[error("queue `{0}` does not exist: create it first")]
+    #[error("queue `{0}` does not exist; create it first")]
     NotFound(QueueName),
-    #[error("queue `{0}` is being deleted: retry later with back-off")]
+    #[error("queue `{0}` is being deleted; retry later with back-off")]
     BeingDeleted(QueueName),
-    #[error("message {0}: another receiver has received or updated it since: stop working on it")]
+    #[error("message {0}: another receiver has received or updated it since; stop working on it")]
     Taken(MessageId),
-    #[error("message {0}: it was deleted, or its time to live is over")]
+    #[error("message {0}: it was deleted or has expired")]
     Gone(MessageId),
-    #[error("a stored message has a broken {0}")]
+    #[error("a stored message has a damaged {0}")]
     Broken(&'static str),
 }
 

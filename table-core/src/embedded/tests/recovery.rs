@@ -99,7 +99,7 @@ fn any_byte_flipped_in_a_middle_frame_is_refused_with_its_place_and_nothing_is_c
         let error = Engine::open(folder.path()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::Corrupted, "byte {at}");
         assert!(
-            error.to_string().contains(&format!("0000000001.journal is broken at byte {start} ")),
+            error.to_string().contains(&format!("0000000001.journal is damaged at byte {start} ")),
             "{error}"
         );
         assert_eq!(std::fs::read(&journal).unwrap(), broken);

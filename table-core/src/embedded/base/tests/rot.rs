@@ -251,7 +251,7 @@ fn the_base_file_is_read_with_any_bit_flipped_and_refused_with_both_copies_broke
     std::fs::write(&path, &broken).unwrap();
     let error = Base::open(&place(folder.path())).map(drop).unwrap_err();
     assert!(
-        error.code() == ErrorCode::Corrupted && error.to_string().contains("BASE is broken at byte"),
+        error.code() == ErrorCode::Corrupted && error.to_string().contains("BASE is damaged at byte"),
         "{error}"
     );
 }
