@@ -41,7 +41,7 @@ struct Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// Writes on condition of a version. Returns the new version, or `None` if the row has another one.
+    /// Writes if the version matches. Returns the new version, or `None` if the row has another one.
     fn write(&mut self, content: T, version: Option<u64>) -> Option<u64> {
         if version.is_some_and(|version| version != self.version) {
             return None;

@@ -62,7 +62,7 @@ impl Server {
                 () = &mut end => break,
             };
             let Ok((stream, _)) = accepted else {
-                // Mostly, the process has no descriptor left; a connection that ends gives one back.
+                // Usually the process has no file descriptor left. A connection that ends frees one.
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
                 continue;
             };
@@ -70,7 +70,7 @@ impl Server {
             let service = service_fn(move |request| answer(explorer.clone(), host.clone(), request));
             let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
             let watched = graceful.watch(connection);
-            // A connection that breaks concerns only its client.
+            // A broken connection affects only its client.
             tokio::spawn(async move { drop(watched.await) });
         }
         drop(self.listener);

@@ -68,8 +68,8 @@ pub(crate) async fn branches(
             }
         }
         if !is_last {
-            // The store stopped within the last partition, or just behind it. The next request counts it from its beginning, unless it has
-            // more keys than a request.
+            // The store stopped inside the last partition, or just after it. The next request counts it from its start, unless it has
+            // more keys than one request returns.
             if found.branches.len() > count + 1 {
                 found.branches.pop();
             } else if let Some(last) = found.branches.last_mut() {

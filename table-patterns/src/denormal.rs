@@ -160,7 +160,7 @@ pub(crate) use relations::{Copies, SettleCopies, keeping};
 /// The functions are pure. A type may be the holder in several relations, and the source in several.
 #[diagnostic::on_unimplemented(
     message = "[T185] `{Self}` is not a relation",
-    label = "`gives` and `holds` name types that implement `Denormal`",
+    label = "`copied_by` and `copies_from` name types that implement `Denormal`",
     note = "a relation says which source a holder refers to and what is copied: implement `Denormal` for it"
 )]
 pub trait Denormal: Sized + 'static {

@@ -103,7 +103,7 @@ impl<S: TableStore> FaultyStore<S> {
             calls.len() - 1
         };
         let fault = (self.script.lock().unwrap())(call, number);
-        let failed = |code| Error::new(code, format!("request {number} was made to fail"));
+        let failed = |code| Error::new(code, format!("injected failure of request {number}"));
         match fault {
             Fault::None => request.await,
             Fault::Before(code) => Err(failed(code)),

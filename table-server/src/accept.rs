@@ -46,7 +46,7 @@ pub(crate) async fn accept(
         let (stream, caller) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Mostly, the process has no descriptor left: a guest gives one back, or else some connection that ends.
+                // Usually the process has no file descriptor left. Closing a guest frees one, or any connection that ends.
                 if !shared.guests.evict()
                     && let Some(omitted) = shared.log_limit.line(Instant::now())
                 {
@@ -56,7 +56,7 @@ pub(crate) async fn accept(
                 continue;
             }
         };
-        // Small answers are sent at once.
+        // Sends small responses immediately.
         let _ = stream.set_nodelay(true);
         let guest = Arc::new(shared.guests.enter(caller.ip()));
         let connection = Connection {

@@ -127,12 +127,12 @@ fn by_header(
     bearer: Option<&Bearer>,
 ) -> Result<Access, Refusal> {
     if let Some(token) = bearer_token(header) {
-        let help = "this server takes no bearer tokens; start it with --oauth";
+        let help = "this server does not accept bearer tokens; start it with --oauth";
         let bearer = bearer.ok_or_else(|| denied(ErrorCode::AuthenticationFailed, help))?;
         bearer.verify(token, account.name(), exchange)?;
         return Ok(Access::Bearer);
     }
-    // The length that the client signed; a body of another length is refused when it is read.
+    // The length that the client signed. A body of a different length is rejected when it is read.
     let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
     let parts = SignedParts {
         method: exchange.method.as_str(),
@@ -165,7 +165,7 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     let token: SasToken = if is_of_account || exchange.query("tn").is_some() {
         exchange.raw_query.parse()?
     } else {
-        // A token without the name of its table is one of the table in the path, which its signature covers.
+        // A token without a table name belongs to the table in the path, which its signature covers.
         format!("{}&tn={name}", exchange.raw_query).parse()?
     };
     // A wrong signature is refused before the operation is examined.

@@ -16,13 +16,13 @@ pub(crate) enum ServerFault {
     )]
     Exposed(String),
     #[error(
-        "tokens whose signature is not checked are accepted on loopback alone; listen there, or configure an issuer and its keys"
+        "tokens with unchecked signatures are accepted only on loopback; listen there, or configure an issuer and its keys"
     )]
     Unsigned,
     #[cfg(feature = "tls")]
     #[error("the key set is not a JSON Web Key Set with RSA keys")]
     KeySet,
-    #[error("account `{}` is named twice", .0.escape_debug())]
+    #[error("account `{}` is given twice; remove one", .0.escape_debug())]
     Twice(String),
     #[error("the server cannot listen on {address}")]
     Listen { address: String, source: io::Error },
@@ -39,7 +39,7 @@ pub(crate) enum ServerFault {
     #[error("TLS cannot use the key: {0}")]
     Tls(#[source] tokio_rustls::rustls::Error),
     #[cfg(feature = "tls")]
-    #[error("a certificate cannot be made")]
+    #[error("the certificate cannot be created")]
     SelfSigned(#[source] rcgen::Error),
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 /// The limits for guests, and the open guests.
 #[derive(Debug)]
 pub(crate) struct Guests {
-    /// The maximum number of guests. Another one closes the oldest guest of the address with the most guests.
+    /// The maximum number of guests. If it is exceeded, the oldest guest of the address with the most guests is closed.
     most: usize,
     /// The maximum number of connections that are no longer guests.
     most_known: usize,

@@ -78,7 +78,7 @@ impl Observed for Shared {
         if !self.accounts.iter().all(|account| account.is_resettable) {
             return Ok(false);
         }
-        // The reset takes every place, so no request sees a part of it. Requests that arrive in the meantime are refused as busy.
+        // The reset takes every permit, so no request sees part of it. Requests that arrive in the meantime are rejected as busy.
         let places = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
         let _places = self.requests.acquire_many(places).await;
         for account in &self.accounts {

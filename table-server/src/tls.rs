@@ -49,7 +49,7 @@ impl Tls {
     /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key is of an unsupported kind or belongs to another certificate.
     pub fn from_files(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
-        // The text of the cause may contain a line of the key.
+        // The error text may contain a line of the key.
         let refuse = |path: &Path| Error::of(ServerFault::Pem(path.to_owned()));
         let chain: Vec<_> = CertificateDer::pem_slice_iter(&read(certificate)?)
             .collect::<std::result::Result<_, _>>()

@@ -67,7 +67,7 @@ impl Audit {
 
     /// Adds the next row.
     pub fn push(&mut self, row: TableEntity) {
-        // Rows that patterns keep for themselves sort behind all others and have formats of their own.
+        // Internal rows of the patterns sort after all others and have special formats.
         if row.key().row_key.as_str().starts_with('\u{FFFC}') {
             return;
         }

@@ -80,7 +80,7 @@ impl Failure {
         Some(match error.code() {
             Code::TableNotFound => "`tables ls` lists the tables of the store",
             Code::FolderLocked => {
-                "another process has the folder open for writing; commands that only read work beside it"
+                "another process has the folder open for writing; commands that only read still work"
             }
             Code::AuthenticationFailed => {
                 "check the key, and that the signature has not expired; `tables doctor` tests a connection step by step"

@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         Ok(tables) => tables,
         Err(error) => {
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            // Nothing can be done where neither output takes the message.
+            // If both outputs are closed, the message is lost.
             let _ = error.print();
             return code.into();
         }
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let done = runtime.block_on(tables_cli::run(tables, &mut out));
     let flushed = out.flush();
     match (done, flushed) {
-        // A reader such as `head` that has seen enough is not a failure.
+        // A reader such as `head` may close the pipe early, which is not a failure.
         (_, Err(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done.into(),
         (Ok(exit), _) => exit.into(),
         (Err(failure), _) => {

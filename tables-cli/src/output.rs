@@ -18,7 +18,7 @@ pub enum Format {
     /// A table that fits the terminal.
     #[default]
     Table,
-    /// One JSON object a line; entities in the service's form, with types, so that nothing is lost.
+    /// One JSON object per line; entities in the service's format, with types.
     Json,
     /// Comma-separated values with typed columns, as Storage Explorer reads and writes them.
     Csv,

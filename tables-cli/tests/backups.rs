@@ -41,7 +41,7 @@ fn every_form_is_listed_verified_and_restored_at_any_generation() {
         shown(at, &format!("restore DIR/backups DIR/first --generation {}", ids[0]));
         assert_eq!(shown(at, &format!("{CHECKSUM} DIR/first")), before);
 
-        // A key, a partition, and a table under another name, to the store that is in use.
+        // Restores a key, a partition, and a table under another name into the original store.
         let key = format!("restore DIR/backups DB Company --partition Sales --row 1 --generation {}", ids[0]);
         assert_eq!(shown(at, &key), "restored Company to Company: 1 row, 1 written, 0 deleted, verified\n");
         assert!(refused(at, &key).1.contains("already has such rows; give `--replace`"));
@@ -117,7 +117,7 @@ fn backups_and_restores_that_cannot_be_meant_are_refused() {
     shown(at, "backup DIR/backups --store DB");
     for (line, exit, message) in [
         ("backup DIR/db --store DB", Exit::Refused, "contains other files"),
-        ("backup DIR/other --store DB --settle", Exit::Usage, "a backup of files is of one moment"),
+        ("backup DIR/other --store DB --settle", Exit::Usage, "a backup of files is a snapshot"),
         ("backup DIR/other --store memory: --as files", Exit::Store, ""),
         ("backup DIR/other --store DB --keep 7x", Exit::Usage, "such as 7d,4w,12m"),
         ("backup ls DIR/db", Exit::Refused, "contains no backups"),

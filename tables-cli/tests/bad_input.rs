@@ -69,7 +69,7 @@ fn files_in_other_encodings_and_with_a_byte_order_mark() {
     let line = "{\"PartitionKey\":\"p\",\"RowKey\":\"é\"}\r\n";
     let utf16: Vec<u8> = format!("\u{feff}{line}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let (exit, text) = import(at, "in.jsonl", &utf16, "");
-    assert!(exit == Exit::Refused && text.contains("is UTF-16 and not UTF-8; convert it"), "{text}");
+    assert!(exit == Exit::Refused && text.contains("is UTF-16, not UTF-8; convert it"), "{text}");
     std::fs::write(at.join("in.jsonl"), format!("\u{feff}{line}")).unwrap();
     shown(at, "import Things DIR/in.jsonl --store DB");
     let latin = b"{\"PartitionKey\":\"p\",\"RowKey\":\"\xe9\"}\n";

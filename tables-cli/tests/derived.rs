@@ -64,7 +64,7 @@ fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
     Company  Employee  index ByAge    ok     6 entities, 6 index rows
     Company  Employee  index ByEmail  ok     6 entities, 6 index rows
     ");
-    // Other tools delete an index row, change one, and leave one without its entity.
+    // Other tools delete an index row, change another, and delete the entity of a third.
     shown(at, "delete Company --row email_n1@contoso.com --raw-rows --store DB");
     shown(at, "put Company Sales age_030_000002 Email=other --raw-rows --store DB");
     shown(at, "put Company Sales email_gone@contoso.com Id=77 --raw-rows --store DB");

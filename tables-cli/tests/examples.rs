@@ -96,7 +96,7 @@ fn the_example_of_every_command_runs() {
     command.build();
     let lines = examples(&command);
     assert!(lines.len() > 40, "{lines:?}");
-    // These do not end by themselves.
+    // These commands run until they are interrupted.
     let runs_on = |line: &String| {
         ["tables serve", "tables explore"].iter().any(|command| line.starts_with(command))
             || line.contains("--follow")

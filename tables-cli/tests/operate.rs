@@ -43,7 +43,7 @@ fn the_newest_rows_are_queried_and_followed() {
     }
     assert_eq!(lines(&shown(at, "tail Orders --partition Sales --lines 2 --store DB -o json")), ["10", "11"]);
     for (line, exit, message) in [
-        ("query Orders --partition Sales --newest 3 --store DB", Exit::Refused, "do not count down"),
+        ("query Orders --partition Sales --newest 3 --store DB", Exit::Refused, "are not in descending order"),
         ("query Logs --newest 3 --store DB", Exit::Usage, "`--newest` needs one partition"),
         ("tail Logs --store DB", Exit::Usage, "`tail` follows one partition"),
         ("tail Logs --partition web --follow --store DB", Exit::Refused, "as it was when it was opened"),
@@ -106,7 +106,7 @@ fn an_entity_is_patched_under_the_version_that_was_read() {
     assert!(text.contains("\"Age\":\"38\"") && read().get("Age") == Some(&37_i64.into()), "{text}");
     assert!(matches!(tables(at, "patch Company Sales 2 Age=1 --store DB").0, Ok(Exit::Nothing)));
     for (line, exit, message) in [
-        ("patch Company Sales 1 --store DB", Exit::Usage, "nothing is to change"),
+        ("patch Company Sales 1 --store DB", Exit::Usage, "no change is given"),
         ("patch Company Sales 1 Age=old --store DB", Exit::Usage, "is not Edm.Int64"),
         ("patch Company Sales 1 --remove Photo --store DB", Exit::Refused, "no property `Photo`"),
         ("patch Company Sales 1 --json '{\"RowKey\":\"2\"}' --store DB", Exit::Usage, "a key cannot change"),

@@ -40,7 +40,7 @@ fn walk(store: &str) -> Vec<String> {
     let run = |line: &&str| {
         let (exit, text) = tables(at, &line.replace("STORE", store));
         let code = exit.map_or_else(|failure| failure.exit() as u8, |exit| exit as u8);
-        // Names of generations, and steps of the diagnosis, are those of one run and one kind of store.
+        // Generation names differ between runs, and diagnosis steps between kinds of stores.
         let text =
             if line.starts_with("backup") || line.starts_with("doctor") { String::new() } else { text };
         format!("$ tables {line}\n{text}[{code}]\n")
@@ -53,7 +53,7 @@ fn a_folder_and_a_server_answer_alike() {
     let of_folder = walk("DB");
     let account = Account::start();
     for (folder, server) in of_folder.iter().zip(walk(&account.string)) {
-        // Only a folder knows its rows and bytes without counting.
+        // Only a folder reports its rows and bytes without counting.
         if !folder.starts_with("$ tables ls") {
             assert_eq!(*folder, server);
         }

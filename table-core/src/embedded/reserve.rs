@@ -76,7 +76,7 @@ impl Reserve {
             return false;
         }
         room.held = 0;
-        tracing::warn!(target: "table_core::engine", "the disk is full: work that frees room uses the reserve");
+        tracing::warn!(target: "table_core::engine", "the disk is full; operations that free space use the reserve");
         true
     }
 

@@ -101,7 +101,7 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
         if name.is_empty() || removed.contains(name) {
             continue;
         }
-        let unknown = || Failure::Input(format!("`{edm}` is no type"));
+        let unknown = || Failure::Input(format!("`{edm}` is not a type"));
         let edm = value::type_of(edm).ok_or_else(unknown)?;
         // A browser sends every line end as two characters.
         let text = text.replace("\r\n", "\n");
@@ -160,7 +160,7 @@ fn conflict(
 ) -> Response<Body> {
     let main = html! {
         h1 { "Changed meanwhile" }
-        div.report role="alert" { p { "Someone changed the entity after this form was opened. Nothing was saved." } }
+        div.report role="alert" { p { "The entity was changed after this form was opened. Nothing was saved." } }
         (form::comparison(own, stored))
         (form::overwrite(context, table, own, stored))
     };

@@ -102,7 +102,7 @@ impl Events {
         let entries = self.feed.read(&self.table, &self.partition_key, &cursor, ENTRIES).await.ok()?;
         let Some(last) = entries.last() else {
             self.is_idle = true;
-            // A comment, by which a closed connection is noticed.
+            // An SSE comment, whose failure reveals a closed connection.
             return Some(Bytes::from_static(b": still here\n\n"));
         };
         self.cursor = Some(last.cursor.clone());

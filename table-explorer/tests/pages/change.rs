@@ -89,7 +89,7 @@ async fn a_conflict_shows_both_values_and_saves_nothing() {
         conflict.body
     );
     assert_same(&stored(&engine).await.unwrap(), &other);
-    // The reader looks at both and decides.
+    // The page shows both versions, and the user decides.
     let newer = hidden(&conflict.body, "etag");
     let saved = browser.post("/t/Company/save", &fields(&csrf, &newer, "37")).await;
     assert_eq!(saved.status, StatusCode::SEE_OTHER);

@@ -38,7 +38,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
             None => split(String::new(), members, &mut groups),
         }
     }
-    // One row among a hundred says little about a design.
+    // A kind with one row in a hundred may be an accident.
     let is_rare = |group: &Group<'_>| {
         let count = group.rows.len();
         group.kind.is_none() && rows.len() > 1 && (count == 1 || count * 100 < rows.len())

@@ -43,7 +43,7 @@ pub(super) fn snake(text: &str) -> String {
             }
             continue;
         }
-        // A word begins at a capital behind a small letter, and at the last capital of several.
+        // A word starts at a capital after a lower-case letter, and at the last of several capitals.
         let ends_capitals = characters.peek().is_some_and(char::is_ascii_lowercase);
         let begins = character.is_ascii_uppercase()
             && before.is_some_and(|before: char| !before.is_ascii_uppercase() || ends_capitals);

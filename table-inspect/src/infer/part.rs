@@ -154,7 +154,7 @@ fn is_date(text: &str, pattern: &str, format: &str) -> bool {
     let date = if !contains_hour(pattern) {
         NaiveDate::parse_from_str(text, format).ok()
     } else if pattern == "yyyyMMddHH" {
-        // chrono reads no hour without its minutes.
+        // chrono cannot parse an hour without minutes.
         NaiveDateTime::parse_from_str(&format!("{text}00"), "%Y%m%d%H%M").ok().map(|instant| instant.date())
     } else {
         NaiveDateTime::parse_from_str(text, format).ok().map(|instant| instant.date())

@@ -82,7 +82,7 @@ fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
         (Codec::InvertedTicks, Value::DateTime(at)) => table_core::ticks::from_datetime(*at)
             .and_then(table_core::ticks::invert)
             .is_some_and(|ticks| format!("{ticks:019}") == text),
-        // A number of 32 bits without sign is stored as one of 64 bits.
+        // A `u32` is stored as an Edm.Int64.
         (Codec::Digits(width @ 0..=9), Value::Int64(number)) => format!("{number:0width$}") == text,
         (Codec::Unpadded, Value::Int64(number)) => number.to_string() == text,
         _ => false,

@@ -63,7 +63,7 @@ impl Inference {
 /// Returns the words that waive rules which a new design should follow but an existing one may not.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
-    // A constant counts as well: all of its rows share one partition.
+    // A constant is also included: all of its rows share one partition.
     let is_hot = parts.all(|piece| matches!(piece, Piece::Part { codec, .. } if codec.follows_time()));
     if is_hot {
         ", allow(hot_partition, reason = \"the layout of existing rows\")".to_owned()

@@ -63,7 +63,7 @@ pub fn decode(codec: &str, text: &str) -> String {
 pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
     let refuse = |reason: String| {
-        Error::Condition(format!("`{value}` is no value of the part `{}`: {reason}", name_of(source)))
+        Error::Condition(format!("`{value}` is not a value of the part `{}`: {reason}", name_of(source)))
     };
     let text = match Known::of(codec) {
         Some(Known::Digits) if value.parse::<u64>().is_ok() && form.is_fixed() => {
@@ -228,10 +228,10 @@ mod tests {
         let refused = encode(&piece("id digits(6) 6 ordered [0-9]"), "1234567").unwrap_err().to_string();
         assert_eq!(
             refused,
-            "`1234567` is no value of the part `id`: codec `digits(6)` writes 6 characters, not 7"
+            "`1234567` is not a value of the part `id`: codec `digits(6)` writes 6 characters, not 7"
         );
         let refused = encode(&piece("id digits(6) 6 ordered [0-9]"), "12345x").unwrap_err().to_string();
-        assert_eq!(refused, "`12345x` is no value of the part `id`: codec `digits(6)` never writes 'x'");
+        assert_eq!(refused, "`12345x` is not a value of the part `id`: codec `digits(6)` never writes 'x'");
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     if !form.ordered {
         let name = name_of(source);
         return Err(Error::Condition(format!(
-            "`{name}` is written by codec `{codec}`, which keeps no order; give one value"
+            "`{name}` is written by codec `{codec}`, which does not preserve order; give one value"
         )));
     }
     let (low, high) = if codec::is_descending(codec) { (upper, lower) } else { (lower, upper) };
@@ -170,7 +170,7 @@ fn refuse_conditions(
     match behind.iter().filter_map(source_of).find(|&source| asked(source)) {
         None => Ok(()),
         Some(later) => Err(Error::Condition(format!(
-            "`{}` lies behind `{}` in the key `{}`, which needs one value first; use `--filter` to select among rows",
+            "`{}` comes after `{}` in the key `{}`, which needs one value first; use `--filter` to select among rows",
             name_of(later),
             name_of(source),
             pattern(behind),
@@ -228,7 +228,7 @@ mod tests {
         );
         assert_eq!(
             refused(&["department=Sales", "employee=1..2", "year=2011"]),
-            "`year` lies behind `employee` in the key `_{year}`, which needs one value first; use `--filter` to select among rows"
+            "`year` comes after `employee` in the key `_{year}`, which needs one value first; use `--filter` to select among rows"
         );
         assert_eq!(
             refused(&["department=Sales", "employee=1*"]),

@@ -25,7 +25,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
                 parts.insert(0, (source, codec.as_str(), part));
                 Some(parts)
             };
-            // The longest text first: most often the part ends the key, or a literal that it cannot hold follows.
+            // Tries the longest text first: the part usually ends the key, or precedes a literal that it cannot contain.
             (0..=text.len()).rev().find_map(fits)
         }
     }

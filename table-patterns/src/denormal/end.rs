@@ -20,7 +20,7 @@ pub trait Holds<D> {}
 #[diagnostic::on_unimplemented(
     message = "[T183] this relation has `{Self}` at this end, not `{E}`",
     label = "`{E}` declares it",
-    note = "`gives` names the relations whose `Source` is the entity, `holds` those whose `Holder` it is"
+    note = "`copied_by` names relations whose `Source` is the entity, `copies_from` relations whose `Holder` it is"
 )]
 pub trait Is<E> {
     /// Returns the entity itself.

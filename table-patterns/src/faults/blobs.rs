@@ -114,7 +114,7 @@ impl FaultyBlobs {
 }
 
 fn failed() -> object_store::Error {
-    object_store::Error::Generic { store: "faulty", source: "made to fail".into() }
+    object_store::Error::Generic { store: "faulty", source: "injected failure".into() }
 }
 
 impl fmt::Display for FaultyBlobs {

@@ -244,7 +244,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<bool> {
         let Entry { target: Target { key, guard, row }, wanted, entity } = entry;
         let step = match self.step(key, wanted.as_ref(), row.as_ref()).await {
-            // The entity may have given the value up since it was read, and the other taken it. Both had it at the same time only if the
+            // The entity may have released the value since it was read, and the other may have acquired it. Both had it at the same time only if the
             // entity is unchanged.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);

@@ -104,7 +104,7 @@ impl<E> fmt::Debug for Content<'_, E> {
 #[diagnostic::on_unimplemented(
     message = "[T142] `{Self}` cannot hold the address of a blob",
     label = "this field is marked `#[blob]`",
-    note = "a `#[blob]` field is an `Option<BlobRef>`: an entity is there before its blob, and a blob can be removed"
+    note = "a `#[blob]` field is an `Option<BlobRef>`: an entity exists before its blob, and a blob can be removed"
 )]
 pub trait BlobField {
     /// Returns the address.

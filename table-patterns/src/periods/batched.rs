@@ -27,9 +27,9 @@ use table_core::{Table, Transaction};
 /// /// Formats the progress as a line of a log.
 /// fn line(progress: &DeleteProgress) -> String {
 ///     let place = progress.position.as_ref().map_or_else(|| "the start".to_owned(), EntityKey::to_string);
-///     format!("{} deleted, {} left to judge anew; up to {place}", progress.deleted, progress.changed)
+///     format!("{} deleted, {} left to check again; up to {place}", progress.deleted, progress.changed)
 /// }
-/// assert_eq!(line(&DeleteProgress::default()), "0 deleted, 0 left to judge anew; up to the start");
+/// assert_eq!(line(&DeleteProgress::default()), "0 deleted, 0 left to check again; up to the start");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteProgress {

@@ -52,7 +52,7 @@ pub const fn names<const WIDTH: usize, const COUNT: usize>(
     while slot < COUNT {
         names[slot] = match str::from_utf8(&texts[slot]) {
             Ok(name) => name,
-            Err(_) => panic!("the name of a slot is no UTF-8"),
+            Err(_) => panic!("the name of a slot is not UTF-8"),
         };
         slot += 1;
     }

@@ -179,7 +179,7 @@ async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u6
 }
 
 async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<u64> {
-    // An intent that cannot be read names no row.
+    // An unreadable intent refers to no row.
     let Ok(intent) = Pending::read(table, row).and_then(|pending| pending.intent()) else { return Ok(0) };
     let mut removed = 0;
     for step in intent.steps() {
@@ -223,7 +223,7 @@ async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<
             let operations = some.iter().map(|key| operation(&key.row_key));
             match converge::submit(store, table, partition_key, operations).await {
                 Ok(_) => deleted += u64::try_from(some.len()).unwrap_or(u64::MAX),
-                // A row was deleted in the meantime, which refuses the others with it.
+                // A row was deleted in the meantime, which fails the whole transaction.
                 Err(error) if error.is_not_found() => {
                     for key in some {
                         match converge::submit(store, table, partition_key, [operation(&key.row_key)]).await {

@@ -44,7 +44,7 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
 /// Returns a recorded intent with the seal of this program; any other row unchanged.
 pub(super) async fn sealed(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
     let text = key.row_key.as_str();
-    // An intent that was set aside has the seal of the row that it was.
+    // A poison intent has the seal of its original row.
     let row_key = match text.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
         None if text.starts_with(OUTBOX_PREFIX) => key.row_key.clone(),

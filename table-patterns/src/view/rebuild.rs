@@ -233,7 +233,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let id = standing.id.simple().to_string();
         if *position == RebuildPosition::default() {
             position.view = Some(id.clone());
-            // IMPORTANT: read before the first row. All later changes are after these ends.
+            // IMPORTANT: the ends are read before the first row, so they precede every change that the rebuild could miss.
             position.ends = self.view.ends().await?;
         }
         if position.view.as_ref() != Some(&id) {

@@ -113,7 +113,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
                 let fault = ViewFault::OtherOwner { owner: standing.name, name: V::name() };
                 return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
             }
-            // A view of an earlier release had no name.
+            // Earlier releases stored no view name.
             let named = Standing { name: V::name().to_owned(), ..standing };
             let key = record::state_key()?;
             self.submit(&key.partition_key, vec![(key.row_key, upsert(named.row(), etag))]).await?;

@@ -53,7 +53,7 @@ pub(super) async fn answer(
         }
         ("PUT", Some(id)) => {
             let hidden = hidden.ok_or_else(|| missing("visibilitytimeout"))?;
-            // An update uses the identifier and the receipt of the message alone.
+            // An update uses only the identifier and the receipt of the message.
             let message = Message::new(MessageId::new(id), String::new(), Utc::now(), None, 0);
             let lease = Lease::new(message, receipt(exchange)?, Utc::now());
             let lease = engine.update(name, &lease, hidden, text(exchange)?).await?;

@@ -34,7 +34,7 @@ pub(super) async fn answer<S: TableStore>(
                 cost = Cost::write(responses.len());
                 responses
             }
-            // The server is busy, whatever the transaction does: the client sends it again.
+            // The server is busy regardless of the transaction, so the client can retry.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
             Err(refusal) => vec![refused(&refusal, exchange)],
         },

@@ -15,7 +15,7 @@ const UNSUPPORTED: [&str; 8] =
 /// # Errors
 /// `NotImplemented` for an option that the service does not support; `InvalidInput` for an unknown, misspelt or duplicate option.
 pub(super) fn check(query: &str) -> Result<(), Refusal> {
-    // Few requests have options: this is all that the others need.
+    // Fast path for requests without options.
     if !query.contains(['$', '%']) && !query.contains("filter") && !query.contains("select") {
         return Ok(());
     }
@@ -47,7 +47,7 @@ fn fault(name: &str) -> Option<Refusal> {
     }
     name.starts_with('$').then(|| {
         Refusal::input(format!(
-            "`{name}` is not a query option; there are $filter, $select, $top and $format"
+            "`{name}` is not a query option; the options are $filter, $select, $top and $format"
         ))
     })
 }

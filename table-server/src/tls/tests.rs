@@ -16,7 +16,7 @@ fn a_self_signed_certificate_is_kept_and_its_key_readable_by_its_owner_alone() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(place.join(Tls::KEY)).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // The state after a stop between the two files: both are made again.
+    // The state after a crash between the two files: both are created again.
     fs::remove_file(place.join(Tls::CERTIFICATE)).unwrap();
     Tls::self_signed(&place, &[]).unwrap();
     assert_ne!([text(Tls::CERTIFICATE), text(Tls::KEY)], first);

@@ -71,7 +71,7 @@ mod tests {
     fn a_hot_partition_is_first_among_many() {
         let hot = Hot::default();
         for number in 0..20_000_u32 {
-            // Coprime with the sampling interval, so both occur in the sample.
+            // The period is coprime with the sampling interval, so both keys occur in the sample.
             let partition = if number % 3 == 0 { "hot".to_owned() } else { format!("cold {number}") };
             hot.note("Employee", &partition);
         }

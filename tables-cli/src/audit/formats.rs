@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Texts that people type have many shapes, of which none is usual.
+    // Free text has many shapes, none of which is common.
     if *count * 5 < texts.len() * 4 {
         return;
     }
@@ -93,7 +93,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
         let fix =
             format!("pad the number, for example with `#[digits({widest})]`; without, '10' sorts before '9'");
         let mut finding = Finding::new("DQ-10", format!("{fact} in {place}"), fix);
-        // Samples of both widths show the fault.
+        // Samples of both widths show the defect.
         let mut others = rows.iter().filter(|(_, shape)| number(shape).len() != usual);
         let like = rows.iter().find(|(_, shape)| number(shape).len() == usual);
         like.into_iter().chain(others.by_ref().take(2)).for_each(|(row, _)| finding.push(row.key()));
@@ -116,7 +116,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
         if !is_usual || counts.keys().all(|count| count <= usual) {
             continue;
         }
-        // Texts that people type contain separators at will: the others must be alike.
+        // Free text may contain separators anywhere, so only uniform keys are reported.
         let mut shapes: BTreeMap<String, usize> = BTreeMap::new();
         for (_, text) in texts.iter().filter(|(_, text)| count(text) == *usual) {
             *shapes.entry(Shape::of(text).text.replace(['A', 'm'], "a")).or_default() += 1;
@@ -128,7 +128,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
             "PAT-CK-2",
             format!("unescaped separator `{separator}` in parts of {place}: most keys have {usual}"),
             format!(
-                "encode the parts, for example with `escaped(…)` or `without('{separator}', …)`: such keys cannot be cut into their parts"
+                "encode the parts, for example with `escaped(…)` or `without('{separator}', …)`: such keys cannot be split into their parts"
             ),
         );
         texts.iter().filter(|(_, text)| count(text) > *usual).for_each(|(row, _)| finding.push(row.key()));
@@ -154,7 +154,7 @@ fn spellings(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
         });
         if let Some(earlier) = earlier {
             let (usual, other) = (&earlier.prefix, &kind.prefix);
-            let fact = format!("mixed formats in RowKey: '{other}' beside '{usual}'");
+            let fact = format!("mixed formats in RowKey: '{other}' next to '{usual}'");
             let fix = "write one spelling, and copy the other rows with `tables copy --row-key`";
             let mut finding = Finding::new("DQ-10", fact, fix);
             kind.rows.iter().for_each(|row| finding.push(row.key()));

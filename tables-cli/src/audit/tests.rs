@@ -69,7 +69,7 @@ fn mixed_formats_are_found_with_the_rows_that_differ() {
     assert_eq!(audit(guids).len(), 1);
     let spelled =
         (0..60).map(|n| row("p", &format!("{}{n:03}", if n % 6 == 0 { "Order_" } else { "order_" })));
-    assert_eq!(facts(&audit(spelled)), ["DQ-10 mixed formats in RowKey: 'Order_' beside 'order_'"]);
+    assert_eq!(facts(&audit(spelled)), ["DQ-10 mixed formats in RowKey: 'Order_' next to 'order_'"]);
 }
 
 #[test]

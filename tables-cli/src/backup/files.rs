@@ -46,7 +46,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     for file in image.files(earlier.as_deref(), &place)? {
         let path = repository.engine_file(&file.name);
         let length = std::fs::metadata(&path).ok().map(|found| found.len());
-        // A killed backup may have copied the file: reading both again costs less than writing.
+        // A killed backup may have copied the file. Comparing both costs less than copying again.
         if length == Some(file.bytes) && (file.kept || is_equal(&image, &file, &path)?) {
             kept += 1;
         } else {
@@ -146,7 +146,7 @@ struct Temporary(PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // A folder that remains costs no space where links are supported, and a later backup does not read it.
+        // A leftover folder uses no space if links are supported, and later backups ignore it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -166,13 +166,16 @@ impl View {
     /// `Store` with any error of `Engine::open_read_only`, such as `Corrupted`; `File` if a file is missing.
     pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
-            return Err(Failure::Refused(format!("generation {} has no files of an engine", generation.id)));
+            return Err(Failure::Refused(format!(
+                "generation {} contains no files of an engine",
+                generation.id
+            )));
         };
         let name = format!("view-{}-{}", generation.id, std::process::id());
         let within = repository.path().join(&name);
         let folder = match std::fs::create_dir(&within) {
             Ok(()) => within,
-            // The backups may be on a medium that cannot be written.
+            // The backups may be on a read-only medium.
             Err(_) => std::env::temp_dir().join(&name),
         };
         let temporary = Temporary(folder.clone());

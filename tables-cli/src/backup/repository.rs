@@ -188,7 +188,7 @@ impl Repository {
                 ids.join(", ")
             ))),
             ([_, ..], _) => Err(Failure::Refused(format!(
-                "`{name}` is the beginning of {} generations; give more of the name",
+                "`{name}` matches {} generations; give a longer prefix",
                 found.len()
             ))),
         }
@@ -202,7 +202,7 @@ impl Repository {
         let last = self.ids()?.pop();
         let mut time = now;
         while last.as_ref().is_some_and(|last| Generation::name(time) <= *last) {
-            // A clock that was set back must not put a new generation before an older one.
+            // If the clock was set back, the new generation must still follow the older ones.
             let behind = self.newest()?.map_or(time, |newest| newest.began.max(time));
             time = behind + Duration::milliseconds(1);
         }

@@ -25,7 +25,7 @@ pub struct Retention(Vec<(usize, Span)>);
 /// A length of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
-    /// Every generation is a period of its own.
+    /// Every generation is a separate period.
     Each,
     Hour,
     Day,

@@ -86,7 +86,7 @@ pub async fn intents(
 /// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error of the store.
 pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
-    // The partition must be listed, so that a sweep looks for the row. No queue is used.
+    // The partition must be registered, because sweeps only read registered partitions. No queue is used.
     let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("unused")?);
     outbox.register(table, &key.partition_key).await?;
     let name = key.row_key.as_str().strip_prefix(POISON_PREFIX).unwrap_or_default();

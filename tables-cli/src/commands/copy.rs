@@ -219,7 +219,7 @@ async fn verify(
         None => Ok(checksum),
         Some(key) => {
             let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
-            let help = "a program writes to one of them; `tables sync` brings them together";
+            let help = "a program writes to one of them; `tables sync` makes them equal";
             Err(Failure::Refused(format!(
                 "the tables differ after the copy, first at ('{partition}', '{row}'): {help}"
             )))
@@ -232,7 +232,7 @@ fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     let (mut text, mut rest) = (String::new(), pattern);
     while let Some((before, behind)) = rest.split_once('{') {
         let (name, behind) = behind.split_once('}').ok_or_else(|| {
-            Failure::Usage(format!("the pattern `{pattern}` opens a brace and does not close it"))
+            Failure::Usage(format!("the pattern `{pattern}` has an unclosed brace"))
         })?;
         text.push_str(before);
         match name {

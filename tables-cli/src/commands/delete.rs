@@ -106,7 +106,7 @@ impl Delete {
         if kept > 0 {
             let rows = count_of(kept, "row");
             return Err(Failure::Refused(format!(
-                "{rows} changed meanwhile and stayed; run the command again, or give `--any`"
+                "{rows} changed in the meantime and were kept; run the command again, or give `--any`"
             )));
         }
         Ok(Exit::Done)
@@ -119,7 +119,7 @@ pub(super) fn confirm(yes: bool, question: &str) -> Result<()> {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::Refused(format!("{question} Nobody can answer here; give `--yes`")));
+        return Err(Failure::Refused(format!("{question} The input is not a terminal; give `--yes`")));
     }
     eprint!("{question} [y/N] ");
     let mut answer = String::new();

@@ -48,7 +48,7 @@ impl Patch {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         if self.properties.is_empty() && self.json.is_none() && self.remove.is_empty() {
             let help = "give NAME=VALUE, `--json` or `--remove`";
-            return Err(Failure::Usage(format!("nothing is to change; {help}")));
+            return Err(Failure::Usage(format!("no change is given; {help}")));
         }
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
         let store = context.store.open(purpose)?.tables;
@@ -110,7 +110,7 @@ fn patch_of(json: &str, found: &TableEntity) -> Result<TableEntity> {
     let key = found.key();
     for (name, text) in [("PartitionKey", key.partition_key.as_str()), ("RowKey", key.row_key.as_str())] {
         if object.get(name).is_some_and(|given| given.as_str() != Some(text)) {
-            return Err(Failure::Usage(format!("the JSON has another {name}; a key cannot change")));
+            return Err(Failure::Usage(format!("the JSON has a different {name}; a key cannot change")));
         }
         object.insert(name.to_owned(), text.into());
     }

@@ -94,6 +94,6 @@ async fn refuse_oldest_first(
     }
     let help = "`tables tail` reads the partition to its end";
     Err(Failure::Refused(format!(
-        "the RowKeys of {name} do not count down, and the newest rows are not the first; {help}"
+        "the RowKeys of {name} are not in descending order of time, so the newest rows are not first; {help}"
     )))
 }

@@ -115,7 +115,7 @@ async fn resolve(host: &Host) -> Step {
 /// Connects, and compares the clocks if the connection is not encrypted.
 async fn connect(host: &Host) -> Vec<Step> {
     let place = format!("{}:{}", host.name, host.port);
-    let help = "check that the service runs, the port, and firewalls between";
+    let help = "check the service, the port, and firewalls in between";
     let connecting = TcpStream::connect((host.name.as_str(), host.port));
     let mut stream = match tokio::time::timeout(PATIENCE, connecting).await {
         Ok(Ok(stream)) => stream,
@@ -149,11 +149,11 @@ fn clock(answer: &str, now: DateTime<Utc>) -> Step {
     let mut fields = answer.lines().filter_map(|line| line.split_once(':'));
     let date = fields.find(|(name, _)| name.eq_ignore_ascii_case("date")).map(|(_, date)| date.trim());
     let Some(date) = date.and_then(|date| DateTime::parse_from_rfc2822(date).ok()) else {
-        return Step::passed(NAME, "the service does not tell its time");
+        return Step::passed(NAME, "the response has no date");
     };
     let apart = (now - date.to_utc()).num_seconds();
     if apart.abs() > SKEW {
-        let help = "set the clock of this machine; the service refuses requests that are 15 minutes apart";
+        let help = "set the clock of this machine; the service refuses requests whose date is 15 minutes off";
         return Step::failed(NAME, format!("the clocks are {} seconds apart", apart.abs()), help);
     }
     Step::passed(NAME, format!("{} seconds apart", apart.abs()))
@@ -190,7 +190,7 @@ async fn authenticate(store: &DynTableStore, table: Option<&str>) -> Step {
         _ if text.contains("certificate") || text.contains("TLS") => {
             "the certificate of the service is not trusted here; check the endpoint and proxies that open TLS"
         }
-        _ => "the message is the service's; docs/errors.md explains the code",
+        _ => "docs/errors.md explains the error code",
     };
     Step::failed(NAME, text, help)
 }
@@ -202,7 +202,7 @@ pub(super) async fn find_table(store: &DynTableStore, table: Option<&str>) -> Ve
     let name = match TableName::new(name) {
         Ok(name) => name,
         Err(error) => {
-            return vec![Step::failed(NAME, error.to_string(), "tables have 3 to 63 letters and digits")];
+            return vec![Step::failed(NAME, error.to_string(), "table names have 3 to 63 letters and digits")];
         }
     };
     let query =

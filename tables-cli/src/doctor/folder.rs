@@ -35,7 +35,7 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
         }
     };
     steps.push(Step::passed("read", "the store can be read"));
-    // The folder must not be opened for writing if another process holds it: its lock is tried, and given back.
+    // The folder must not be opened if another process has it open, so the lock is acquired and released first.
     match Engine::open(path) {
         Ok(engine) => {
             if let Err(error) = engine.close().await {
@@ -45,7 +45,7 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
             steps.push(Step::passed("write", "no other process holds the folder"));
         }
         Err(error) if error.code() == ErrorCode::FolderLocked => {
-            let help = "end the process that has it open, or serve the folder with `tables serve`; commands that only read work meanwhile";
+            let help = "end the process that has it open, or serve the folder with `tables serve`; commands that only read still work";
             steps.push(Step::failed("write", error.to_string(), help));
             return steps;
         }

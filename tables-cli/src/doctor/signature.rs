@@ -13,7 +13,7 @@ pub(super) fn examine(signature: &str, is_https: bool, now: DateTime<Utc>) -> St
     };
     let renew = "create a new signature";
     if field("sig").is_none_or(|text| text.is_empty()) {
-        return Step::failed(NAME, "the signature has no `sig`", "copy the whole text, up to its end");
+        return Step::failed(NAME, "the signature has no `sig`", "copy the complete text");
     }
     if field("spr").is_some_and(|protocols| protocols == "https") && !is_https {
         return Step::failed(NAME, "the signature allows HTTPS only", "begin the URL with `https://`");

@@ -65,7 +65,7 @@ impl<R: BufRead> Iterator for LineReader<R> {
             }
             if self.line == 1 && (text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff")) {
                 let help = "convert it, for example with `iconv -f UTF-16 -t UTF-8`";
-                return Some(Err(Failure::Refused(format!("the file is UTF-16 and not UTF-8; {help}"))));
+                return Some(Err(Failure::Refused(format!("the file is UTF-16, not UTF-8; {help}"))));
             }
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
             if text.iter().all(u8::is_ascii_whitespace) {

@@ -11,7 +11,7 @@ pub fn rows(verb: &'static str) -> ProgressBar {
     let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate for people")]
         let rate = state.per_sec() as u64;
-        // A progress line that cannot be drawn is not a failure of the command.
+        // A failure to draw the progress line is ignored.
         let _ = write!(out, "{}", HumanCount(rate));
     };
     if let Ok(style) =

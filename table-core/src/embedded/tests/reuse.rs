@@ -96,7 +96,10 @@ fn a_frame_that_was_durable_when_the_next_file_got_its_first_one_is_corruption_o
     std::fs::write(path(before.path(), 3), &bytes).unwrap();
     let error = Engine::open(before.path()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Corrupted);
-    assert!(error.to_string().contains(&format!("0000000003.journal is damaged at byte {start} ")), "{error}");
+    assert!(
+        error.to_string().contains(&format!("0000000003.journal is damaged at byte {start} ")),
+        "{error}"
+    );
 }
 
 #[test]

@@ -229,11 +229,15 @@ fn check_derived_by<C: DerivedPart<T>, T: Debug>(
             return Err(format!("K2: {value:?} is '{text}', and another text the next time"));
         }
         if let Err(error) = C::check(value, text) {
-            return Err(format!("K1: {value:?} becomes '{text}', which is not taken for it: {error}"));
+            return Err(format!(
+                "K1: {value:?} becomes '{text}', which is not recognised as its text: {error}"
+            ));
         }
         for other in neighbours(text).filter(|other| other != text) {
             if C::check(value, &other).is_ok() {
-                return Err(format!("K1: {value:?} becomes '{text}', and '{other}' is taken for it too"));
+                return Err(format!(
+                    "K1: {value:?} becomes '{text}', and '{other}' is also recognised as its text"
+                ));
             }
         }
     }

@@ -10,16 +10,16 @@ use table_core::error::Fault;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramFault {
     #[error(
-        "nothing says where the data is kept; start with one of\n\n  \
-         table-server --memory           in memory: it is lost at the end\n  \
+        "no location for the data is given; start with one of\n\n  \
+         table-server --memory           in memory, which is lost at the end\n  \
          table-server --path FOLDER      in a folder\n  \
-         table-server --config FILE      as a configuration file says\n\n\
+         table-server --config FILE      as in a configuration file\n\n\
          `table-server --help` lists all flags"
     )]
     NoStart,
-    #[error("an account name has 3 to 24 lower-case letters and digits; `{}` is none", .0.escape_debug())]
+    #[error("`{}` is not an account name; use 3 to 24 lower-case letters and digits", .0.escape_debug())]
     Name(String),
-    #[error("account `{0}` is named twice")]
+    #[error("account `{0}` is given twice; remove one")]
     Twice(String),
     #[error(
         "account `{0}` has no key; write `--account {0}=KEY`, set TABLE_SERVER_KEY, or give it a `key` in the file"

@@ -95,7 +95,7 @@ impl File {
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| {
-            // The text of the error contains the line, which may have a key.
+            // The error text contains the line, which may contain a key.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             let what = error.message().to_owned();

@@ -37,7 +37,7 @@ impl LayerWriter {
         let mut file = File::options().write(true).open(path).map_err(failed())?;
         if file.metadata().map_err(failed())?.len() < mark.bytes {
             let help = "delete `working.json` in the backup folder to start the backup again";
-            return Err(Failure::Refused(format!("{} has lost bytes; {help}", path.display())));
+            return Err(Failure::Refused(format!("{} is shorter than recorded; {help}", path.display())));
         }
         file.set_len(mark.bytes).map_err(failed())?;
         file.seek(SeekFrom::Start(mark.bytes)).map_err(failed())?;

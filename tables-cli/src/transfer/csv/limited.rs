@@ -49,7 +49,7 @@ impl Watch {
     /// Returns the line of a record that begins at a position or behind the line ends there. Positions must ascend.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
-        // The CSV reader ends a record at a carriage return, so that the next one begins with the line feed.
+        // The CSV reader ends a record at the carriage return, so the next record starts with the line feed.
         while let Some((end, is_pair)) = state.ends.front().copied() {
             if end < at {
                 state.line += 1;

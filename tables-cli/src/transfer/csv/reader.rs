@@ -68,7 +68,7 @@ impl<R: Read> CsvReader<R> {
             names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
         {
             return Err(Failure::Refused(format!(
-                "column {} of the CSV is a second `{name}`; rename one",
+                "column {} of the CSV repeats the name `{name}`; rename one",
                 at + 1
             )));
         }
@@ -160,7 +160,7 @@ impl<R: Read> Iterator for CsvReader<R> {
                 })))
             }
             Err(_) if self.watch.is_spent() => Some(Err(Failure::Refused(format!(
-                "line {}: the record has more than 4 MiB; a quote that is opened and not closed takes the following lines into one cell",
+                "line {}: the record has more than 4 MiB; check for an unclosed quote, which joins the following lines into one cell",
                 self.watch.line_at(begin)
             )))),
             Err(error) => Some(Err(Failure::file("CSV")(error.into()))),
@@ -174,7 +174,7 @@ fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     let is_utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") || first.contains(&0);
     if is_utf16 {
         let help = "convert it, for example with `iconv -f UTF-16 -t UTF-8`";
-        return Err(Failure::Refused(format!("the CSV is UTF-16 and not UTF-8; {help}")));
+        return Err(Failure::Refused(format!("the CSV is UTF-16, not UTF-8; {help}")));
     }
     Ok(())
 }
