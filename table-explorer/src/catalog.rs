@@ -1,6 +1,6 @@
-//! The catalog: names of tables, stored schemas, and the partitions that the tree has shown.
+//! The catalog: table names, stored schemas, and the partitions shown in the tree.
 //!
-//! It is read when the list of tables is opened, and kept for the other pages, which then send only the requests that they report.
+//! The catalog is read when the list of tables is opened, and cached for the other pages. These then send only the requests that they report.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +12,13 @@ use table_inspect::keys;
 use crate::failure::Result;
 use crate::tree::Branch;
 
-/// The most tables of which the tree is kept.
+/// The maximum number of tables whose trees are cached.
 const TREES: usize = 64;
 
 /// The tables of a store and their schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The names of the tables, without those that the library keeps for itself.
+    /// The names of the tables, without the library's internal tables.
     pub(crate) tables: Vec<TableName>,
     /// The schemas of all tables, each with the name of its table in lower case.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
@@ -65,13 +65,13 @@ impl Catalog {
         Ok(known)
     }
 
-    /// Returns the partitions of a table that its tree has shown last.
+    /// Returns the partitions of a table that its tree showed last.
     pub(crate) fn tree(&self, table: &TableName) -> Arc<Vec<Branch>> {
         let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         trees.get(table.folded()).cloned().unwrap_or_default()
     }
 
-    /// Keeps the partitions of a table that its tree shows.
+    /// Caches the partitions of a table that its tree shows.
     pub(crate) fn keep_tree(&self, table: &TableName, branches: &[Branch]) {
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if trees.len() >= TREES {
@@ -81,7 +81,7 @@ impl Catalog {
     }
 }
 
-/// Returns `true` for a table that the library keeps for itself.
+/// Returns `true` for an internal table of the library.
 fn is_own(name: &str) -> bool {
     [table_core::table::LAYOUTS, table_core::table::OUTBOXES, table_core::table::FEEDS]
         .iter()

@@ -104,7 +104,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A mail server that is out of order.
+/// A mail server that rejects every message.
 struct Unreachable;
 
 impl Handler<Closed> for Unreachable {
@@ -241,7 +241,7 @@ async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     Ok(())
 }
 
-/// Work that waits, and work that failed.
+/// Pending work and failed work.
 async fn work(engine: &Engine) -> Result<()> {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new(QUEUE)?);
     outbox.create_queues().await?;

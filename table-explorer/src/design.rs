@@ -1,4 +1,4 @@
-//! The design of an entity type, drawn: the entity with the parts of its key, and the rows that follow from it.
+//! The diagram of an entity type: the entity with its key parts, and its derived rows.
 
 use maud::{Markup, html};
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
@@ -8,14 +8,14 @@ use table_inspect::kind::Kind;
 use crate::keyed;
 use crate::show;
 
-/// The height of one node, and the gap below it.
+/// The height of a node, and the gap below it.
 const NODE: usize = 46;
 const GAP: usize = 10;
 /// The widths of the entity, of the lines, and of the derived rows.
 const LEFT: usize = 300;
 const LINES: usize = 70;
 const RIGHT: usize = 390;
-/// The most characters of a line of a node.
+/// The maximum number of characters in a line of a node.
 const LINE: usize = 46;
 
 /// Returns the key of an entity type, part by part, with its indexes, copies and feeds.
@@ -51,7 +51,7 @@ struct Follows {
     detail: String,
 }
 
-/// Returns the picture of an entity type; nothing if nothing follows from its entities.
+/// Returns the diagram of an entity type; empty if it has no derived rows.
 pub(crate) fn picture(schema: &StoredSchema) -> Markup {
     let indexes = schema.indexes.iter().map(of_index);
     let keeps = schema.keeps.iter().map(|word| of_word(word));
@@ -115,13 +115,13 @@ fn of_word(word: &str) -> Follows {
     Follows { class: "far", title: title.to_owned(), detail }
 }
 
-/// Returns a text that fits a node.
+/// Returns a string, truncated to fit into a node.
 fn clipped(found: &str) -> String {
     let text = show::text(found);
     if text.chars().count() <= LINE { text } else { text.chars().take(LINE - 1).chain(['…']).collect() }
 }
 
-/// Returns the properties of an entity type, without the further pieces of long values.
+/// Returns the properties of an entity type, without the later chunks of long values.
 pub(crate) fn properties(schema: &StoredSchema) -> Markup {
     let has = |name: &str| schema.properties.iter().any(|property| property.name == name);
     let is_piece = |name: &str| {

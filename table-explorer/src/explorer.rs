@@ -1,4 +1,4 @@
-//! The explorer of one store: the entry of every request.
+//! The explorer of one store, which handles every request.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::state::{Source, State};
 pub struct Explorer(Arc<State>);
 
 impl Explorer {
-    /// Creates an explorer that only reads.
+    /// Creates a read-only explorer.
     #[must_use]
     pub fn new(source: Source) -> Self {
         Self::with(source, false)
@@ -33,13 +33,13 @@ impl Explorer {
         Self(Arc::new(State { source, catalog, session, is_writable }))
     }
 
-    /// Returns the path that begins the session: it contains a token that is valid once.
+    /// Returns the path that starts the session. It contains a token that is valid once.
     #[must_use]
     pub fn first_path(&self) -> String {
         self.0.session.first_path()
     }
 
-    /// Answers a request that was sent to a host, such as `127.0.0.1:8000`.
+    /// Handles a request that was sent to a host, such as `127.0.0.1:8000`.
     pub async fn answer(&self, request: Request<Bytes>, host: &str) -> Response<Body> {
         route::answer(&self.0, request, host).await
     }

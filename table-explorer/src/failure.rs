@@ -1,4 +1,4 @@
-//! Failures of a page: the status, the fact, and the step that helps.
+//! Failures of a page: the HTTP status, the fact, and the remedy.
 
 use http::StatusCode;
 use table_core::{Error, ErrorCode};
@@ -6,16 +6,16 @@ use table_core::{Error, ErrorCode};
 /// The reason why a page is not shown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// Nothing has this address.
+    /// No page or table has this address.
     #[error("{0}")]
     NotFound(String),
     /// The request has no session, a wrong host or a wrong form token.
     #[error("{0}")]
     Forbidden(String),
-    /// The request asks for something that cannot be meant.
+    /// The request is invalid.
     #[error("{0}")]
     Input(String),
-    /// The explorer declines a change.
+    /// The explorer does not allow a change.
     #[error("{0}")]
     Refused(String),
     /// An error of the store.
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// Returns the step that helps most often.
+    /// Returns the most common remedy.
     pub(crate) fn next_step(&self) -> Option<&'static str> {
         let Self::Store(error) = self else { return None };
         Some(match error.code() {

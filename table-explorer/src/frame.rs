@@ -1,4 +1,4 @@
-//! The frame of a page: header, navigation, work, detail.
+//! The frame of a page: header, navigation, main area, details.
 
 use maud::{DOCTYPE, Markup, html};
 use table_core::TableName;
@@ -15,15 +15,15 @@ use table_inspect::kind::Kind;
 /// One page.
 #[derive(Default)]
 pub(crate) struct Frame<'a> {
-    /// The title, the last of the crumbs.
+    /// The title, which is the last breadcrumb.
     pub(crate) title: String,
-    /// The pages above this one: text and address.
+    /// The pages above this one: label and address.
     pub(crate) crumbs: Vec<(String, String)>,
-    /// The table that the page is about.
+    /// The table that the page shows.
     pub(crate) table: Option<&'a TableName>,
-    /// The partition that the page is about.
+    /// The partition that the page shows.
     pub(crate) partition: Option<&'a str>,
-    /// The address by which the navigation marks the page.
+    /// The address that the navigation highlights.
     pub(crate) here: &'a str,
     pub(crate) main: Markup,
     pub(crate) aside: Option<Markup>,
@@ -111,7 +111,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The partitions that the tree of the table has shown last: they cost no request here.
+    /// The partitions that the tree of the table showed last. Showing them again costs no request.
     fn partitions(&self, state: &State, known: &Known, name: &TableName) -> Markup {
         const SHOWN: usize = 30;
         let branches = state.catalog.tree(name);
@@ -160,7 +160,7 @@ fn cost_line(cost: Cost) -> Markup {
     }
 }
 
-/// The dialog that lists the keys.
+/// The dialog with the keyboard shortcuts.
 fn keys() -> Markup {
     const KEYS: [(&str, &str); 9] = [
         ("?", "these keys"),

@@ -1,4 +1,4 @@
-//! The grid: rows as columns of the most frequent kind; rows of other kinds as one line each, where they are stored.
+//! The grid: rows of the most frequent kind in columns, and rows of other kinds in one line each, in key order.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -10,7 +10,7 @@ use crate::keyed::{self, Keyed};
 use crate::link;
 use crate::show;
 
-/// The most properties of a row that is not of the grid's kind.
+/// The maximum number of properties shown for a row of another kind.
 const INLINE: usize = 6;
 
 /// The rows of a page, in the order of the store.
@@ -26,7 +26,7 @@ pub(crate) struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// Creates a grid with the columns of the kind that most rows have.
+    /// Creates a grid with the columns of the most frequent kind.
     pub(crate) fn new(table: &'a TableName, rows: &'a [Keyed<'a>]) -> Self {
         let count = |kind: &Kind<'_>| rows.iter().filter(|row| row.kind == *kind).count();
         let main = rows.iter().map(|row| row.kind).max_by_key(count).unwrap_or(Kind::Unknown);
@@ -92,7 +92,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The cells of the key: one for each part, or one for all where the row is of another kind. The first has the link and the stored key.
+    /// Returns the cells of the key: one for each part, or a single one for a row of another kind. The first cell has the link and the raw key.
     fn key_cells(&self, row: &Keyed<'_>, address: &str, is_main: bool) -> Markup {
         let parts: Vec<_> = row.row_parts().collect();
         let expected = self.parts().len().max(1);

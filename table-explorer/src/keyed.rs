@@ -1,4 +1,4 @@
-//! Keys as pages show them: parts in their colours, literals faint, the stored text below.
+//! Keys as shown on pages: coloured parts, dimmed literals, and the raw key below.
 
 use maud::{Markup, html};
 use table_core::TableEntity;
@@ -34,7 +34,7 @@ impl<'a> Keyed<'a> {
         })
     }
 
-    /// Returns the `PartitionKey` in the colours of its parts.
+    /// Returns the `PartitionKey` with coloured parts.
     pub(crate) fn partition_key(&self) -> Markup {
         match &self.segments {
             Some((partition_key, _)) => coloured(&self.kind, partition_key),
@@ -42,7 +42,7 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// Returns the `RowKey` in the colours of its parts.
+    /// Returns the `RowKey` with coloured parts.
     pub(crate) fn row_key(&self) -> Markup {
         match &self.segments {
             Some((_, row_key)) => coloured(&self.kind, row_key),
@@ -51,7 +51,7 @@ impl<'a> Keyed<'a> {
     }
 }
 
-/// Returns the text of a key in the colours of its parts.
+/// Returns a key with coloured parts.
 pub(crate) fn coloured(kind: &Kind<'_>, segments: &[Segment]) -> Markup {
     html! {
         @for segment in segments {
@@ -65,7 +65,7 @@ pub(crate) fn coloured(kind: &Kind<'_>, segments: &[Segment]) -> Markup {
     }
 }
 
-/// Returns the pattern of a key in the colours of its parts, with the codec of each.
+/// Returns the pattern of a key with coloured parts, each with its codec.
 pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     html! {
         @for piece in pieces {
@@ -80,7 +80,7 @@ pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     }
 }
 
-/// Returns the class of the colour of a part: that of its position in the key of the entity, wherever the part is shown.
+/// Returns the CSS class of a part's colour. It depends on the position of the part in the key of its entity, on every page.
 pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     const CLASSES: [&str; COLOURS] = ["p1", "p2", "p3", "p4", "p5", "p6"];
     let (Kind::Entity(schema) | Kind::Index(schema, _)) = kind else { return "part" };

@@ -14,7 +14,7 @@ pub(crate) fn to(path: &str, query: &[(&str, &str)]) -> String {
     pairs.finish()
 }
 
-/// Returns the address of a table, or of a page below it.
+/// Returns the address of a table, or of one of its pages.
 pub(crate) fn table(table: &TableName, page: &str) -> String {
     if page.is_empty() { format!("/t/{table}") } else { format!("/t/{table}/{page}") }
 }

@@ -46,7 +46,7 @@ impl Context<'_> {
         Ok(known.cloned().unwrap_or(name))
     }
 
-    /// Returns the declared indexes, copies and feeds of a table, whose entities are not changed here.
+    /// Returns the declared indexes, copies and feeds of a table. Entities of a table with any of them cannot be changed here.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         self.known.of(table).flat_map(derived::declared).collect()
     }

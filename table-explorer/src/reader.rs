@@ -1,4 +1,4 @@
-//! Reads of a page, counted: the page says how many requests it sent and how many rows they read.
+//! Counted reads: each page reports how many requests it sent and how many rows they read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         Cost { requests: self.requests.load(Ordering::Relaxed), rows: self.rows.load(Ordering::Relaxed) }
     }
 
-    /// Reads one page of a query: one request.
+    /// Reads one page of a query with one request.
     pub(crate) async fn page(
         &self,
         table: &TableName,
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         Ok(Found { rows, next: page.continuation, read })
     }
 
-    /// Reads one entity: one request.
+    /// Reads one entity with one request.
     pub(crate) async fn get(&self, table: &TableName, key: &EntityKey) -> Result<Option<TableEntity>> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let Some(found) = self.store.get(table, key, &Select::All).await? else { return Ok(None) };

@@ -1,11 +1,11 @@
-//! A request as pages read it: path, parameters, form.
+//! A parsed request: path, parameters, form.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
 use crate::failure::{Failure, Result};
 
-/// A request as pages read it.
+/// A parsed request.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,

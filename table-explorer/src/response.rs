@@ -1,4 +1,4 @@
-//! Responses: pages, assets, redirections and streams, with the headers that confine them.
+//! Responses: pages, assets, redirects and streams, with security headers.
 
 use std::convert::Infallible;
 
@@ -10,10 +10,11 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use maud::Markup;
 
-/// The body of a response: whole, or a stream.
+/// The body of a response: complete, or a stream.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Nothing inline, nothing from another origin, no frame around a page. With `no-referrer`, browsers would send forms without their origin.
+/// Forbids inline code, other origins and framing. The referrer policy is not `no-referrer`, because browsers would then send forms without their
+/// origin.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -27,7 +28,7 @@ const COMMON: [(HeaderName, HeaderValue); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-/// A response with a whole body.
+/// A response with a complete body.
 pub(crate) fn whole(status: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Full::new(body.into()).boxed_unsync());
     *response.status_mut() = status;
@@ -40,7 +41,7 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// A redirection to a page, after a form or the first address.
+/// A redirect to a page, after a form or the first address.
 pub(crate) fn see_other(location: &str) -> Response<Body> {
     let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(location) = HeaderValue::from_str(location) {

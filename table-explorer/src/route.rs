@@ -1,4 +1,4 @@
-//! Routes: from the address of a request to its page.
+//! Routing: from the address of a request to its page.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::response::{self, Body};
 use crate::session;
 use crate::state::State;
 
-/// Answers a request that reached `host`.
+/// Handles a request that was sent to `host`.
 pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, host: &str) -> Response<Body> {
     let request = Request::new(request);
     match admit(state, &request, host) {
@@ -35,7 +35,7 @@ pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, ho
     }
 }
 
-/// The outcome of the checks that come before every page.
+/// The outcome of the checks before every page.
 enum Admitted {
     /// The response needs no session.
     Answered(Response<Body>),

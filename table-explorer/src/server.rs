@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use crate::explorer::Explorer;
 use crate::response::{self, Body};
 
-/// The most bytes of a form: more than the largest entity.
+/// The maximum number of bytes of a form: more than the largest entity.
 const FORM: usize = 8 << 20;
 
 /// A server of one explorer, whose port is bound.
@@ -29,7 +29,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address. Choose one of this machine alone: a program that reaches it needs only the token to read the store.
+    /// Binds an address. Use a loopback address, because any program that reaches the server needs only the token to read the store.
     ///
     /// # Errors
     /// An error of the system if the port is taken.
@@ -51,7 +51,7 @@ impl Server {
         format!("http://{}{}", self.address, self.explorer.first_path())
     }
 
-    /// Answers requests until `end` completes, then completes the open ones, except for streams.
+    /// Serves requests until `end` completes, then finishes open requests except streams.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
         let builder = Builder::new(TokioExecutor::new());

@@ -1,4 +1,4 @@
-//! The session: a token in the first address, valid once; then a cookie; and a token in each form.
+//! The session: a single-use token in the first address, then a cookie, and a token in each form.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,18 +8,18 @@ use uuid::Uuid;
 
 use crate::failure::{Failure, Result};
 
-/// The secrets of one run of the explorer.
+/// The secrets of one process.
 pub(crate) struct Session {
-    /// The token of the first address; `None` once it was used.
+    /// The token of the first address; `None` after its use.
     first: Mutex<Option<String>>,
-    /// The name of the cookie: two explorers on one machine do not overwrite each other's.
+    /// The name of the cookie, which is random, so two explorers on one machine do not overwrite each other's cookie.
     name: String,
     cookie: String,
     form: String,
 }
 
 impl std::fmt::Debug for Session {
-    /// Shows no secret.
+    /// Omits the secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("name", &self.name).finish_non_exhaustive()
     }
@@ -30,7 +30,7 @@ fn secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-/// Compares two texts in a time that does not depend on where they differ.
+/// Compares two strings in constant time.
 fn is_equal(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |found, (one, other)| found | (one ^ other));
     one.len() == other.len() && differences == 0
@@ -47,7 +47,7 @@ impl Session {
         first.as_ref().map_or_else(|| "/".to_owned(), |token| format!("/?token={token}"))
     }
 
-    /// Uses up the token of the first address. Returns the cookie to set if the token is the right one and was not used before.
+    /// Consumes the token of the first address. Returns the cookie to set if the token is correct and unused.
     pub(crate) fn begin(&self, token: &str) -> Option<String> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {
@@ -57,7 +57,7 @@ impl Session {
         Some(format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.name, self.cookie))
     }
 
-    /// Returns `true` if the request has the cookie.
+    /// Returns `true` if the request has the session cookie.
     pub(crate) fn is_open(&self, headers: &HeaderMap) -> bool {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs =
@@ -65,12 +65,12 @@ impl Session {
         pairs.any(|(name, value)| name == self.name && is_equal(value, &self.cookie))
     }
 
-    /// Returns the token that forms carry.
+    /// Returns the token for forms.
     pub(crate) fn form_token(&self) -> &str {
         &self.form
     }
 
-    /// Checks that a form was sent by one of our pages.
+    /// Checks that a form was sent by a page of this session.
     ///
     /// # Errors
     /// `Forbidden` for a wrong token, and for a request that another site sent.
@@ -88,7 +88,7 @@ impl Session {
     }
 }
 
-/// Checks that a request names the host that it reached: a foreign name that resolves to this machine is refused.
+/// Checks that a request names the host that it reached, which prevents DNS rebinding.
 ///
 /// # Errors
 /// `Forbidden` for any other host.

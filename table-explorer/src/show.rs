@@ -1,16 +1,16 @@
-//! Texts and values as pages show them: nothing that is stored can steer the page or hide in it.
+//! Strings and values as shown on pages: stored data cannot inject markup or hide characters.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use maud::{Markup, html};
 use table_core::{EdmType, Value};
 use table_inspect::value;
 
-/// The most characters of a text that a cell shows.
+/// The maximum number of characters of a string in a cell.
 const CELL: usize = 96;
-/// The most bytes of a binary value that a cell shows.
+/// The maximum number of bytes of a binary value in a cell.
 const BYTES: usize = 8;
 
-/// Returns a text with control characters, and characters that change the direction of others, replaced by their numbers.
+/// Returns a string in which control characters, and characters that change the text direction, are replaced by their code points.
 pub(crate) fn text(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')
@@ -26,23 +26,23 @@ pub(crate) fn text(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), shown)
 }
 
-/// Returns a stored text, isolated from the direction of the text around it.
+/// Returns a stored string, isolated from the direction of the text around it.
 pub(crate) fn stored(found: &str) -> Markup {
     html! { bdi { (text(found)) } }
 }
 
-/// Returns a key as it is stored; the empty one is named.
+/// Returns a raw key; the empty key has a label.
 pub(crate) fn raw_key(key: &str) -> Markup {
     html! { @if key.is_empty() { span.faint { "(empty)" } } @else { (stored(key)) } }
 }
 
-/// Returns an instant: in UTC, until the script shows it in the reader's zone.
+/// Returns an instant in UTC, which the script converts to the time zone of the user.
 pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
     let precise = at.to_rfc3339_opts(SecondsFormat::AutoSi, true);
     html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }
 
-/// Returns a value as people read a part of a key: an instant as such, anything else as a text.
+/// Returns the display form of a key part's value: an instant as such, anything else as a string.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),
@@ -50,7 +50,7 @@ pub(crate) fn part(found: &str) -> Markup {
     }
 }
 
-/// Returns a value for a cell, cut to its width; `link` is the address of the whole value.
+/// Returns a value truncated for a cell. `link` is the address of the complete value.
 pub(crate) fn cell(found: &Value, link: &str) -> Markup {
     match found {
         Value::String(text) if text.is_empty() => html! { span.faint { "(empty)" } },
@@ -76,7 +76,7 @@ fn cut(found: &str, link: &str) -> Markup {
     html! { (stored(&beginning)) "… " a.size href=(link) { (characters(count)) } }
 }
 
-/// Returns the class of a cell: numbers are aligned at their right.
+/// Returns the CSS class of a cell, which aligns numbers at the right.
 pub(crate) const fn class(edm: EdmType) -> &'static str {
     match edm {
         EdmType::Int32 | EdmType::Int64 | EdmType::Double => "num",
@@ -96,12 +96,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     texts.join(" ")
 }
 
-/// Returns a number of bytes for people: `1.4 KB`.
+/// Formats a number of bytes: `1.4 KB`.
 pub(crate) fn size(bytes: usize) -> String {
     scaled(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
-/// Returns a number of bytes for people: `1.4 KB`.
+/// Formats a number of bytes: `1.4 KB`.
 pub(crate) fn scaled(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1024 {

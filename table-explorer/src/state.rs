@@ -1,4 +1,4 @@
-//! The state of an explorer: the store that it shows, the catalog, and the session.
+//! The state of an explorer: its store, the catalog, and the session.
 
 use table_core::queue::DynQueueStore;
 use table_core::{DynTableStore, Engine};
@@ -20,27 +20,27 @@ pub struct Source {
 }
 
 impl Source {
-    /// Creates a source from tables and the name by which pages call them.
+    /// Creates a source from tables and the name shown on pages.
     #[must_use]
     pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
         Self { tables, queues: None, engine: None, name: name.into() }
     }
 
-    /// Adds the engine behind the tables: its statistics, checks and queues are shown.
+    /// Adds the engine behind the tables, whose statistics, checks and queues are shown.
     #[must_use]
     pub fn with_engine(self, engine: Engine) -> Self {
         let queues = self.queues.or_else(|| Some(DynQueueStore::new(engine.clone())));
         Self { queues, engine: Some(engine), ..self }
     }
 
-    /// Adds queues, of which poison is shown.
+    /// Adds queues, whose poison is shown.
     #[must_use]
     pub fn with_queues(self, queues: DynQueueStore) -> Self {
         Self { queues: Some(queues), ..self }
     }
 }
 
-/// The state that all requests share.
+/// The state shared by all requests.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) source: Source,

@@ -8,20 +8,20 @@ use table_core::{Query, TableName};
 use crate::failure::Result;
 use crate::reader::Reader;
 
-/// The most requests of one page of the tree.
+/// The maximum number of requests for one page of the tree.
 const REQUESTS: usize = 24;
-/// The most partitions of one page of the tree.
+/// The maximum number of partitions on one page of the tree.
 const PARTITIONS: usize = 200;
-/// The keys of one request: enough to see that small partitions end.
+/// The number of keys per request, which is enough to count small partitions completely.
 const KEYS: usize = 100;
 
 /// One partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Branch {
     pub(crate) partition_key: String,
-    /// The rows that were counted.
+    /// The number of rows counted so far.
     pub(crate) rows: usize,
-    /// `true` if the partition has no other rows.
+    /// `true` if all rows were counted.
     pub(crate) is_whole: bool,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct Branches {
     pub(crate) after: Option<String>,
 }
 
-/// Reads the partitions behind one, from the first if there is none.
+/// Reads the partitions after a given one, or from the start.
 ///
-/// A request reads at most 100 keys. If these are of one partition, the next request skips the rest of it: a partition with a
+/// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition, so a partition with a
 /// million rows costs one request.
 pub(crate) async fn branches(
     reader: &Reader<'_>,

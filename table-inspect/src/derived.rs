@@ -1,4 +1,4 @@
-//! Derived rows: tables whose entities declare indexes, copies or feeds, which a write of plain rows would make inconsistent.
+//! Derived rows: tables whose entities declare indexes, copies or feeds. A write of plain rows would make these inconsistent.
 
 use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableName};

@@ -1,12 +1,12 @@
-//! Errors: a condition that a key cannot answer, a write that would leave derived rows wrong, or an error of the store.
+//! Errors: a condition that a key does not support, a write that would make derived rows inconsistent, or an error of the store.
 
-/// The reason why a table was not read or not written.
+/// The reason why a table was not read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A condition on parts of a key that the key cannot answer, or a value that a part cannot have.
+    /// A condition that the key does not support, or a value that a key part cannot have.
     #[error("{0}")]
     Condition(String),
-    /// A write of plain rows where a schema declares rows that follow from others.
+    /// A write of plain rows to a table whose schema declares derived rows.
     #[error("{0}")]
     Derived(String),
     /// An error of the store, with its code, key and rule.

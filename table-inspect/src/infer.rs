@@ -33,24 +33,24 @@ pub struct Kind {
     pub properties: Vec<Property>,
     /// The number of rows.
     pub rows: usize,
-    /// Doubts about the declaration, for the reader.
+    /// Notes about uncertain parts of the declaration.
     pub notes: Vec<String>,
 }
 
-/// The design that the rows of a table suggest.
+/// The schema that the rows of a table suggest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
     /// The name of the table.
     pub table: String,
     /// The kinds, the most frequent one first.
     pub kinds: Vec<Kind>,
-    /// Keys of rows that are too few to form a kind.
+    /// Keys of rows that belong to no kind, because too few rows are similar.
     pub unexplained: Vec<(String, String)>,
     /// The number of rows.
     pub rows: usize,
 }
 
-/// Infers the design of a table from rows.
+/// Infers the schema of a table from rows.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -77,7 +77,7 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Returns the rows by kind, the most frequent kind first, and the rows that are too few to form a kind.
+/// Returns the rows by kind, the most frequent kind first, and the rows that belong to no kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
@@ -121,7 +121,7 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
 
 /// Returns a note about a part that is supported by only a few different values.
 fn doubt(piece: &Piece) -> Option<String> {
-    /// A number of different values that makes a coincidence unlikely.
+    /// The minimum number of different values that makes a coincidence unlikely.
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();

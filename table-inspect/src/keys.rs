@@ -104,7 +104,7 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     Some(decoded.collect())
 }
 
-/// Returns `true` if a string can be written by the pieces of a key.
+/// Returns `true` if the pieces of a key can produce a string.
 #[must_use]
 pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()

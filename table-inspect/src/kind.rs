@@ -1,4 +1,4 @@
-//! Kinds of rows: entities, rows of indexes, and rows that the library keeps for itself, recognised by their keys.
+//! Kinds of rows: entities, index rows, and internal rows of the library, recognised by their keys.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use table_core::{EntityKey, TableEntity, Value};
 use crate::keys::{self, Part, Segment};
 use crate::value;
 
-/// The first character of the `RowKey`s that the library keeps for itself.
+/// The first character of the `RowKey`s of internal rows.
 pub const RESERVED: char = '\u{FFFC}';
 
 /// The kind of a row.
@@ -19,9 +19,9 @@ pub enum Kind<'a> {
     Entity(&'a StoredSchema),
     /// A row of an index: a copy of an entity, or a list of keys.
     Index(&'a StoredSchema, &'a StoredIndex),
-    /// A row that the library keeps for itself, by the word in its key: `outbox`, `poison`, `feed`, `guard`.
+    /// An internal row, with the word in its key: `outbox`, `poison`, `feed`, `guard`.
     Reserved(&'a str),
-    /// A row that no schema explains.
+    /// A row that matches no schema.
     Unknown,
 }
 
@@ -52,8 +52,8 @@ impl Kind<'_> {
 
 /// Returns the kind of a row of a table, by the schemas of the whole store.
 ///
-/// An entity whose schema has an `EntityType` is recognised only with it. Of several schemas that explain a key, the one with most literal
-/// characters is chosen.
+/// An entity whose schema has an `EntityType` is recognised only by it. If several schemas match a key, the one with the most literal characters is
+/// chosen.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -113,7 +113,7 @@ fn literal_length(kind: &Kind<'_>) -> usize {
     kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
 }
 
-/// Returns the segments of both keys; `None` if the kind does not explain the key.
+/// Returns the segments of both keys; `None` if they do not match the kind.
 #[must_use]
 pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<Segment>)> {
     let (partition_key, row_key) = kind.pieces()?;
@@ -121,7 +121,7 @@ pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<S
     Some((partition_key, keys::segments(row_key, key.row_key.as_str())?))
 }
 
-/// Returns the parts of a key of a kind; none if the kind does not explain it.
+/// Returns the key parts of a kind; empty if the key does not match the kind.
 #[must_use]
 pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
     let Some((partition_key, row_key)) = segments(kind, key) else { return Vec::new() };
@@ -132,18 +132,18 @@ pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
     partition_key.into_iter().chain(row_key).filter_map(part).collect()
 }
 
-/// The place of the row of an index that follows from an entity.
+/// The location of an index row of an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexRow<'a> {
     /// The index.
     pub index: &'a StoredIndex,
     /// The table of the row.
     pub table: &'a str,
-    /// The key of the row, or the range it lies in where a part of the key cannot be computed.
+    /// The key of the row, or its range if a part of the key cannot be computed.
     pub keys: KeyRange,
 }
 
-/// Returns the rows of indexes that follow from an entity. An entity without a value for a part of the key has no row.
+/// Returns the index rows of an entity. An entity without a value for a part of the key has no row.
 #[must_use]
 pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
     let values = values(&Kind::Entity(schema), entity);
@@ -173,7 +173,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
         StoredPiece::Part { source, form, .. } => {
             let name = keys::name_of(source);
             let stored = row.get(name).map(value::show);
-            // A copy stores the parts that its own key lacks as they are written in keys.
+            // A copy stores the parts that its own key lacks in encoded form.
             let fits = |text: &&String| {
                 (form.min..=form.max).contains(&text.encode_utf16().count())
                     && text.chars().all(|character| form.alphabet.contains(character))
@@ -193,7 +193,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
     EntityKey::new(partition_key, row_key).ok()
 }
 
-/// Returns the values of a row's parts and properties, by name. A part of the key has priority over a property.
+/// Returns the values of a row's key parts and properties, by name. Key parts take precedence over properties.
 fn values(kind: &Kind<'_>, row: &TableEntity) -> Vec<(String, String)> {
     let parts = parts(kind, row.key()).into_iter().map(|part| (part.name, part.value));
     let properties = row.iter().map(|(name, found)| (name.to_owned(), value::show(found)));

@@ -63,7 +63,7 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
         [EdmType::Int32, EdmType::Int64, EdmType::Double, EdmType::Boolean, EdmType::DateTime, EdmType::Guid];
-    // A number with a leading zero, such as a postal code, is a text.
+    // A number with a leading zero, such as a postal code, remains a string.
     let is_padded = text.len() > 1 && text.starts_with('0') && !text.contains('.');
     let fits = |edm: &EdmType| {
         !is_padded && read(*edm, text).is_ok_and(|value| edm != &EdmType::Double || is_plain(&value))

@@ -11,21 +11,21 @@ use crate::failure::{Failure, Result};
 use crate::keyed;
 use crate::pages::Context;
 
-/// The rows of one page unless the form says otherwise, and the most.
+/// The default and the maximum number of rows of a page.
 const ROWS: usize = 50;
 const MOST: usize = 1_000;
 
-/// The prefix of the names of fields for parts of the key.
+/// The prefix of form fields for parts of the key.
 pub(crate) const PART: &str = "part.";
 
-/// A query, and the schema whose parts it names.
+/// A query, and the schema to which its part names refer.
 #[derive(Debug)]
 pub(crate) struct Built<'a> {
     pub(crate) query: Query,
     pub(crate) schema: Option<&'a StoredSchema>,
 }
 
-/// A condition on a property, as the form has it.
+/// A condition on a property, as entered in the form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Condition<'a> {
     pub(crate) property: &'a str,
@@ -34,7 +34,7 @@ pub(crate) struct Condition<'a> {
 }
 
 impl<'a> Built<'a> {
-    /// Creates the query of the request's parameters.
+    /// Creates the query from the parameters of the request.
     ///
     /// # Errors
     /// `Input` for a condition that the key cannot answer, a value that a part or property cannot have, and a text that is not a filter.
@@ -81,7 +81,7 @@ impl<'a> Built<'a> {
     }
 }
 
-/// Returns the schema that the form names, or the first one of the table.
+/// Returns the schema that the form names, or the first schema of the table.
 pub(crate) fn schema<'a>(context: &'a Context<'_>, table: &TableName) -> Option<&'a StoredSchema> {
     let named = context.request.query("entity");
     let mut schemas = context.known.of(table);
@@ -91,12 +91,12 @@ pub(crate) fn schema<'a>(context: &'a Context<'_>, table: &TableName) -> Option<
     }
 }
 
-/// Returns the values that the form gives for a part.
+/// Returns the values entered for a part.
 pub(crate) fn part<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> {
     context.request.query(&format!("{PART}{name}"))
 }
 
-/// Returns the conditions on properties that are filled in.
+/// Returns the conditions on properties that were filled in.
 pub(crate) fn conditions<'a>(context: &'a Context<'_>) -> Vec<Condition<'a>> {
     let all = |name: &'static str| {
         context.request.query.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
@@ -108,7 +108,7 @@ pub(crate) fn conditions<'a>(context: &'a Context<'_>) -> Vec<Condition<'a>> {
         .collect()
 }
 
-/// Returns the filter of a condition: of the type that the schema declares, or that the text has.
+/// Returns the filter of a condition. Its type is the declared type, or else the inferred type of the text.
 fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Filter> {
     let Condition { property, operator, value: text } = condition;
     let declared = schema.and_then(|schema| schema.properties.iter().find(|known| known.name == property));
@@ -127,7 +127,7 @@ fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Fil
     Ok(Filter::compare(property.to_owned(), operator, found))
 }
 
-/// Returns the range of a text: `A..B`, both included, `A*`, or one text.
+/// Returns the range that a text describes: `A..B`, both included, `A*`, or a single value.
 fn text_range(text: &str) -> TextRange {
     use std::ops::Bound;
     let bound =

@@ -1,4 +1,4 @@
-//! Changes: entities inserted, edited and deleted under their `ETag`s; a conflict shows both values.
+//! Changes: entities are inserted, edited and deleted under their `ETag`s. After a conflict, both values are shown.
 
 mod form;
 
@@ -16,7 +16,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// Declines where changes are off, and where a plain write would leave derived rows wrong.
+/// Refuses a change if changes are disabled, or if a plain write would make derived rows inconsistent.
 async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to edit entities";
@@ -79,14 +79,14 @@ fn key(context: &Context<'_>) -> Result<EntityKey> {
     Ok(EntityKey::new(field("pk"), field("rk"))?)
 }
 
-/// Returns the version that the form was shown with.
+/// Returns the version that the form was based on.
 fn etag(context: &Context<'_>) -> Result<ETag> {
     let text =
         context.request.field("etag").ok_or_else(|| Failure::Input("the form has no ETag".to_owned()))?;
     Ok(ETag::parse(text)?)
 }
 
-/// Returns the entity of the form. A value that was not changed keeps its stored bytes, and so does one that the form did not show.
+/// Returns the entity of the form. Unchanged values, and values that the form omitted, keep their stored bytes.
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
@@ -103,7 +103,7 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
         }
         let unknown = || Failure::Input(format!("`{edm}` is not a type"));
         let edm = value::type_of(edm).ok_or_else(unknown)?;
-        // A browser sends every line end as two characters.
+        // Browsers send every line end as CR LF.
         let text = text.replace("\r\n", "\n");
         let before = stored.and_then(|stored| stored.get(name)).filter(|before| before.edm_type() == edm);
         let is_same = |before: &&table_core::Value| value::show(before).replace("\r\n", "\n") == text;
@@ -133,7 +133,7 @@ async fn submit(
     Ok(())
 }
 
-/// Saves an edited entity, if it has the version that the form was shown with.
+/// Saves an edited entity if its version is still the one that the form was based on.
 pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
@@ -151,7 +151,7 @@ pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Res
     }
 }
 
-/// Shows both values of each property that differs, and a form that saves one's own over the stored version.
+/// Shows both values of each differing property, and a form that overwrites the stored version.
 fn conflict(
     context: &Context<'_>,
     table: &TableName,
@@ -176,7 +176,7 @@ pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response::see_other(&link::entity(table, &key)))
 }
 
-/// Deletes an entity, if it has the version that the form was shown with.
+/// Deletes an entity if its version is still the one that the form was based on.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);

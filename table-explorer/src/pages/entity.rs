@@ -14,15 +14,15 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The most bytes of an entity (ENT-1).
+/// The maximum number of bytes of an entity (ENT-1).
 const LIMIT: &str = "1 MiB";
 
-/// Returns the key that the address names.
+/// Returns the key in the address.
 pub(crate) fn key(context: &Context<'_>) -> Result<EntityKey> {
     Ok(EntityKey::new(context.request.required("pk")?, context.request.required("rk")?)?)
 }
 
-/// Reads the entity that the address names.
+/// Reads the entity whose key is in the address.
 pub(crate) async fn read(context: &Context<'_>, table: &TableName, key: &EntityKey) -> Result<TableEntity> {
     let missing = || Failure::NotFound(format!("table {table} has no such entity; it may have been deleted"));
     context.reader.get(table, key).await?.ok_or_else(missing)
@@ -125,7 +125,7 @@ fn aside(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup 
     }
 }
 
-/// The rows that follow from an entity, each a link.
+/// The derived rows of an entity, each as a link.
 fn follows(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let Kind::Entity(schema) = &keyed.kind else { return html! {} };
     let rows = kind::index_rows(schema, keyed.row);

@@ -11,10 +11,10 @@ use crate::pages::Context;
 use crate::pages::built::Built;
 use crate::response::{self, Body};
 
-/// The rows of one request.
+/// The number of rows of one request.
 const PAGE: usize = 1_000;
 
-/// Answers with a file.
+/// Responds with a file.
 pub(crate) fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = Built::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };
@@ -54,7 +54,7 @@ impl Stream {
     }
 }
 
-/// Streams JSON lines with types, from which nothing is lost. An error of the store becomes the last line, which is not an entity.
+/// Streams JSON lines with types, without loss. An error of the store becomes the last line, which is not an entity.
 fn lines(store: DynTableStore, table: TableName, query: Query) -> Response<Body> {
     let begin = Stream { store, table, query, from: None, is_over: false };
     let chunks = stream::unfold(begin, |mut stream| async move {

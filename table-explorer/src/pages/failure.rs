@@ -1,4 +1,4 @@
-//! The page of a failure: the fact, the code with its rule, and the step that helps.
+//! The page of a failure: the fact, the code with its rule, and the remedy.
 
 use http::Response;
 use maud::{DOCTYPE, Markup, html};
@@ -16,7 +16,7 @@ pub(crate) fn page(context: &Context<'_>, failure: &Failure) -> Response<Body> {
     response::page(failure.status(), frame.render(context.state, &context.known))
 }
 
-/// Returns the page of a failure without a session: it shows nothing of the store.
+/// Returns the page of a failure without a session, which shows no data of the store.
 pub(crate) fn outside(failure: &Failure) -> Response<Body> {
     let markup = html! {
         (DOCTYPE)

@@ -1,4 +1,4 @@
-//! The change feed of a partition: its newest entries, and each further one as it is written.
+//! The change feed of a partition: its newest entries, and later entries as they are written.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The entries that the page shows before new ones arrive.
+/// The number of entries that the page shows initially.
 const ENTRIES: usize = 100;
-/// The time between two reads of the feed while nothing is new.
+/// The polling interval if the feed has no new entries.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -67,13 +67,13 @@ struct Events {
     feed: Feed<DynTableStore>,
     table: TableName,
     partition_key: PartitionKey,
-    /// The end of the last event; `None` before the first read.
+    /// The position after the last event; `None` before the first read.
     cursor: Option<Cursor>,
-    /// The end of the feed at the last look without an entry.
+    /// The end of the feed at the last poll without entries.
     is_idle: bool,
 }
 
-/// Streams the entries that are written from now on, as server-sent events. Each is the markup of one item.
+/// Streams new entries as server-sent events. Each event is the markup of one item.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let begin = Events {
         feed: Feed::new(context.state.source.tables.clone()),
@@ -90,7 +90,7 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
 }
 
 impl Events {
-    /// Waits for the next event; `None` ends the stream, and the browser connects again.
+    /// Waits for the next event. `None` ends the stream, and the browser reconnects.
     async fn next(&mut self) -> Option<Bytes> {
         let Some(cursor) = self.cursor.clone() else {
             self.cursor = Some(self.feed.end(&self.table, &self.partition_key).await.ok()?);

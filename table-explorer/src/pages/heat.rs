@@ -1,4 +1,4 @@
-//! The partitions of a table by their size, counted exactly: for the embedded engine, which reads the table once.
+//! The partitions of a table by size, counted exactly. Only the embedded engine supports this, by reading the table once.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The partitions that the page shows, the largest ones.
+/// The maximum number of partitions shown, largest first.
 const SHOWN: usize = 100;
 /// The width of the bar of the largest partition.
 const BAR: u64 = 320;
@@ -43,7 +43,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known))
 }
 
-/// Counts the table; keeps the largest partitions: memory does not grow with their number.
+/// Counts the table. Only the largest partitions are kept, so memory use does not depend on their number.
 fn count(engine: &Engine, table: &TableName) -> Result<(TableStatistics, Vec<Size>)> {
     let mut sizes: Vec<Size> = Vec::new();
     let shorten = |sizes: &mut Vec<Size>| {

@@ -1,4 +1,4 @@
-//! One partition: a page of its rows, in the order of the store.
+//! One partition: a page of its rows, in key order.
 
 use maud::{Markup, html};
 use table_core::query::{KeyRange, TextRange};
@@ -15,7 +15,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The rows of one page.
+/// The number of rows of one page.
 const ROWS: usize = 50;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -61,7 +61,7 @@ fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
     context.known.of(table).any(|schema| schema.keeps.iter().any(|word| word == "feed"))
 }
 
-/// The beginnings of `RowKey`s that distinguish kinds, each with the names of its kinds.
+/// The `RowKey` prefixes that distinguish kinds, each with the names of its kinds.
 fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kind::of_table(table.as_str(), &context.known.schemas) {
@@ -124,7 +124,7 @@ fn foot(
     }
 }
 
-/// The kinds of rows on the page, and the designs of those that are entities.
+/// The kinds of rows on the page, and the schemas of those that are entities.
 fn aside(rows: &[Keyed<'_>]) -> Markup {
     let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
     for row in rows {

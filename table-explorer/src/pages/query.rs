@@ -1,4 +1,4 @@
-//! Queries: built from parts of the key and from properties, with their plan before they run.
+//! Queries, built from key parts and properties, with their plan before they run.
 
 mod form;
 
@@ -52,7 +52,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known))
 }
 
-/// Returns the plan alone, which the script shows while a condition is written.
+/// Returns only the plan, which the script shows while a condition is edited.
 pub(crate) fn fragment(context: &Context<'_>, table: &TableName) -> Markup {
     match Built::new(context, table) {
         Ok(built) => plan(context, table, &built),
@@ -102,7 +102,7 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
-/// Runs the query: one request. A search of the whole table waits for a further click.
+/// Runs the query with one request. A scan of the whole table requires another click.
 async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Result<Markup> {
     let is_scan = built.query.keys.class() == QueryClass::TableScan && built.query.filter.is_some();
     if is_scan && context.request.query("scan").is_none() {
@@ -131,7 +131,7 @@ async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Res
     })
 }
 
-/// Returns the address of this query with further parameters, in place of those of the same names.
+/// Returns the address of this query with parameters added or replaced.
 fn with(context: &Context<'_>, table: &TableName, more: &[(&str, &str)]) -> String {
     let kept = context.request.query.iter().filter(|(name, value)| {
         !value.is_empty() && name != "from" && !more.iter().any(|(other, _)| other == name)

@@ -1,4 +1,4 @@
-//! One table: its design, its partitions, and an inferred declaration if no schema is stored.
+//! One table: its schema, its partitions, and an inferred declaration if no schema is stored.
 
 use maud::{Markup, html};
 use table_core::query::KeyRange;
@@ -16,7 +16,7 @@ use crate::pages::Context;
 use crate::show;
 use crate::tree::{self, Branch};
 
-/// The rows from which keys are explained where no schema is stored.
+/// The number of rows from which keys are inferred if no schema is stored.
 const SAMPLE: usize = 200;
 /// The width of the bar of the largest partition.
 const BAR: usize = 120;
@@ -76,7 +76,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known))
 }
 
-/// Returns the declaration that explains the first rows.
+/// Returns the declaration inferred from the first rows.
 async fn sample(context: &Context<'_>, table: &TableName) -> Result<String> {
     let query = Query { top: Some(SAMPLE), ..Query::new(KeyRange::ALL) };
     let rows = context.reader.page(table, &query, None).await?.rows;

@@ -14,10 +14,10 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The most bytes of an engine whose tables are counted without being asked.
+/// The maximum size of an engine, in bytes, whose tables are counted automatically.
 const SMALL: u64 = 64 << 20;
 
-/// Shows the tables of the store; reads the catalog again.
+/// Shows the tables of the store, and refreshes the catalog.
 pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let known = context.state.catalog.read(&context.state.source.tables).await?;
     let counts = match &context.state.source.engine {
@@ -92,13 +92,13 @@ fn is_small(engine: &Engine) -> Result<bool> {
     Ok(found.base_bytes.saturating_add(found.recent_bytes as u64) <= SMALL)
 }
 
-/// Counts tables on a thread that may block. A table that was deleted meanwhile has no count.
+/// Counts tables on a blocking thread. A table that was deleted in the meantime has no count.
 async fn count(engine: Engine, known: Arc<crate::catalog::Known>) -> Vec<Option<TableStatistics>> {
     let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
     tokio::task::spawn_blocking(all).await.unwrap_or_default()
 }
 
-/// Opens the table whose name begins as the text does, or the list.
+/// Opens the first table whose name starts with the text, or the list.
 pub(crate) fn find(context: &Context<'_>) -> Response<Body> {
     let text = context.request.query("q").unwrap_or_default().to_ascii_lowercase();
     let begins = |name: &&TableName| name.folded().starts_with(&text);

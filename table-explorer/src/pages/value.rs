@@ -1,4 +1,4 @@
-//! One value of an entity, whole: as text, JSON, bytes or an image.
+//! One complete value of an entity: as text, JSON, bytes or an image.
 
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use http::{Response, StatusCode};
@@ -14,7 +14,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The most characters and bytes that a page shows; the download has all.
+/// The maximum number of characters and bytes that a page shows. The download contains the complete value.
 const CHARACTERS: usize = 200_000;
 const BYTES: usize = 4_096;
 
@@ -99,7 +99,7 @@ fn dump(bytes: &[u8]) -> String {
     if rest == 0 { shown } else { format!("{shown}… and {}", show::size(rest)) }
 }
 
-/// Returns the media type of an image, by its first bytes.
+/// Returns the media type of an image, recognised by its first bytes.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     const TYPES: [(&[u8], &str); 4] = [
         (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -110,7 +110,7 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
     TYPES.into_iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, media_type)| media_type)
 }
 
-/// Returns the bytes of a value: an image as such, anything else as a download, which no browser interprets.
+/// Returns the bytes of a value: an image inline, anything else as a download, which no browser interprets.
 fn raw(found: &Value) -> Response<Body> {
     let bytes = bytes(found);
     let media_type = media_type(&bytes);

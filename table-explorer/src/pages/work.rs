@@ -1,4 +1,4 @@
-//! Pending work: intents that wait, and those that were set aside with their reasons.
+//! Pending work: waiting intents, and poison intents with the reasons.
 
 use http::Response;
 use maud::{Markup, html};
@@ -14,10 +14,10 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The most partitions that the page looks at, and the most rows of each.
+/// The maximum number of partitions that the page reads, and of rows in each.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The most entries of the poison queue that the page shows.
+/// The maximum number of poison queue entries that the page shows.
 const ENTRIES: usize = 32;
 
 /// The work of one partition.
@@ -63,7 +63,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &context.known))
 }
 
-/// Returns the partitions that the registry of outboxes names, and `true` if it names no others.
+/// Returns the partitions that the registry of outboxes names, and `true` if the list is complete.
 async fn partitions(context: &Context<'_>) -> Result<(Vec<(TableName, String)>, bool)> {
     let query = Query { top: Some(PARTITIONS), ..Query::new(KeyRange::ALL) };
     let page = match context.reader.page(&TableName::new(REGISTRY)?, &query, None).await {
@@ -126,7 +126,7 @@ fn reason(row: &TableEntity) -> Option<&str> {
     }
 }
 
-/// Returns the outbox with a queue, for its poison.
+/// Returns the outbox with a queue, for access to its poison.
 fn outbox(
     context: &Context<'_>,
     queue: &str,
@@ -169,7 +169,7 @@ fn poison(context: &Context<'_>, queue: &str, entries: &[PoisonEntry]) -> Markup
     }
 }
 
-/// Returns one entry of the poison queue to the workers.
+/// Requeues one entry of the poison queue.
 pub(crate) async fn requeue(context: &Context<'_>) -> Result<Response<Body>> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to requeue work";

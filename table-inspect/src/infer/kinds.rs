@@ -48,8 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Distinguishes rows by the words that follow a prefix in their keys, provided that these words are few and each occurs repeatedly. They are then
-/// words of the design, not values.
+/// Distinguishes rows by the words after a common prefix of their keys, provided that these words are few and each occurs repeatedly. Such words are
+/// literals of the schema, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {

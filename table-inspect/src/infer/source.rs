@@ -60,7 +60,7 @@ impl Inference {
     }
 }
 
-/// Returns the words that waive rules which a new design should follow but an existing one may not.
+/// Returns the lints to allow: those that a new declaration should satisfy but an existing table may violate.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
     // A constant is also included: all of its rows share one partition.
@@ -128,7 +128,7 @@ fn write_property(property: &Property, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// Returns the pieces of a key as a declaration lists them.
+/// Returns the pieces of a key in the syntax of a declaration.
 fn pieces(pieces: &[Piece]) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Literal(text) => format!("{text:?}"),

@@ -130,7 +130,7 @@ pub fn encode_value(
             let left = ticks::from_datetime(*at).and_then(|ticks| from.checked_sub(ticks));
             left.map(|left| format!("{left:0>0$}", form.min)).ok_or_else(unknown)?
         }
-        // Index rows store the parts of a key as they are written.
+        // Index rows store the parts of a key in encoded form.
         (_, Value::String(text)) if can_encode(codec) => text.clone(),
         _ => return Err(unknown()),
     };
@@ -139,7 +139,7 @@ pub fn encode_value(
     if is_text { Ok(text) } else { Err(unknown()) }
 }
 
-/// Returns digits without the zeros in front.
+/// Returns digits without leading zeros.
 fn unpadded(digits: &str) -> String {
     match digits.trim_start_matches('0') {
         "" => "0".to_owned(),
@@ -147,7 +147,7 @@ fn unpadded(digits: &str) -> String {
     }
 }
 
-/// Returns each digit's distance from 9. A text with another character is returned with it, and the form refuses it.
+/// Returns each digit's distance from 9. Other characters remain, and the format check refuses them.
 fn complement(digits: &str) -> String {
     let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()

@@ -75,9 +75,9 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
     Ok(KeyRange { partition_key, row_key })
 }
 
-/// Returns the range of the texts of a key of which values of some parts are known: one text if all are, else a prefix.
+/// Returns the range of key strings for which some parts are known: a single string if all are known, otherwise a prefix.
 ///
-/// A value that its part cannot have ends the prefix, as a missing one does.
+/// An invalid value ends the prefix, like a missing one.
 #[must_use]
 pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a str>) -> TextRange {
     let mut prefix = String::new();
@@ -160,7 +160,7 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     Ok(range)
 }
 
-/// Refuses conditions on parts after one that does not equal a single value, because the key cannot support them.
+/// Refuses conditions on parts that follow a part without a single value, because the key does not support them.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

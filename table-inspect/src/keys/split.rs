@@ -31,7 +31,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
     }
 }
 
-/// A segment of the text of a key.
+/// A segment of a key string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// A constant text.
@@ -40,14 +40,14 @@ pub enum Segment {
     Part {
         /// The name of the field or property.
         name: String,
-        /// The text as it is stored.
+        /// The encoded string.
         text: String,
-        /// The value as people write it.
+        /// The value in the form that users write.
         value: String,
     },
 }
 
-/// Returns the segments of the text of a key, in order; `None` if the text is not one that these pieces write.
+/// Returns the segments of a key string, in order; `None` if these pieces cannot produce it.
 #[must_use]
 pub fn segments(pieces: &[StoredPiece], text: &str) -> Option<Vec<Segment>> {
     let mut parts = split(pieces, text)?.into_iter();

@@ -10,12 +10,12 @@ use crate::pages::Context;
 use crate::show;
 use table_inspect::kind::Kind;
 
-/// The most bytes of a value that a form shows; a longer one is kept as it is.
+/// The maximum number of bytes of a value that a form shows. Longer values are kept unchanged.
 const EDITABLE: usize = 8_000;
-/// Rows for further properties.
+/// The number of rows for additional properties.
 const FURTHER: usize = 2;
 
-/// Returns the form of an entity: its properties, and the button that deletes it.
+/// Returns the form of an entity: its properties, and the delete button.
 pub(super) fn edit(context: &Context<'_>, table: &TableName, row: &TableEntity) -> Markup {
     html! {
         form.edit method="post" action=(link::table(table, "save")) {
@@ -93,7 +93,7 @@ const fn mode(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the form of the texts of a type, which the browser checks while they are written.
+/// Returns the input pattern of a type, which the browser checks during editing.
 const fn pattern(edm: EdmType) -> Option<&'static str> {
     match edm {
         EdmType::Int32 => Some("-?[0-9]{1,10}"),
@@ -104,7 +104,7 @@ const fn pattern(edm: EdmType) -> Option<&'static str> {
     }
 }
 
-/// Returns the properties in which two versions differ, in two columns.
+/// Returns the properties that differ between two versions, in two columns.
 pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
     let mut names: Vec<&str> = own.iter().chain(stored.iter()).map(|(name, _)| name).collect();
     names.sort_unstable();
@@ -126,7 +126,7 @@ pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the form that saves one's own values over the version that is stored now.
+/// Returns the form that overwrites the stored version with the user's values.
 pub(super) fn overwrite(
     context: &Context<'_>,
     table: &TableName,

@@ -80,7 +80,7 @@ fn raw(context: &Context<'_>) -> Markup {
     }
 }
 
-/// The conditions that are filled in, and an empty one.
+/// The conditions that were filled in, and an empty one.
 fn conditions(context: &Context<'_>, schema: Option<&StoredSchema>) -> Markup {
     let given = built::conditions(context);
     let empty = Condition { property: "", operator: "eq", value: "" };
