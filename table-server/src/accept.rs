@@ -1,4 +1,4 @@
-//! Connections: accepted, bounded, served, and ended.
+//! Accepting, limiting, serving and closing connections.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -122,7 +122,7 @@ impl Guest {
         if self.guests.open().remove(self.network, self.number).is_none()
             || self.is_known.swap(true, Ordering::Relaxed)
         {
-            // It was evicted in the meantime, or verified by another request.
+            // The connection was evicted in the meantime, or verified by another request.
             self.guests.known.fetch_sub(1, Ordering::Relaxed);
         }
     }

@@ -1,4 +1,4 @@
-//! Answers one request of a connection: verifies its head, reads its body, runs it.
+//! Handles one request of a connection: verifies its head, reads its body, runs it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ const DRAINED: u64 = 64 << 20;
 /// Maximum time for reading them.
 const DRAINING: Duration = Duration::from_secs(5);
 
-/// Answers a request.
+/// Handles a request.
 ///
-/// A request counts against the limit only after its signature is verified, which needs only its head: unauthenticated requests
-/// cannot exhaust the limit, whatever they send.
+/// A request counts against the limit only after its signature is verified, which needs only its head. Unauthenticated requests therefore cannot
+/// exhaust the limit.
 pub(crate) async fn handle(
     shared: Arc<Shared>,
     service: Service,
@@ -111,6 +111,6 @@ async fn drain(mut body: Incoming) {
             }
         }
     };
-    // The connection of a client that continues to send is closed.
+    // If the client continues to send, its connection is closed.
     let _ = tokio::time::timeout(DRAINING, rest).await;
 }

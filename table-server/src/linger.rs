@@ -11,13 +11,13 @@ use tokio::net::TcpStream;
 
 use crate::open::OpenConnections;
 
-/// The polling time. It is about the time in which a thread falls asleep and is woken, so polling costs at most twice its possible gain.
+/// The polling time. It is about the time that a thread needs to sleep and wake up, so polling costs at most twice its possible gain.
 const LINGER: Duration = Duration::from_micros(30);
-/// The number of bytes per poll. The rest of a longer request is read in the normal way.
+/// The maximum number of bytes per poll. The rest of a longer request is read without polling.
 const CHUNK: usize = 8 << 10;
 
-/// The stream of a connection. After a response it polls for the next request for a moment, if no other connection is open: a
-/// client with sequential requests then does not wait for a thread to wake up, which takes longer than a request.
+/// The stream of a connection. After a response, it polls for the next request for a short time if no other connection is open. A client with
+/// sequential requests then does not wait for a thread to wake up, which takes longer than a request.
 #[derive(Debug)]
 pub(crate) struct Lingering {
     stream: TcpStream,
@@ -31,7 +31,7 @@ impl Lingering {
         Self { stream, open, has_answered: false }
     }
 
-    /// Reads bytes that arrive within the time, without the runtime, which polls its sockets only before it would sleep.
+    /// Reads bytes that arrive within the time, without the runtime, which polls its sockets only before it sleeps.
     fn look(&self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let socket = SockRef::from(&self.stream);
         let free = buffer.initialize_unfilled_to(buffer.remaining().min(CHUNK));

@@ -1,6 +1,6 @@
-//! A bound on the log lines that refused requests cause.
+//! A limit on log lines for rejected requests.
 //!
-//! Anyone who can reach the port can send requests that are refused. Without a bound, their log lines could fill the disk.
+//! Anyone who can reach the port can send requests that are rejected. Without a limit, their log lines could fill the disk.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_mins(1);
 
-/// A counter of log lines, and of those that were left out.
+/// A counter of log lines, and of omitted lines.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimit(Mutex<Period>);
 
@@ -21,7 +21,7 @@ struct Period {
 }
 
 impl LogLimit {
-    /// Returns the number of lines left out since the previous one, or `None` if the line at this time must be left out, too.
+    /// Returns the number of lines omitted since the previous one, or `None` if the line at this time must be omitted as well.
     pub(crate) fn line(&self, now: Instant) -> Option<u64> {
         let mut period = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if period.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= PERIOD) {

@@ -1,4 +1,4 @@
-//! Health, readiness, metrics and reset, at a separate address, and the log of requests.
+//! Health, readiness, metrics and reset at a separate address, and the log of requests.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use crate::log_limit::LogLimit;
 use crate::metrics::Answered;
 use crate::operation::Operation;
 
-/// Maximum number of open connections. A further one closes the oldest, so silent connections cannot block a probe.
+/// Maximum number of open connections. Another one closes the oldest, so silent connections cannot block a probe.
 const CONNECTIONS: usize = 16;
-/// Time for a request.
+/// Time limit for a request.
 const SENDING: Duration = Duration::from_secs(10);
 
 /// A running server, for the observer.
@@ -38,7 +38,7 @@ pub(crate) trait Observed: Send + Sync + 'static {
     fn reset(&self) -> impl Future<Output = table_core::Result<bool>> + Send;
 }
 
-/// Answers at `listener` until the future is dropped.
+/// Serves requests at `listener` until the future is dropped.
 pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
     let guests = Guests::new(CONNECTIONS, 0);
     loop {
@@ -104,8 +104,8 @@ fn shown(path: &str) -> &str {
 /// A warning needs attention: a failure inside the server, such as a full disk, or a refused signature. Listings and scans are
 /// not warnings. The query is not logged, because it may contain a signature; the filter of a table scan is logged.
 ///
-/// `limit` bounds the lines of refused requests, which anyone can send: those that are not verified, and those answered with 403. Beyond it
-/// they are logged at the level DEBUG.
+/// `limit` bounds the lines of rejected requests, which anyone can send: unverified requests, and those answered with 403. Beyond the limit, they are
+/// logged at level DEBUG.
 pub(crate) fn log<'a>(
     exchange: &Exchange,
     (answer, is_verified): (&'a Answer, bool),

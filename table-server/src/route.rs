@@ -74,7 +74,7 @@ fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange)
     }
 }
 
-/// Answers a verified request whose body has been read.
+/// Handles a verified request whose body has been read.
 ///
 /// # Errors
 /// The reason why the request is rejected.
@@ -98,7 +98,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Answers a request whose body is already in the exchange.
+/// Handles a request whose body is already in the exchange.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer {
     match admit(accounts, None, exchange) {

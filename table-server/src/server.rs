@@ -102,7 +102,7 @@ impl Server {
         self.shared.transport.scheme()
     }
 
-    /// Answers requests until `end` completes, then completes the requests in progress, and writes a checkpoint of each engine.
+    /// Serves requests until `end` completes, then finishes the requests in progress, and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
         let Self { tables, queues, blobs, observe, shared, .. } = self;

@@ -16,7 +16,7 @@ use crate::observe::Observed;
 use crate::open::OpenConnections;
 use crate::transport::Transport;
 
-/// Accounts, bounds and counts.
+/// Accounts, limits and counts.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) accounts: Vec<Account>,
@@ -31,11 +31,11 @@ pub(crate) struct Shared {
     /// Open connections, for metrics.
     pub(crate) open: OpenConnections,
     pub(crate) guests: Arc<Guests>,
-    /// The bound on log lines of refused requests.
+    /// The limit on log lines for rejected requests.
     pub(crate) log_limit: LogLimit,
-    /// Places of verified requests whose body is being read.
+    /// Permits for verified requests whose bodies are being read.
     pub(crate) uploads: Semaphore,
-    /// Places of verified requests that are being answered.
+    /// Permits for verified requests that are being processed.
     pub(crate) requests: Semaphore,
 }
 

@@ -18,7 +18,7 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use path::Target;
 
-/// Answers a request for tables, within the permissions of its signature.
+/// Handles a request for tables, within the permissions of its signature.
 ///
 /// # Errors
 /// The reason why it is refused.
@@ -46,7 +46,7 @@ pub(crate) async fn answer(
             within(&store, account, target, exchange).await
         }
     }?;
-    // A table created later under the name starts without policies.
+    // A later table with the same name starts without policies.
     if let Some(table) = dropped {
         account.set_policies(&table, Vec::new()).await?;
     }

@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::{observe, route};
 
-/// The service that a request is for.
+/// The service that a request addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
     /// Tables.
@@ -27,7 +27,7 @@ pub enum Port {
     Queues,
 }
 
-/// Answers a request as a server of these accounts does, and logs it.
+/// Handles a request like a server of these accounts, and logs it.
 pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -> Response<Bytes> {
     let service = match port {
         Port::Tables => Service::Tables,

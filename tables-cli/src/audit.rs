@@ -1,4 +1,4 @@
-//! Audit: faults of design that the rows of a table reveal, with or without a stored schema.
+//! Audit: design defects that the rows of a table reveal, with or without a stored schema.
 //!
 //! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Key formats are compared within each kind of
 //! rows, in a sample that is spread evenly over the table.

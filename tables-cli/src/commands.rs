@@ -46,7 +46,7 @@ use crate::store::StoreOptions;
 pub struct Tables {
     #[command(flatten)]
     store: StoreOptions,
-    /// The form of the output
+    /// The format of the output
     #[arg(long, short, global = true, value_enum, default_value_t)]
     output: Format,
     #[command(subcommand)]
@@ -71,13 +71,13 @@ enum Command {
     Heat(heat::ShowHeat),
     /// Show the cost of a query without running it
     Explain(explain::Explain),
-    /// Report design faults that the rows of a table reveal, each with its rule, sample rows and a fix
+    /// Report design defects that the rows of a table reveal, each with its rule, sample rows and a fix
     Audit(audit::AuditTables),
     /// Check indexes and outboxes, as far as the stored schema describes them
     Check(check::Check),
     /// Repair indexes, as far as the stored schema describes them
     Repair(check::Repair),
-    /// List, requeue or discard the intents that workers set aside
+    /// List, requeue or discard poison intents
     Poison(poison::Poison),
     /// Infer a Rust declaration from the rows of a table
     Infer(infer::Infer),

@@ -1,4 +1,4 @@
-//! Diagnosis of a store that cannot be used: one step after the other, up to the first step that fails.
+//! Diagnosis of a store that cannot be used: steps in order, up to the first failure.
 
 mod account;
 mod folder;
@@ -15,7 +15,7 @@ pub struct Step {
     pub name: &'static str,
     /// The fact that was found.
     pub fact: String,
-    /// The help, if the step failed.
+    /// The remedy, if the step failed.
     pub help: Option<String>,
 }
 

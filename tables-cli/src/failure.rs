@@ -29,7 +29,7 @@ pub enum Failure {
     /// The command line is invalid or contradictory.
     #[error("{0}")]
     Usage(String),
-    /// The command refuses. The message states the fact and the next step.
+    /// The command refuses to run. The message states the fact and the next step.
     #[error("{0}")]
     Refused(String),
     /// An error of the store, with its code, key and rule.
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// Returns the next step that helps most often, for errors whose message does not depend on the command line.
+    /// Returns the most common remedy for errors whose message does not depend on the command line.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

@@ -1,4 +1,4 @@
-//! The command `tables`: look at, change, move and keep any table, of an account or of a folder.
+//! The command `tables`: queries, changes, copies and backs up the tables of an account or a folder.
 //!
 //! The program is a thin wrapper around [`run`], so every command can be tested without a process.
 //!

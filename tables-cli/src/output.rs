@@ -1,4 +1,4 @@
-//! Output: one form for humans, and two for programs.
+//! Output: one format for humans, and two for programs.
 
 mod grid;
 
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::transfer::csv::CsvWriter;
 pub use grid::Grid;
 
-/// The form of the output.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// A table that fits the terminal.

@@ -51,10 +51,10 @@ impl KeySelection {
 /// Options that select rows of a table.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Selection {
-    /// Conditions on parts of the key, as the stored schema names them: department=Sales id=100..199 email=ada*
+    /// Conditions on key parts, named as in the stored schema: department=Sales id=100..199 email=ada*
     #[arg(value_name = "PART=VALUE", conflicts_with_all = ["partition", "partitions", "row", "rows"])]
     pub parts: Vec<PartRequest>,
-    /// The entity type whose parts are meant, if the table contains several
+    /// The entity type to which the part names refer, if the table contains several
     #[arg(long, value_name = "TYPE")]
     pub entity: Option<String>,
     /// Rows by their keys.

@@ -93,7 +93,7 @@ async fn delete(account: &Account, queue: &QueueName) -> Result<Answer, Refusal>
     Ok(Answer::new(204))
 }
 
-/// Answers a page of queues, by `prefix`, `marker`, `maxresults` and `include=metadata`.
+/// Returns a page of queues, by `prefix`, `marker`, `maxresults` and `include=metadata`.
 pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let prefix = exchange.query("prefix").unwrap_or_default();
     let marker = exchange.query("marker").unwrap_or_default();

@@ -13,7 +13,7 @@ pub(super) async fn answer(
     table: &TableName,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    // A read of any entity: it fails if the table is missing.
+    // Reads any entity, which fails if the table is missing.
     account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
     match exchange.verb()? {
         "GET" | "HEAD" => Ok(Answer::xml(200, table_wire::acl::write_response(&account.policies(table)))),

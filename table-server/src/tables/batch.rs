@@ -19,7 +19,7 @@ use crate::tables::entity::{Call, Sent, Written, limits};
 use crate::tables::path::{self, Target};
 use crate::tables::query;
 
-/// Answers a batch: 202, also if its operations are refused (EGT-30).
+/// Handles a batch. The status is 202 even if its operations are rejected (EGT-30).
 pub(super) async fn answer<S: TableStore>(
     store: &S,
     account: &Account,
@@ -98,7 +98,7 @@ async fn change_set<S: TableStore>(
     Ok(responses)
 }
 
-/// Returns the write that a part asks for. `first` is that of the first part, whose table is reused.
+/// Returns the write described by a part. `first` is that of the first part, whose table is reused.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let [verb, if_match, prefer] = part
         .headers(["x-http-method", "if-match", "prefer"])
@@ -123,7 +123,7 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     Ok((path, query))
 }
 
-/// Returns the first segment of paths in path style: the account, in the outer request as in its parts.
+/// Returns the first segment of paths in path style: the account, both in the outer request and in its parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }
@@ -135,7 +135,7 @@ fn target<'a>(path: &'a str, base: Option<&str>) -> Result<Target<'a>, Refusal> 
     path::read(below.unwrap_or(path))
 }
 
-/// Answers a batch that is one query (EGT-7).
+/// Handles a batch that is one query (EGT-7).
 async fn point_query<S: TableStore>(
     store: &S,
     account: &Account,

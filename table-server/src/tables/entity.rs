@@ -1,4 +1,4 @@
-//! Writes of one entity: the request, and its answer (INS, UPD, MRG, UPS, DEL, IFM rules).
+//! Writes of one entity: the request and its response (INS, UPD, MRG, UPS, DEL, IFM rules).
 
 use http::HeaderName;
 use http::header::IF_MATCH;
@@ -19,7 +19,7 @@ use crate::tables::path::check_characters;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// The parts of a request that describe a write. The request is a whole one or a part of a batch.
+/// The parts of a request that describe a write. The request is a complete HTTP request or part of a batch.
 #[derive(Debug)]
 pub(super) struct Sent<'a> {
     pub(super) verb: &'a str,
@@ -28,7 +28,7 @@ pub(super) struct Sent<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// A write that a request asks for.
+/// The write that a request describes.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) table: TableName,
@@ -98,7 +98,7 @@ impl Call {
         Ok(Self { table, key, kind, preference })
     }
 
-    /// Returns the row that the answer to an insert contains, if it does.
+    /// Returns the row in the response to an insert, if the client prefers one.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
             OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),
@@ -106,7 +106,7 @@ impl Call {
         }
     }
 
-    /// Returns the answer to the write after it was applied.
+    /// Returns the response to the write after it was applied.
     pub(super) fn done(&self, written: &Written<'_>, etag: Option<ETag>) -> Result<Answer, Refusal> {
         let Some(etag) = etag else { return Ok(Answer::new(204)) };
         let mut answer = Answer::new(204).header("ETag", etag_text(&etag));
@@ -134,7 +134,7 @@ impl Call {
     }
 }
 
-/// The parts of an answer to a write that are not the write itself.
+/// The parts of the response to a write that do not depend on the write itself.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) base: &'a str,

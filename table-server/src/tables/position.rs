@@ -48,7 +48,7 @@ fn read(token: &str) -> Result<String, Refusal> {
     })
 }
 
-/// Returns the start of the page that a request asks for.
+/// Returns the start of the requested page.
 ///
 /// # Errors
 /// `InvalidInput` for a token of another form.

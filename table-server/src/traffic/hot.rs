@@ -13,8 +13,8 @@ const SHOWN: usize = 10;
 /// The number of samples after which every count is halved, so a formerly hot partition is not reported forever.
 const HALVED_AFTER: u64 = 1 << 14;
 
-/// Counts of the busiest partitions. If all places are taken, a new partition replaces the one with the lowest count and inherits
-/// that count (the algorithm "Space-Saving": a count is never too low, and too high by at most the smallest count).
+/// Counts of the busiest partitions. If all slots are in use, a new partition replaces the one with the lowest count and inherits that count (the
+/// algorithm "Space-Saving": a count is never too low, and too high by at most the smallest count).
 #[derive(Debug, Default)]
 pub(super) struct Hot {
     seen: AtomicU64,

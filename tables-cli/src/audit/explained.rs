@@ -1,4 +1,4 @@
-//! Rows that no stored schema explains.
+//! Rows that match no stored schema.
 
 use table_core::schema::StoredSchema;
 use table_core::{EntityKey, TableEntity, Value};

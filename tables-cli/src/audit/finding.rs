@@ -7,14 +7,14 @@ use table_core::EntityKey;
 /// The number of sample rows of a finding.
 const SAMPLES: usize = 3;
 
-/// A fault of design.
+/// A design defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule, as documented in `docs/rules`.
     pub rule: &'static str,
     /// The fact.
     pub fact: String,
-    /// The number of compared rows that show the fault.
+    /// The number of compared rows that show the defect.
     pub rows: u64,
     /// Keys of some of these rows.
     pub samples: Vec<(String, String)>,

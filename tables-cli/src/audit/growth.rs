@@ -58,7 +58,7 @@ fn is_counted(texts: &[&str]) -> bool {
     first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
 }
 
-/// Returns `true` if rows that are later in key order were written later, and not all at once.
+/// Returns `true` if rows later in key order were written later, and not all at the same time.
 fn follows_time(rows: &[&TableEntity]) -> bool {
     let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
     let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();

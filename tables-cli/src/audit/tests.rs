@@ -1,4 +1,4 @@
-//! Tests with tables that have one fault each, and with tables without faults.
+//! Tests with tables that have one defect each, and with tables without defects.
 
 use table_core::{TableEntity, Value, ticks};
 

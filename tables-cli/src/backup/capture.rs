@@ -27,11 +27,11 @@ const PASSES: u32 = 4;
 pub struct CaptureOptions {
     /// Read each table again until a pass finds no difference.
     pub settle: bool,
-    /// `true` if the store shows a snapshot that concurrent writes do not affect.
+    /// `true` if the store returns a snapshot that concurrent writes do not affect.
     pub is_snapshot: bool,
     /// The maximum number of rows read per second.
     pub rate: Option<u32>,
-    /// The minimum time between two records of the progress.
+    /// The minimum time between two saves of the progress.
     pub pause: Duration,
     /// The maximum number of rows of a page.
     pub page: usize,

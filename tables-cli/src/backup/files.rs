@@ -1,4 +1,4 @@
-//! Backing up a folder of the embedded engine: its files at one moment, of which only new ones are copied.
+//! Backing up a folder of the embedded engine: a consistent snapshot of its files, of which only new ones are copied.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -26,7 +26,7 @@ pub struct CapturedFiles {
     pub copied: u64,
     /// The number of bytes that were copied.
     pub copied_bytes: u64,
-    /// The number of files that the backup folder already had.
+    /// The number of files that were already in the backup folder.
     pub kept: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One generation, opened for reading: its tables and their rows, regardless of the form in which they are stored.
+//! One generation, opened for reading: its tables and their rows, regardless of the format in which they are stored.
 
 use std::path::Path;
 

@@ -11,7 +11,7 @@ use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// What happens to rows that the target already contains.
+/// The handling of rows that the target already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// The restore is refused if the target contains any of the selected rows.
@@ -31,7 +31,7 @@ pub struct Restoring<'a> {
     pub target: &'a DynTableStore,
     /// The range of keys.
     pub range: &'a KeyRange,
-    /// What happens to rows that the target already contains.
+    /// The handling of rows that the target already contains.
     pub existing: Existing,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,

@@ -186,7 +186,7 @@ async fn restored(path: &std::path::Path, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// The numbers of situations that programs encountered.
+/// The counts of situations that programs encountered.
 #[derive(Debug, Default)]
 struct Met {
     resumed: usize,
@@ -195,7 +195,7 @@ struct Met {
     deleted: u64,
 }
 
-/// Returns a folder in memory if the system has one, because programs wait for the disk at every step.
+/// Returns a folder in memory if the system has one, because programs sync at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -212,7 +212,7 @@ async fn program(seed: u64, met: &mut Met) {
         history: Mutex::default(),
     });
     let store = DynTableStore::new(live.clone());
-    // The states that each generation may show, and the tables of which it shows one.
+    // The states that each generation may contain, and the tables that contain one of them.
     let mut wanted: BTreeMap<String, (Vec<Model>, Vec<String>)> = BTreeMap::new();
     for _ in 0..random.random_range(2..7) {
         for _ in 0..random.random_range(0..30) {

@@ -11,7 +11,7 @@ use crate::rows::Pages;
 use crate::transfer::ordered::{OrderedEntities, Paged};
 use table_inspect::keys;
 
-/// The fault of an index row.
+/// A defect of an index row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// An entity has no index row.
@@ -31,7 +31,7 @@ pub enum Fault {
 pub struct CopyFinding {
     /// The key of the index row, or that of the entity if the index row has no valid key.
     pub key: EntityKey,
-    /// The fault.
+    /// The defect.
     pub fault: Fault,
     /// The entity, if it exists.
     pub entity: Option<TableEntity>,
@@ -41,7 +41,7 @@ pub struct CopyFinding {
     pub found: Option<TableEntity>,
 }
 
-/// Compares an index with its entities, and calls `found` for each fault. Returns the number of entities and the number of index rows.
+/// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows.
 ///
 /// Memory holds one page, and each entity and each index row costs one lookup.
 ///
@@ -140,7 +140,7 @@ async fn of_copy(
     Ok((!is_its).then(|| orphan(Fault::Orphaned)))
 }
 
-/// Repairs one finding in one transaction, under the versions that were read. Returns `false` if the fault can only be repaired by a program or
+/// Repairs one finding in one transaction, under the versions that were read. Returns `false` if the defect can only be repaired by a program or
 /// manually.
 ///
 /// # Errors

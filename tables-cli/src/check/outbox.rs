@@ -15,7 +15,7 @@ use crate::rows::Pages;
 pub struct Intent {
     /// The row.
     pub row: TableEntity,
-    /// `true` if the intent was set aside as poison.
+    /// `true` if the intent is poison.
     pub is_poison: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Backlog {
     pub waiting: u64,
     /// Number of waiting intents whose last attempt failed.
     pub failed: u64,
-    /// Number of intents that were set aside as poison.
+    /// Number of poison intents.
     pub poison: u64,
 }
 
@@ -80,7 +80,7 @@ pub async fn intents(
     Ok(backlog)
 }
 
-/// Returns an intent that was set aside to the workers, with its attempts reset. A sweep will find it.
+/// Requeues a poison intent, with its attempts reset. A sweep will find it.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error of the store.

@@ -1,4 +1,4 @@
-//! `tables audit`: faults of design that the rows of a table reveal.
+//! `tables audit`: design defects that the rows of a table reveal.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `tables completions` and `tables man`: generated from the command line itself.
+//! `tables completions` and `tables man`, generated from the definition of the command line.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `tables count`: how many entities, in sum or by partition, and their checksum.
+//! `tables count`: the number of entities, in total or by partition, and their checksum.
 
 use std::io::Write;
 

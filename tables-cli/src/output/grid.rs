@@ -32,7 +32,7 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Adds an entity. A key that matches a schema is shown by its parts, and any other key as it is stored.
+    /// Adds an entity. If its key matches a schema, its parts are shown, otherwise the raw key.
     pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
         let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));
         let mut cells: Vec<(String, String)> = match parts {

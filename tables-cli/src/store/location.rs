@@ -27,7 +27,7 @@ const SETTINGS: [&str; 5] = [
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
-    /// An engine in memory, which is empty and ends with the command.
+    /// An empty engine in memory, which ends with the command.
     Memory,
     /// A folder of the embedded engine.
     Folder(PathBuf),

@@ -26,7 +26,7 @@ Blobs are not served: run `npx azurite-blob` for them.";
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Keep everything in memory; it is lost at the end.
+    /// Keep everything in memory, where it is lost when the server stops.
     #[arg(long, env = "TABLE_SERVER_MEMORY", value_parser = BoolishValueParser::new(), conflicts_with = "path")]
     pub(crate) memory: bool,
     /// Keep everything in a folder: the emulator's account in the folder itself, each named account in a subfolder with its name.
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
         value_name = "NAME=KEY"
     )]
     pub(crate) accounts: Vec<Spelled>,
-    /// Listen on this address instead of 127.0.0.1. Other machines are served only accounts with secret keys.
+    /// Listen on this address instead of 127.0.0.1. Accounts with public keys are not served to other machines.
     #[arg(long, env = "TABLE_SERVER_LISTEN", value_name = "ADDRESS")]
     pub(crate) listen: Option<IpAddr>,
     /// Serve tables at this port instead of 10002.
@@ -54,10 +54,10 @@ pub(crate) struct Arguments {
     /// Serve queues at this port instead of 10001.
     #[arg(long, env = "TABLE_SERVER_QUEUE_PORT", value_name = "PORT")]
     pub(crate) queue_port: Option<u16>,
-    /// Refuse blobs at this port instead of 10000.
+    /// Reject blob requests at this port instead of 10000.
     #[arg(long, env = "TABLE_SERVER_BLOB_PORT", value_name = "PORT")]
     pub(crate) blob_port: Option<u16>,
-    /// Serve the emulator's account, whose key is public, to other machines, too.
+    /// Serve the emulator's account, whose key is public, to other machines as well.
     #[arg(long, env = "TABLE_SERVER_PUBLIC_KEY_ANYWHERE", value_parser = BoolishValueParser::new())]
     pub(crate) public_key_anywhere: bool,
     /// Answer `/health`, `/ready`, `/metrics` and `POST /reset` at this address, such as 127.0.0.1:10010.

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use tracing::Level;
 
-/// The form of the log.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Log {

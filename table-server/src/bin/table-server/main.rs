@@ -31,7 +31,7 @@ async fn main() -> ExitCode {
                 text = format!("{text}\n  because: {cause}");
                 source = cause.source();
             }
-            // A closed standard error has no reader.
+            // A failure to write to standard error is ignored.
             drop(writeln!(io::stderr(), "table-server: {text}"));
             ExitCode::FAILURE
         }

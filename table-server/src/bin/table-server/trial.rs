@@ -1,4 +1,4 @@
-//! Flags for testing a program: throttling, latency and injected faults.
+//! Flags for testing programs: throttling, latency and injected faults.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
@@ -15,11 +15,10 @@ use crate::file::File;
 /// Options of the program.
 #[derive(Debug, Args)]
 pub(crate) struct Trial {
-    /// Answer 503 `ServerBusy` beyond the targets of the service: 2,000 entities a second in a partition, 20,000 requests a second in the
-    /// account.
+    /// Answer 503 `ServerBusy` above the targets of the service: 2,000 entities per second in a partition, 20,000 requests per second in the account.
     #[arg(long, env = "TABLE_SERVER_THROTTLE", value_enum)]
     throttle: Option<Targets>,
-    /// Delay each answer by this many milliseconds.
+    /// Delay each response by this many milliseconds.
     #[arg(long, env = "TABLE_SERVER_LATENCY", value_name = "MILLISECONDS")]
     latency: Option<u64>,
     /// Inject faults, a list of busy=N (every Nth call is refused), lose=N (every Nth write is applied and answered with 500), empty=N
@@ -28,7 +27,7 @@ pub(crate) struct Trial {
     faults: Option<FaultList>,
 }
 
-/// Targets beyond which requests are throttled.
+/// Targets above which requests are throttled.
 #[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Targets {
