@@ -30,12 +30,12 @@ use Evidence::{By, Not};
 /// The row, Azurite's cell, and the tests that verify it.
 const ROWS: &[(&str, &str, Evidence)] = &[
     (
-        "create, list, delete; names without case",
-        "entities only under the case of the creation",
+        "create, list, delete; case-insensitive names",
+        "entities only under the original case",
         By(&["opt_1_and_2_a_table_is_created_once", "tbl_2_names_are_told_apart_without_case"]),
     ),
     ("a deleted table's name", "free at once", By(&["opt_4_and_6_a_deleted_table_is_gone_at_once"])),
-    ("an illegal name", "400 without a code", By(&["azurite_answers_an_illegal_name_without_a_code"])),
+    ("an invalid name", "400 without a code", By(&["azurite_answers_an_illegal_name_without_a_code"])),
     (
         "lists of tables with a filter, in pages",
         "yes",
@@ -64,7 +64,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         "JavaScript's comparison, `not not` refused, instants to the millisecond",
         By(&["fil_2_and_10_precedence_and_logic", "fil_14_binary_guid_and_datetime", "fil_15_and_16_int64"]),
     ),
-    ("`$select` of a missing property", "left out", By(&["azurite_leaves_out_what_is_selected_and_missing"])),
+    ("`$select` of a missing property", "omitted", By(&["azurite_leaves_out_what_is_selected_and_missing"])),
     ("`$top` above 1,000", "1,000", By(&["azurite_takes_any_top_and_ends_an_empty_page_with_a_token"])),
     ("continuation", "two tokens", By(&["azurite_goes_on_by_two_tokens_that_are_keys_in_base64"])),
     ("pages that end early (5 s, a partition)", "no", By(&["azurite_reads_several_partitions_in_one_page"])),
@@ -76,7 +76,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("Atom", "refused", By(&["azurite_refuses_atom"])),
     (
         "100 operations on one partition, all or none",
-        "partitions may differ; more than 100 break the answer",
+        "partitions may differ; more than 100 break the response",
         By(&["azurite_takes_a_transaction_over_two_partitions_and_breaks_at_101", "egt_9_"]),
     ),
     ("refused by the codes of the service", "mostly", By(&["egt_"])),
@@ -97,14 +97,14 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ),
     (
         "Entra ID (`Bearer`)",
-        "where it is configured, signatures are not checked",
+        "if configured, signatures are not checked",
         By(&["azurite_refuses_a_bearer_where_none_is_configured"]),
     ),
     ("create, list with prefix and metadata, delete", "yes", By(&["que_3_"])),
     ("put, receive, peek, update, delete, clear", "yes", By(&["que_5_", "que_10_", "que_12_", "que_13_"])),
     (
-        "receivers at one time get different messages",
-        "yes, but a receive may miss a message that is there",
+        "concurrent receivers get different messages",
+        "yes, but a receive may miss an existing message",
         By(&["que_14_receivers_at_one_time_share_nothing"]),
     ),
     ("time to live, hidden messages, their ranges", "yes", By(&["que_7_", "que_8_"])),
@@ -114,12 +114,16 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("statistics of the secondary", "yes", By(&["azurite_has_properties_and_statistics"])),
     (
         "account in the path; in the host",
-        "both, transactions by path alone",
+        "both, transactions only by path",
         Not("its host style needs a name that the system resolves"),
     ),
     ("several accounts", "by a variable, all in one store", Not("the server of these tests has one account")),
-    ("CORS: preflight, and the headers of answers", "yes", By(&["azurite_answers_a_preflight_by_its_rules"])),
-    ("keys and signatures kept out of the log, answers and metrics", "not known", Not("not known")),
+    (
+        "CORS: preflight, and the headers of responses",
+        "yes",
+        By(&["azurite_answers_a_preflight_by_its_rules"]),
+    ),
+    ("keys and signatures kept out of logs, responses and metrics", "not known", Not("not known")),
     ("blobs", "yes", By(&["ex_28_", "blb_"])),
     ("settings after a restart", "yes", Not("the server of these tests is in memory")),
     ("HTTP/1.1", "yes", By(&["azurite_takes_both_forms_of_a_shared_key"])),
@@ -139,8 +143,8 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("malformed requests, broken connections", "not known", Not("not known")),
     ("thousands of silent or unfinished connections next to a client", "not known", Not("not known")),
     (
-        "what is acknowledged survives a kill",
-        "no: written now and then",
+        "acknowledged writes survive a kill",
+        "no: written periodically",
         Not("the server of these tests is in memory"),
     ),
     ("throttling at the published targets", "no", Not("its own rate is below the targets")),
@@ -149,8 +153,8 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         "no",
         By(&["azurite_has_no_health_metrics_or_reset"]),
     ),
-    ("the public key on this machine alone", "no such check", Not("it would listen to other machines")),
-    ("the programs of the vendor: Python, JavaScript", "yes", Not("they are the vendor's own tests")),
+    ("the public key only on this machine", "no such check", Not("it would listen to other machines")),
+    ("the vendor's clients: Python, JavaScript", "yes", Not("they are the vendor's own tests")),
 ];
 
 /// Returns the names of the tests that verify rows, each with its file.
@@ -178,9 +182,9 @@ fn each_cell_of_azurite_is_asked_again_or_says_why_not() {
         }
     }
     let known = known();
-    for (row, cell, asked) in ROWS {
+    for (row, cell, evidence) in ROWS {
         assert_eq!(cells.remove(row), Some(*cell), "{row}");
-        let tests = match asked {
+        let tests = match evidence {
             By(tests) => *tests,
             Not(why) => {
                 assert!(!why.is_empty(), "{row}");

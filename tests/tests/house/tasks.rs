@@ -1,6 +1,11 @@
-//! The maintenance tasks in CONTRIBUTING, each of which must name existing files and folders.
+//! Paths in prose: the maintenance tasks in CONTRIBUTING, and all pages and comments, must name existing files and folders.
 
-use crate::files::{below, root};
+use std::path::Path;
+
+use crate::files::{below, prose, root};
+
+/// Pages that name files of the past, or a name to be replaced.
+const EXEMPT: [&str; 2] = ["CHANGELOG.md", "docs/designs/template.md"];
 
 #[test]
 fn every_task_names_a_place_that_is_there() {
@@ -21,4 +26,33 @@ fn every_task_names_a_place_that_is_there() {
             assert!(root().join(place).exists(), "`{place}` is not there: {row}");
         }
     }
+}
+
+#[test]
+fn pages_and_comments_name_existing_files() {
+    let files = below("", &[".rs", ".md"]);
+    let exists = |name: &str| {
+        let end = format!("/{name}");
+        files.iter().any(|(path, _)| path == name || path.ends_with(&end))
+    };
+    let (mut named, mut missing) = (0, Vec::new());
+    for (path, text) in files.iter().filter(|(path, _)| !EXEMPT.contains(&path.as_str())) {
+        for (number, line) in prose(path, text) {
+            for name in line.split('`').skip(1).step_by(2).filter(|name| is_file(name)) {
+                named += 1;
+                if !exists(name) {
+                    missing.push(format!("{path}:{number}: `{name}`"));
+                }
+            }
+        }
+    }
+    assert!(named >= 100, "only {named} files are named");
+    assert!(missing.is_empty(), "{} files do not exist:\n{}", missing.len(), missing.join("\n"));
+}
+
+/// Returns `true` for the name of a file of Rust or Markdown, with or without its folders.
+fn is_file(name: &str) -> bool {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./".contains(character);
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("rs" | "md")) && name.chars().all(is_plain)
 }

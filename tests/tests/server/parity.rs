@@ -49,7 +49,7 @@ fn each_row_names_tests_that_are_there() {
     }
     let text = fs::read_to_string(root().join("docs/server.md")).unwrap();
     let parity = rows(&text, "| | the service | Azurite |");
-    let chosen = rows(&text, "| what is asked | the specification | Azurite answers |");
+    let chosen = rows(&text, "| case | the specification | Azurite |");
     assert!(parity.len() >= 45 && chosen.len() >= 20, "{} and {}", parity.len(), chosen.len());
     for cells in parity.into_iter().chain(chosen) {
         let [what, _, _, ours, tests] = cells[..] else { panic!("{cells:?} has not five cells") };
