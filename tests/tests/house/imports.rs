@@ -13,7 +13,7 @@ use syn::{Attribute, Item, UseTree, Visibility};
 /// The path of a module within its package, such as `["key", "codec"]`.
 type Module = Vec<String>;
 
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "benches",
     "examples",
     "table-advice",
@@ -27,6 +27,7 @@ const PACKAGES: [&str; 13] = [
     "table-patterns",
     "table-server",
     "table-wire",
+    "tables-cli",
 ];
 
 #[test]
