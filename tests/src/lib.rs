@@ -50,3 +50,10 @@ pub use model::ModelStore;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+/// The programs in the READMEs of packages.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/README.md")]
+#[doc = include_str!("../../table-patterns/README.md")]
+#[doc = include_str!("../../table-azure/README.md")]
+pub struct PackageReadmes;
