@@ -41,7 +41,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let stored = copy.position().to_string();
     answer.row(["stopped", &thousands(copy.position().rows()), &stored]);
 
-    // Only the text is known of the copy, as in another process on another day.
+    // Continues from the stored text alone, as another process would.
     let mut copy = there().resume(stored.parse()?)?;
     while copy.step().await? {
         bar.set_position(copy.position().rows());

@@ -23,7 +23,7 @@ pub(super) const LAST_REQUESTS: Duration = Duration::from_hours(1);
 /// The position of a backfill between the refusal of older programs and its pass: this word, and the time of the refusal.
 const CLOSING: &str = "closing";
 
-/// The time after which a run that met another one looks again.
+/// The delay before a run retries after it met another run.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The decision of the fence.

@@ -42,7 +42,7 @@ pub mod design {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         pub Office for Employee {
             /// One employee.
             by_type(department: &str, r#type: u32, badge: Badge) <= point =

@@ -59,7 +59,7 @@ pub struct EmptyYear {
 }
 
 access_patterns! {
-    /// What the office asks.
+    /// The queries of the office.
     pub Office for Employee {
         /// One employee.
         by_id(department: &str, id: u32) <= point = Employee::key(department, id);

@@ -11,11 +11,11 @@ use super::words::named_in;
 /// The place where a test cites a rule, the most significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// In its name.
+    /// In the name of the test.
     Name,
-    /// In the comment above it.
+    /// In the comment above the test.
     Comment,
-    /// In its body.
+    /// In the body of the test.
     Body,
 }
 

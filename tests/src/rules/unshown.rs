@@ -7,7 +7,7 @@ use super::Rule;
 pub struct Unshown {
     /// The family.
     pub family: &'static str,
-    /// Their numbers.
+    /// The numbers of the rules.
     pub numbers: &'static [u32],
     /// The reason.
     pub reason: &'static str,

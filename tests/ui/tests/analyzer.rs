@@ -35,7 +35,7 @@ use table_core::Entity;
 #[index(ByEmail, unique, partition_key("email_", department), row_key(email), include(first_name))]
 #[index_entity(ByName, at_most = 100, row_key("name_", first_name))]
 struct Employee {
-    /// Where they work.
+    /// The department of the employee.
     department: String,
     id: u32,
     first_name: String,
@@ -60,9 +60,9 @@ const COMPLETED: [(&str, &str); 9] = [
 /// A name with the cursor at `|`, and the text that is shown for it.
 const SHOWN: [(&str, &str); 5] = [
     ("#[partition_key(depart|ment)]", "department: String"),
-    ("#[partition_key(depart|ment)]", "Where they work."),
+    ("#[partition_key(depart|ment)]", "The department of the employee."),
     ("digits(6, i|d)", "id: u32"),
-    ("row_key(ema|il)", "Where mail goes to."),
+    ("row_key(ema|il)", "The address for mail."),
     ("include(first|_name)", "first_name: String"),
 ];
 

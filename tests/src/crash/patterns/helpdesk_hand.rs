@@ -10,7 +10,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// Changes an agent, or a ticket that this hand has opened.
+    /// Changes an agent, or a ticket that this writer has opened.
     pub(super) async fn desk(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         if self.random.random_range(0..8_u32) == 0 {
@@ -22,7 +22,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Changes an agent. The two hands of a tenant have every other agent each.
+    /// Changes an agent. Each of the two writers of a tenant changes every other agent.
     async fn agent(&mut self, tenant: &str) -> Result<()> {
         let half = u32::try_from(self.number / TENANTS.len() % 2).unwrap_or_default();
         let id = 1 + half + 2 * self.random.random_range(0..AGENTS / 2);
@@ -42,7 +42,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns one of the tickets that this hand has opened, which only this hand and workers change.
+    /// Returns one of the tickets that this writer has opened, which only this writer and workers change.
     async fn own_ticket(&mut self, tenant: &str) -> Result<Option<Versioned<Ticket>>> {
         let newest = self.stores.desk.tickets.query(DeskQuestions::open(tenant)).project::<TicketLine>();
         let Some(newest) = newest.limit(1).collect().await?.pop() else { return Ok(None) };

@@ -66,7 +66,7 @@ pub struct Hand<'a> {
 }
 
 impl<'a> Hand<'a> {
-    /// Creates a hand for a round. `tell` receives its lines.
+    /// Creates a writer for a round. `tell` receives its lines.
     #[must_use]
     pub fn new(
         stores: &'a Stores,

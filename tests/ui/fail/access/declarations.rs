@@ -12,7 +12,7 @@ mod fan_out_without_number {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             all(department: &str) <= fanout = Employee::partition(department); //~ T091
         }
@@ -33,7 +33,7 @@ mod no_ceiling {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             all(department: &str) = Employee::partition(department); //~ T091
         }
@@ -54,7 +54,7 @@ mod unknown_ceiling {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             all(department: &str) <= cheap = Employee::partition(department); //~ T091
         }

@@ -8,7 +8,7 @@ struct Login {
 }
 
 access_patterns! {
-    /// What the guards ask.
+    /// The queries of the guards.
     Guards for Login {
         all() <= fanout(8) = Login::all_partitions();
     }

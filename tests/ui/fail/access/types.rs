@@ -9,7 +9,7 @@ mod fan_out_above_partition {
     }
 
     access_patterns! {
-        /// What the guards ask.
+        /// The queries of the guards.
         Guards for Login {
             all() <= partition = Login::all_partitions(); //~ T090
         }
@@ -27,7 +27,7 @@ mod fan_out_above_partitions {
     }
 
     access_patterns! {
-        /// What the guards ask.
+        /// The queries of the guards.
         Guards for Login {
             all() <= partitions = Login::all_partitions(); //~ T090
         }
@@ -48,7 +48,7 @@ mod partition_above_range {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             all(department: &str) <= range = Employee::partition(department); //~ T090
         }
@@ -88,7 +88,7 @@ mod partitions_above_fan_out {
     }
 
     access_patterns! {
-        /// What a tenant asks.
+        /// The queries of a tenant.
         Tenants for Event {
             all(tenant: &str) <= fanout(100) = Event::within(tenant); //~ T090
         }
@@ -108,7 +108,7 @@ mod partitions_above_partition {
     }
 
     access_patterns! {
-        /// What a tenant asks.
+        /// The queries of a tenant.
         Tenants for Event {
             all(tenant: &str) <= partition = Event::within(tenant); //~ T090
         }
@@ -129,7 +129,7 @@ mod range_above_point {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             one(department: &str) <= point = Employee::rows(department).id(..100); //~ T090
         }
@@ -150,7 +150,7 @@ mod scan_above_fan_out {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             all() <= fanout(16) = Employee::scan("audit"); //~ T090
         }
@@ -171,7 +171,7 @@ mod scan_above_partition {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             all() <= partition = Employee::scan("audit"); //~ T090
         }
@@ -192,7 +192,7 @@ mod scan_above_partitions {
     }
 
     access_patterns! {
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             all() <= partitions = Employee::scan("audit"); //~ T090
         }
@@ -213,7 +213,7 @@ mod source_not_named {
     }
 
     access_patterns! { //~ T092
-        /// What the office asks.
+        /// The queries of the office.
         Office for Employee {
             by_email(department: &str, email: &str) <= point = Employee::by_email(department, email);
         }

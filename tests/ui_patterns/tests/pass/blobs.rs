@@ -17,9 +17,9 @@ pub mod staff {
     #[partition_key(department)]
     #[row_key(id)]
     pub struct Employee<T: Property> {
-        /// Where.
+        /// The department.
         pub department: String,
-        /// Who.
+        /// The number of the employee.
         pub id: u32,
         /// The photo.
         #[blob]

@@ -21,12 +21,12 @@ pub mod counts {
     #[partition_key(escaped(team), employee)]
     #[row_key("year_", r#type, "_", year)]
     pub struct YearOfCounts {
-        /// Where.
+        /// The team.
         pub team: String,
-        /// Who.
+        /// The employee.
         #[digits(6)]
         pub employee: u32,
-        /// Which.
+        /// The year.
         pub year: u16,
         r#type: bool,
         /// Counts.
