@@ -63,7 +63,7 @@ pub(crate) fn picture(schema: &StoredSchema) -> Markup {
     let (width, middle) = (LEFT + LINES + RIGHT, height / 2);
     let top = middle.saturating_sub(NODE / 2);
     let label = format!(
-        "From each {} follow: {}",
+        "Each {} has derived rows: {}",
         schema.entity,
         nodes.iter().map(|node| node.title.as_str()).collect::<Vec<_>>().join(", ")
     );

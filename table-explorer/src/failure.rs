@@ -59,7 +59,7 @@ impl Failure {
     pub(crate) fn next_step(&self) -> Option<&'static str> {
         let Self::Store(error) = self else { return None };
         Some(match error.code() {
-            ErrorCode::TableNotFound => "The list of tables shows the ones that the store has.",
+            ErrorCode::TableNotFound => "The list of tables shows the existing ones.",
             ErrorCode::AuthenticationFailed => {
                 "Check the key, and that the signature has not expired; then start the explorer again."
             }

@@ -47,7 +47,7 @@ impl<'a> Grid<'a> {
                     tbody { @for row in self.rows { (self.row(row)) } }
                 }
             }
-            @if self.left_out > 0 { p.note { (show::count_of(self.left_out as u64, "further property")) " in these rows; the page of an entity shows all." } }
+            @if self.left_out > 0 { p.note { (show::count_of(self.left_out as u64, "additional property")) " in these rows; the page of an entity shows all." } }
         }
     }
 
@@ -159,7 +159,7 @@ pub(crate) fn kind_label(kind: &Kind<'_>) -> Markup {
             Kind::Reserved("outbox") => "pending work",
             Kind::Reserved("poison") => span.badge.warn { "poison" },
             Kind::Reserved("guard") => "guard",
-            Kind::Reserved(_) => "kept by the library",
+            Kind::Reserved(_) => "internal rows of the library",
             Kind::Unknown => "unexplained",
         }
     }

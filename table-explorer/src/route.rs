@@ -48,7 +48,7 @@ fn admit(state: &State, request: &Request, host: &str) -> Result<Admitted> {
     if let [folder, name] = request.path.as_slice()
         && folder == "assets"
     {
-        let missing = || Failure::NotFound("there is no such asset".to_owned());
+        let missing = || Failure::NotFound("this asset does not exist".to_owned());
         return assets::asset(name).map(Admitted::Answered).ok_or_else(missing);
     }
     let is_open = state.session.is_open(&request.headers);
@@ -71,7 +71,7 @@ fn admit(state: &State, request: &Request, host: &str) -> Result<Admitted> {
     if request.method == Method::POST {
         state.session.check_form(&request.headers, request.field("csrf"), &host)?;
     } else if request.method != Method::GET && request.method != Method::HEAD {
-        return Err(Failure::Input(format!("the method {} is not used here", request.method)));
+        return Err(Failure::Input(format!("the method {} is not supported here", request.method)));
     }
     Ok(Admitted::Open)
 }
@@ -98,7 +98,7 @@ async fn page(context: &Context<'_>) -> Result<Response<Body>> {
         ["t", table, "size"] => pages::heat::page(context, &context.table(table)?).await?,
         ["t", table, "feed"] => pages::feed::page(context, &context.table(table)?).await?,
         ["t", table, "events"] => return pages::feed::events(context, &context.table(table)?),
-        _ => return Err(Failure::NotFound("nothing has this address".to_owned())),
+        _ => return Err(Failure::NotFound("no page has this address".to_owned())),
     };
     Ok(response::page(StatusCode::OK, markup))
 }
@@ -113,6 +113,6 @@ async fn post(context: &Context<'_>, path: &[&str]) -> Result<Response<Body>> {
         ["t", table, "save"] => pages::change::save(context, &context.table(table)?).await,
         ["t", table, "insert"] => pages::change::insert(context, &context.table(table)?).await,
         ["t", table, "delete"] => pages::change::delete(context, &context.table(table)?).await,
-        _ => Err(Failure::NotFound("nothing has this address".to_owned())),
+        _ => Err(Failure::NotFound("no page has this address".to_owned())),
     }
 }

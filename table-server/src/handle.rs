@@ -76,7 +76,7 @@ async fn read<'a>(
     exchange: &mut Exchange,
     body: &mut Incoming,
 ) -> Result<SemaphorePermit<'a>, Refusal> {
-    let busy = |_| Refusal::new(503, "ServerBusy", "it answers as many requests as it can; retry");
+    let busy = |_| Refusal::new(503, "ServerBusy", "too many requests are in progress; retry");
     if !body.is_end_stream() {
         let most = shared.limits.body_bytes;
         let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());

@@ -74,7 +74,7 @@ async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Respon
         ("/reset" | "/observe/reset", &Method::POST) => match observed.reset().await {
             Ok(true) => (200, "everything is deleted\n".to_owned()),
             Ok(false) => {
-                (403, "an account is kept in a folder: only accounts in memory are reset\n".to_owned())
+                (403, "an account is stored in a folder; only accounts in memory can be reset\n".to_owned())
             }
             Err(error) => {
                 tracing::error!(target: "table_server", %error, "a reset failed");
@@ -148,7 +148,7 @@ pub(crate) fn log<'a>(
     if let Some(error) = &answer.internal {
         event!(error, %error, "the server failed");
     } else if allowed.is_none() {
-        event!(debug, "a request was refused, beyond the bound of such lines");
+        event!(debug, "a request was refused; the limit of such lines was exceeded");
     } else if answer.status == 403 {
         event!(warn, caller = %exchange.caller.address, "a request was not authorized");
     } else if cost.class == Some(QueryClass::TableScan) {

@@ -138,8 +138,8 @@ fn follows(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Marku
             && other.row_key.first() == schema.row_key.first()
     });
     html! {
-        h2 { "What follows from it" }
-        @if rows.is_empty() && !feed && !has_parts { p.note { "Nothing: no index, copy or feed is declared." } }
+        h2 { "Derived rows" }
+        @if rows.is_empty() && !feed && !has_parts { p.note { "None: no index, copy or feed is declared." } }
         ul.linked {
             @for row in &rows { (index_row(row)) }
             @if has_parts { li { a href=(link::to(&link::table(table, "p"), &[("pk", partition_key), ("under", &beneath)])) { span { "Entities beneath it" } span.lit { (show::text(&beneath)) } } } }

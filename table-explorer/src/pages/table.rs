@@ -48,8 +48,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         }
         @if let Some(text) = &looks {
             section aria-label="Keys" {
-                h2 { "Keys, by their look" }
-                p.note { "Inferred from the first rows, as " code { "tables infer" } " does; a declaration that would read and write them:" }
+                h2 { "Inferred declaration" }
+                p.note { "A declaration that reads and writes the first rows, as " code { "tables infer" } " writes it:" }
                 pre.source tabindex="0" { (show::text(text)) }
             }
         }
@@ -61,7 +61,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             }
             @if let Some(next) = &found.after {
                 p.foot { a.btn.next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" } }
-            } @else if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " behind this place" } "." } }
+            } @else if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " after this partition" } "." } }
         }
     };
     let address = link::table(table, "");

@@ -41,7 +41,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     };
     let main = html! {
         h1 { "Outbox and poison" }
-        p.sub { "Work that follows from changes, by the partition of the change." @if !is_all { " Only the first " (PARTITIONS) " partitions are shown." } }
+        p.sub { "Work that changes have recorded, by the partition of the change." @if !is_all { " Only the first " (PARTITIONS) " partitions are shown." } }
         @if found.is_empty() { p.empty { "No partition has recorded work." } }
         @else { (overview(&found)) }
         section aria-label="Poison" {

@@ -18,18 +18,18 @@ pub(crate) struct UnderWay {
 /// Writes all metrics of a server.
 pub(crate) fn write(metrics: &Metrics, accounts: &[Account], under_way: UnderWay) -> String {
     let mut text = Text(String::with_capacity(16 << 10));
-    text.head("connections", "gauge", "", "Connections that are open.");
+    text.head("connections", "gauge", "", "Open connections.");
     text.line(&"table_server_connections", &under_way.connections);
-    text.head("requests_under_way", "gauge", "", "Requests that are being answered.");
+    text.head("requests_under_way", "gauge", "", "Requests in progress.");
     text.line(&"table_server_requests_under_way", &under_way.requests);
     requests(&mut text, metrics);
     latencies(&mut text, metrics);
     for (name, help, number) in [
-        ("rows_read", "Entities that queries looked at.", &metrics.rows_read),
-        ("rows_returned", "Entities that were sent.", &metrics.rows_returned),
-        ("rows_written", "Entities that were written.", &metrics.rows_written),
-        ("request_bytes", "Bytes of bodies of requests.", &metrics.bytes_in),
-        ("response_bytes", "Bytes of bodies of answers.", &metrics.bytes_out),
+        ("rows_read", "Entities read by queries.", &metrics.rows_read),
+        ("rows_returned", "Entities returned by queries.", &metrics.rows_returned),
+        ("rows_written", "Entities written.", &metrics.rows_written),
+        ("request_bytes", "Bytes of request bodies.", &metrics.bytes_in),
+        ("response_bytes", "Bytes of response bodies.", &metrics.bytes_out),
     ] {
         text.head(name, "counter", "_total", help);
         text.line(&format_args!("table_server_{name}_total"), &number.load(Ordering::Relaxed));
@@ -40,7 +40,7 @@ pub(crate) fn write(metrics: &Metrics, accounts: &[Account], under_way: UnderWay
 }
 
 fn requests(text: &mut Text, metrics: &Metrics) {
-    text.head("requests", "counter", "_total", "Requests that were answered.");
+    text.head("requests", "counter", "_total", "Requests completed.");
     for (operation, class, status, count) in metrics.requests.each() {
         let operation = operation.name();
         text.line(
@@ -51,7 +51,7 @@ fn requests(text: &mut Text, metrics: &Metrics) {
 }
 
 fn latencies(text: &mut Text, metrics: &Metrics) {
-    text.head("request_seconds", "histogram", "", "Time from the head of a request to its answer.");
+    text.head("request_seconds", "histogram", "", "Time from the head of a request to its response.");
     for (operation, histogram) in Operation::ALL.iter().zip(&metrics.latencies) {
         let (counts, micros) = histogram.read();
         let all = counts.last().copied().unwrap_or_default();
@@ -109,10 +109,10 @@ fn engines(text: &mut Text, accounts: &[Account]) {
         "engine_checkpoint_age_seconds",
         "gauge",
         "",
-        "Time since the last checkpoint, once there was one.",
+        "Time since the last checkpoint; absent before the first one.",
         &|all| all.checkpoint_age.map(|age| age.as_secs()),
     );
-    each("engine_recent_bytes", "gauge", "", "Memory of rows that no checkpoint has yet.", &|all| {
+    each("engine_recent_bytes", "gauge", "", "Memory of rows that are not in a checkpoint yet.", &|all| {
         Some(all.recent_bytes as u64)
     });
     each("engine_base_bytes", "gauge", "", "Bytes of the base on disk.", &|all| Some(all.base_bytes));
@@ -121,8 +121,7 @@ fn engines(text: &mut Text, accounts: &[Account]) {
 
 /// Writes the partitions with the most requests.
 fn partitions(text: &mut Text, accounts: &[Account]) {
-    let help =
-        "Requests of the partitions that have most, counted from one in sixteen; what is old counts less.";
+    let help = "Requests to the busiest partitions, estimated from one request in sixteen; older requests count less.";
     text.head("hot_partition_requests", "gauge", "", help);
     for account in accounts {
         for (table, partition, requests) in account.traffic.hottest() {

@@ -57,7 +57,7 @@ impl Partitions {
 
     pub(super) fn finish(mut self, findings: &mut Vec<Finding>) {
         self.end();
-        let fix = "put another part of the key into the PartitionKey, so that rows spread; one partition takes 2,000 entities a second";
+        let fix = "add another part of the key to the PartitionKey to spread the rows; one partition supports 2,000 entities per second";
         let mut add = |fact: String, partition: &Partition| {
             let mut finding = Finding::new("SCL-1", fact, fix);
             finding.push(&partition.first);

@@ -91,7 +91,7 @@ async fn rows_of(repository: &Repository, table: &TableRows) -> Result<u64> {
     }
     if checksum.count != table.rows || checksum.to_string() != table.checksum {
         return Err(Failure::Refused(format!(
-            "the rows of {} have another checksum than recorded",
+            "the checksum of the rows of {} differs from the recorded one",
             table.name
         )));
     }

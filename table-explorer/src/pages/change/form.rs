@@ -73,12 +73,12 @@ fn properties(row: &TableEntity) -> Markup {
 fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Markup {
     html! {
         div.row.property {
-            @if is_new { input.name name="name" aria-label="Name of a further property" placeholder="further property" maxlength="255" autocomplete="off" spellcheck="false"; }
+            @if is_new { input.name name="name" aria-label="Name of an additional property" placeholder="additional property" maxlength="255" autocomplete="off" spellcheck="false"; }
             @else { input type="hidden" name="name" value=(name); label.name for={ "value" (at) } { (show::stored(name)) } }
-            select name="type" aria-label={ "Type of " (if is_new { "the further property" } else { name }) } {
+            select name="type" aria-label={ "Type of " (if is_new { "the additional property" } else { name }) } {
                 @for other in EdmType::ALL { option value=(show::type_name(other)) selected[other == edm] { (show::type_name(other)) } }
             }
-            @if edm == EdmType::String { textarea.value #{ "value" (at) } name="value" rows=(text.lines().count().clamp(1, 8)) aria-label={ "Value of " (if is_new { "the further property" } else { name }) } spellcheck="false" { "\n" (text) } }
+            @if edm == EdmType::String { textarea.value #{ "value" (at) } name="value" rows=(text.lines().count().clamp(1, 8)) aria-label={ "Value of " (if is_new { "the additional property" } else { name }) } spellcheck="false" { "\n" (text) } }
             @else { input.value #{ "value" (at) } name="value" value=(text) inputmode=(mode(edm)) pattern=[pattern(edm)] autocomplete="off" spellcheck="false"; }
             @if !is_new { label.remove { input type="checkbox" name="remove" value=(name); " remove" } }
         }

@@ -58,7 +58,7 @@ impl LayerReader {
             return if self.mark == self.end {
                 Ok(false)
             } else {
-                Err(self.damage("its end is not the recorded one"))
+                Err(self.damage("its end differs from the recorded one"))
             };
         }
         let mut head = Vec::new();
