@@ -1,5 +1,6 @@
-//! Paths in prose: the maintenance tasks in CONTRIBUTING, and all pages and comments, must name existing files and folders.
+//! Names in prose: the maintenance tasks in CONTRIBUTING, and all pages and comments, must name existing files, folders and tests.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::{below, prose, root};
@@ -48,6 +49,43 @@ fn pages_and_comments_name_existing_files() {
     }
     assert!(named >= 100, "only {named} files are named");
     assert!(missing.is_empty(), "{} files do not exist:\n{}", missing.len(), missing.join("\n"));
+}
+
+#[test]
+fn pages_name_existing_tests() {
+    let sources = below("", &[".rs", ".py"]);
+    let defined: BTreeSet<&str> = sources.iter().flat_map(|(_, text)| functions(text)).collect();
+    let (mut named, mut missing) = (0, Vec::new());
+    for (path, text) in below("", &[".md"]) {
+        for (number, line) in prose(&path, &text) {
+            for name in line.split('`').skip(1).step_by(2).filter(|name| is_test(name)) {
+                named += 1;
+                if !defined.contains(name) {
+                    missing.push(format!("{path}:{number}: `{name}`"));
+                }
+            }
+        }
+    }
+    assert!(named >= 1_000, "only {named} tests are named");
+    assert!(missing.is_empty(), "{} tests do not exist:\n{}", missing.len(), missing.join("\n"));
+}
+
+/// Returns the names of the functions that a file of Rust or Python defines.
+fn functions(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let (_, after) = line.split_once("fn ").or_else(|| line.split_once("def "))?;
+        after.split(['(', '<']).next()
+    })
+}
+
+/// Returns `true` for a name that reads like a sentence, as only tests have.
+fn is_test(name: &str) -> bool {
+    let is_plain =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_';
+    name.matches('_').count() >= 4
+        && name.chars().all(is_plain)
+        && !name.starts_with('_')
+        && !name.ends_with('_')
 }
 
 /// Returns `true` for the name of a file of Rust or Markdown, with or without its folders.
