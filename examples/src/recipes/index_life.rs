@@ -22,7 +22,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     // The first version of the program, with its rows.
-    store.unmetered().table::<first::Airport>().delete_table().await?; // that of an earlier run, with its design
+    store.unmetered().table::<first::Airport>().delete_table().await?; // the table of an earlier run, with its stored schema
     let old = store.table::<first::Airport>().create_if_missing().await?;
     let nevada: Vec<Airport> =
         inputs.airports.iter().filter(|airport| airport.state == "NV").map(Airport::from).collect();

@@ -1,4 +1,4 @@
-//! Tests of two versions of one program on one store: data that the newer design declares is never lost by the older program.
+//! Tests of two versions of one program on one store: the older program never loses data that the newer schema declares.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 

@@ -1,4 +1,4 @@
-//! Tests of generic entities: one design of keys, and properties of the types given as parameters, in stored rows.
+//! Tests of generic entities in stored rows: one key schema, and properties whose types are parameters.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

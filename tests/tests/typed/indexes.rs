@@ -1,4 +1,4 @@
-//! Tests of the indexes of a design: the exact layouts of their copies, the properties that they omit, and reads through them.
+//! Tests of declared indexes: the exact layouts of their copies, the properties that they omit, and reads through them.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use proptest::prelude::*;

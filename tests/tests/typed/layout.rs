@@ -1,4 +1,4 @@
-//! Tests of the design that is stored with a table: it is written when the table is first opened, and compared from then on.
+//! Tests of stored schemas: a schema is written when its table is first opened, and compared from then on.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -12,7 +12,7 @@ use table_core::{
     Engine, Entity, ErrorCode, IfMatch, Result, Selection, TableName, TableStore, TableStoreExt,
 };
 
-/// The design under which the rows were first stored.
+/// The schema with which the rows were first stored.
 mod first {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -30,7 +30,7 @@ mod first {
     }
 }
 
-/// The design with a nickname, which is compatible.
+/// The schema with a nickname, which is compatible.
 mod nickname {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -45,7 +45,7 @@ mod nickname {
     }
 }
 
-/// The design with an index and a wider age, which needs a backfill.
+/// The schema with an index and a wider age, which needs a backfill.
 mod indexed {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -60,7 +60,7 @@ mod indexed {
     }
 }
 
-/// The design with eight digits, which needs a rewrite.
+/// The schema with eight digits, which needs a rewrite.
 mod eight {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]

@@ -111,7 +111,7 @@ fn the_line_ends_of_a_checkout_do_not_matter() {
     check(&file(Some(&GOLDEN.replace('\n', "\r\n"))).path, &first(), Update::Never).unwrap();
 }
 
-/// DQ-1: the effect of a change of the design is visible before it is made.
+/// DQ-1: the effect of a schema change is visible before it is made.
 #[test]
 fn a_compatible_change_fails_until_the_file_is_written_anew() {
     let file = file(Some(GOLDEN));
