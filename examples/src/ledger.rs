@@ -111,7 +111,7 @@ fn rate(what: &str, count: u32, began: Instant) {
     );
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate for people")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shown with limited precision")]
 fn per_second(count: u32, seconds: f64) -> u64 {
     (f64::from(count) / seconds.max(1e-9)) as u64
 }

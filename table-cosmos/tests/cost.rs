@@ -1,6 +1,6 @@
 //! Build cost for other programs: their dependency trees contain nothing of the vendor's client.
 
-#![expect(clippy::unwrap_used, reason = "a test panics on failure")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::Command;

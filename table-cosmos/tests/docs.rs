@@ -1,6 +1,6 @@
 //! Tests of `docs/cosmos.md`: each cell of its tables names an existing test or recipe, or states that it was not run.
 
-#![expect(clippy::unwrap_used, reason = "a test panics on failure")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! is the region of the tests (East US), `TABLE_COSMOS_THROUGHPUT` the throughput of a container (400 request units a second; with 20,000
 //! it has several physical partitions). The suite creates a database, and deletes it at the end.
 
-#![expect(clippy::unwrap_used, reason = "a test panics on failure")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "emulator/deviations.rs"]
 mod deviations;

@@ -30,7 +30,7 @@ const GRID_ROWS: usize = 1_000;
 const CSV_ROWS: usize = 10_000;
 
 /// Writes entities in a format, as they arrive. Memory holds at most 10,000 rows.
-#[expect(missing_debug_implementations, reason = "holds an output that has none")]
+#[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Entities<'a> {
     format: Format,
     out: &'a mut dyn Write,
@@ -95,7 +95,7 @@ impl<'a> Entities<'a> {
 }
 
 /// Writes rows of texts: a table for human readers, JSON lines or CSV for programs. Memory holds at most 1,000 rows.
-#[expect(missing_debug_implementations, reason = "holds an output that has none")]
+#[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,
     out: &'a mut dyn Write,

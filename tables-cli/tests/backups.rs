@@ -1,6 +1,6 @@
 //! Tests of `backup` and `restore` on the command line, with folders and with a `table-server`.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Bad input of every kind: a clear error that names the place and the expectation, and nothing half written.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

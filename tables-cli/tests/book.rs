@@ -2,7 +2,7 @@
 //!
 //! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` writes the output into the chapter.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::Command;

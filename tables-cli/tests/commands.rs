@@ -1,6 +1,6 @@
 //! Tests of every command on folders and in memory, run as the program runs it.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Tests of `check`, `repair` and `poison`: everything that the stored schema describes is repaired as a program would repair it, and the rest is
 //! refused with the reason.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -100,7 +100,7 @@ mod unknown {
 
     use super::*;
 
-    #[expect(clippy::duplicated_attributes, reason = "each index has attributes of its own")]
+    #[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
     #[derive(Clone, Debug, Entity, PartialEq)]
     #[entity(table = "People", crate = table_patterns, feed)]
     #[partition_key(team)]

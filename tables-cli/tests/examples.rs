@@ -1,7 +1,7 @@
 //! Test of the examples in the help of every command, which a shell runs in a folder with the required files.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! The declarations of `tests/inferred` are the ones that `infer` writes. `TABLES_UPDATE=1 cargo test -p tables-cli --test inference` writes them
 //! again.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod layouts;
 

@@ -1,7 +1,7 @@
 //! Declarations that `infer` writes for the tables of published programs, compiled: every row that they explain is read and written again to the
 //! same key and the same properties.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, missing_docs, dead_code, reason = "inferred sources are written for applications")]
 
 mod layouts;

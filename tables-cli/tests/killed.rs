@@ -2,11 +2,7 @@
 //!
 //! `TABLES_KILLS` sets the number of kills for each command; the default is small.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test panics where a result is not the expected one"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};

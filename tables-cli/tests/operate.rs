@@ -1,6 +1,6 @@
 //! Tests of commands for operators: `audit`, `doctor`, `heat`, `tail`, `patch` and `query --newest`.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -43,7 +43,11 @@ fn the_newest_rows_are_queried_and_followed() {
     }
     assert_eq!(lines(&shown(at, "tail Orders --partition Sales --lines 2 --store DB -o json")), ["10", "11"]);
     for (line, exit, message) in [
-        ("query Orders --partition Sales --newest 3 --store DB", Exit::Refused, "are not in descending order"),
+        (
+            "query Orders --partition Sales --newest 3 --store DB",
+            Exit::Refused,
+            "are not in descending order",
+        ),
         ("query Logs --newest 3 --store DB", Exit::Usage, "`--newest` needs one partition"),
         ("tail Logs --store DB", Exit::Usage, "`tail` follows one partition"),
         ("tail Logs --partition web --follow --store DB", Exit::Refused, "as it was when it was opened"),

@@ -1,6 +1,6 @@
 //! Tests of the same commands with a `table-server`, over the protocol of the service.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use clap::Parser;
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};

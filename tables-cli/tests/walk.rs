@@ -1,6 +1,6 @@
 //! A walk of twenty commands: a folder and a `table-server` give the same output.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -3,12 +3,12 @@
 //! A scenario takes any [`TableStore`](table_core::TableStore) and creates its own tables, so scenarios can run concurrently, and repeatedly on a
 //! persistent store. It panics if the backend violates the rule. [`for_each_scenario!`](crate::for_each_scenario) lists all scenarios.
 
-#![expect(missing_docs, reason = "the name of a scenario says what it shows")]
-#![expect(clippy::missing_panics_doc, reason = "a scenario panics where the backend breaks the rule")]
+#![expect(missing_docs, reason = "the name of a scenario describes it")]
+#![expect(clippy::missing_panics_doc, reason = "a scenario panics if the backend violates the rule")]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a scenario panics where the backend breaks the rule"
+    reason = "a scenario panics if the backend violates the rule"
 )]
 
 pub mod concurrency;

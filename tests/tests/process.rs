@@ -1,6 +1,6 @@
 //! An engine in a process that changes its working directory, renames the folder, and runs out of descriptors.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
 
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! An engine that is dropped or closed and immediately reopened, while merges are in progress and the process starts others.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
 
 use std::path::Path;

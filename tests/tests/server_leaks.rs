@@ -1,7 +1,7 @@
 //! Connections that break, stall or send nonsense, by the thousand. Nothing of them may remain. The test is in a separate program, because
 //! allocations are counted for the whole program.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::alloc::System;
 use std::net::SocketAddr;

@@ -1,6 +1,6 @@
 //! Tests of the log and the metrics of a server. The test is in a separate program, because the log belongs to the whole program.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

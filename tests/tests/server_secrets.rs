@@ -1,7 +1,7 @@
 //! Tests that secrets which a server receives do not occur in anything that it writes: the log at its finest level, responses and metrics. The test
 //! is in a separate program, because the log belongs to the whole program.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

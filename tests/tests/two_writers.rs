@@ -1,6 +1,6 @@
 //! Tests of two processes that write to the same folder: one opens it, the other one is refused, and all acknowledged writes are kept.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{BufRead, BufReader, Lines, Read};
 use std::path::Path;

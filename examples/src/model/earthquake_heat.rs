@@ -9,7 +9,7 @@ use crate::data::earthquakes as source;
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
-    allow(hot_partition, reason = "the one that the dry run advises against")
+    allow(hot_partition, reason = "the design that the dry run advises against")
 )]
 #[partition_key(hour(hour))]
 #[row_key(id)]

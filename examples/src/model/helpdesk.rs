@@ -24,7 +24,7 @@ pub enum Status {
 }
 
 /// A ticket: `contoso` / `ticket_000017`.
-#[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+#[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
@@ -320,7 +320,7 @@ pub mod next {
     };
 
     /// A ticket.
-    #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+    #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
     #[partition_key(tenant)]

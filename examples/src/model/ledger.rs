@@ -77,7 +77,7 @@ pub struct Line {
 }
 
 /// A journal entry: `contoso` / `entry_00000042`. It never changes, except for the link to its reversal.
-#[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+#[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", feed, set = Ledger)]
 #[partition_key(tenant)]
@@ -299,7 +299,7 @@ pub mod next {
     };
 
     /// A journal entry.
-    #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+    #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Ledger", feed, set = Ledger)]
     #[partition_key(tenant)]

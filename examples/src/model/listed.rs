@@ -24,7 +24,10 @@ const SHARED_BY: usize = 7;
 
 /// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. It is also in the list of its city in the
 /// state, and in the list of all cities with the name.
-#[expect(clippy::duplicated_attributes, reason = "clippy reports words of different indexes as repetitions")]
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "clippy mistakes attributes of different indexes for duplicates"
+)]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ListedAirports")]
 #[partition_key(country, "_", state)]

@@ -38,7 +38,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
     }
     let most = of_region.values().copied().max().unwrap_or_default();
     assert_eq!(by_region.heat().partitions(), of_region.len());
-    #[expect(clippy::cast_precision_loss, reason = "some thousands are exact")]
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand are represented exactly")]
     let share = most as f64 / inputs.earthquakes.len() as f64;
     assert!(
         (by_region.peak().share - share).abs() < 1e-9,
@@ -77,7 +77,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
 fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<DryRun> {
     let events: Vec<Earthquake> = inputs.earthquakes.iter().rev().cloned().collect();
     let start = DateTime::from_timestamp(1_517_961_595, 0).unwrap_or_default();
-    #[expect(clippy::cast_precision_loss, reason = "some thousands are exact")]
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand are represented exactly")]
     let per_second = (events.len() * TIMES) as f64;
     let next = move |draw: &mut Draw<'_>| {
         let place = usize::try_from(draw.number()).unwrap_or_default() % events.len().max(1);

@@ -29,10 +29,7 @@ impl Shape {
         self.bytes.get_or_init(|| self.make())
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a count or an end above these bytes is that of no row, which no row matches"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "no row has a count or an end above these bytes")]
     fn make(&self) -> Vec<u8> {
         let kind = self.kind.map(|_| (ENTITY_TYPE, EdmType::String));
         let labels =

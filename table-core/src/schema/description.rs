@@ -159,7 +159,7 @@ fn longest(pieces: &[KeyPiece]) -> usize {
 }
 
 #[cfg(test)]
-#[expect(clippy::duplicated_attributes, reason = "each index says for itself that it is unique")]
+#[expect(clippy::duplicated_attributes, reason = "each index declares its own uniqueness")]
 mod tests {
     use crate::Entity;
 

@@ -1,7 +1,7 @@
 //! Tests of the store on the vendor's in-memory emulator: the behaviour suite on 1, 4 and 64 physical partitions, levels and routing,
 //! splits and merges, throttling.
 
-#![expect(clippy::unwrap_used, reason = "a test panics on failure")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod behaviour;
 mod catalogue;

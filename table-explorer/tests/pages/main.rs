@@ -1,6 +1,6 @@
 //! The pages over HTTP, without a browser: content, requests to the store, and protection from other sites.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod browser;
 mod change;

@@ -1,6 +1,6 @@
 //! Tests of the server as a process.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accounts;
 mod begin;

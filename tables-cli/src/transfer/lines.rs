@@ -20,7 +20,7 @@ pub fn write(out: &mut dyn Write, entity: &TableEntity) -> Result<()> {
 }
 
 /// The records of a file of JSON lines. Blank lines are skipped.
-#[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
+#[expect(missing_debug_implementations, reason = "contains a reader or writer without `Debug`")]
 pub struct LineReader<R: BufRead> {
     input: R,
     line: u64,

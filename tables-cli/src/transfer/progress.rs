@@ -9,7 +9,11 @@ use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 pub fn rows(verb: &'static str) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate for people")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "shown with limited precision"
+        )]
         let rate = state.per_sec() as u64;
         // A failure to draw the progress line is ignored.
         let _ = write!(out, "{}", HumanCount(rate));

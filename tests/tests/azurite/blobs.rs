@@ -278,7 +278,7 @@ fn blb_2_a_container_is_deleted_with_all_its_blobs() {
 fn pat_ix_4_lists_in_blobs_of_an_account() {
     #[expect(
         clippy::duplicated_attributes,
-        reason = "each index has words of its own, which clippy takes for repetitions"
+        reason = "each index has separate attributes, which clippy mistakes for duplicates"
     )]
     #[derive(Clone, Debug, PartialEq, Entity)]
     #[entity(table = "ListedPeople", crate = table_patterns)]

@@ -2,11 +2,7 @@
 //!
 //! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and the test verifies it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test panics where something is not as it should be"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod behaviour;
 mod blobs;

@@ -1,6 +1,6 @@
 //! The client of the service over a network that loses responses.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod histories;
 mod lost_answers;

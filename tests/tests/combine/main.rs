@@ -1,9 +1,9 @@
 //! Combinations of patterns on one entity, in random histories with deaths, refusals and concurrent workers.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod declared;
-#[expect(unreachable_pub, dead_code, reason = "the modules of a test are reached from it alone")]
+#[expect(unreachable_pub, dead_code, reason = "the modules of a test binary have no other users")]
 mod mixed;
-#[expect(unreachable_pub, dead_code, reason = "the modules of a test are reached from it alone")]
+#[expect(unreachable_pub, dead_code, reason = "the modules of a test binary have no other users")]
 mod together;

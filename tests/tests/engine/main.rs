@@ -1,10 +1,6 @@
 //! Tests of the engine with the suite, models and faults. They are one test binary, because each binary links the whole engine.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test panics where something is not as it should be"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod behaviour;
 mod catalogue;

@@ -3,7 +3,7 @@
 //! Without Chromium, Node or a registry the test is skipped and says so; where `CI` is `true` that fails. Pictures of the pages are left in
 //! cargo's target folder.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,10 +1,6 @@
 //! Rules for the text of the repository, which are checked by reading its files.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test panics where something is not as it should be"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod examples;
 mod files;

@@ -1,10 +1,6 @@
 //! `table-server` accessed through `table-azure`: the behaviour suite, the queue suite, and tests of the server alone.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test panics where something is not as it should be"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod behaviour;
 mod bounds;

@@ -1,5 +1,5 @@
 //! A key codec of another crate, which uses only the public API: identifiers of traces as 32 hexadecimal digits, in the order of numbers.
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //! suspended, die, lose responses or receive old ones, also after a suspension. The proof is `docs/convergence.md`; each condition that it rests on
 //! is taken out here, and the runs must then find the difference.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod upgrade;
 mod world;

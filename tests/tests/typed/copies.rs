@@ -1,5 +1,5 @@
 //! Tests of copies of whole entities, which contain properties that no field names, and values in chunks.
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! The running example: an employee in a department, derived, written and read back.
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
 use table_core::query::{EntityRef, KeyRange, QueryClass, TextRange};

@@ -1,7 +1,7 @@
 //! Tests of forms of stored data from other programs: key fields stored as properties, remaining properties, chunks, rows of one partition
 //! distinguished by kind, and keys that are not read.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Tests of two versions of one program on one store: the older program never loses data that the newer schema declares.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod announced;
 mod elsewhere;

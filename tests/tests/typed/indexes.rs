@@ -1,5 +1,5 @@
 //! Tests of declared indexes: the exact layouts of their copies, the properties that they omit, and reads through them.
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
 use table_core::index::{CopyIndex, Index};
@@ -15,7 +15,7 @@ type Maybe<T> = Option<T>;
 
 #[expect(
     clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company")]

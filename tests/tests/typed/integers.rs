@@ -1,7 +1,7 @@
 //! Tests of property types: 64-bit integers, days, times, addresses, and a deprecated field.
 
 #![deny(deprecated, reason = "generated code must not warn about a deprecated field")]
-#![expect(clippy::unwrap_used, reason = "a test panics on an unexpected result")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::net::IpAddr;
 

@@ -1,6 +1,6 @@
 //! Tests of stored schemas: a schema is written when its table is first opened, and compared from then on.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::error::Error as _;
 

@@ -1,5 +1,5 @@
 //! Tests of lent entities: each is read into the place of the previous one, and must equal an entity that is read separately.
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

@@ -1,5 +1,5 @@
 //! Tests of hierarchical partition keys: laws, prefixes and ranges compared with a model, and their use in stores (HPK rules).
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
 use proptest::prelude::*;

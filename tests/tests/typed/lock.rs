@@ -1,6 +1,6 @@
 //! Tests of the lock file: its content, the changes that fail, and when it is written again.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::PathBuf;

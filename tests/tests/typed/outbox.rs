@@ -1,6 +1,6 @@
 //! Tests that copies in other partitions follow their sources, regardless of what dies, or is late, duplicated or lost.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod archive;
 mod authority;

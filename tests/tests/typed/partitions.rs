@@ -1,6 +1,6 @@
 //! Tests of ranges of partitions whose key has no levels, with layouts of public projects: by time, by hash, and by the beginning of a name.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ops::Bound;
 

@@ -1,6 +1,6 @@
 //! Tests of the layouts of published programs: literal keys in both directions, and the queries of those programs.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod diagnostics;
 mod forms_of_ids;

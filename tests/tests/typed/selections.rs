@@ -1,5 +1,5 @@
 //! Tests that compare derived selections with a model: the keys that a selection reads must be those with the requested values.
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ops::{Bound, RangeBounds};
 

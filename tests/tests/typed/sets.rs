@@ -1,5 +1,5 @@
 //! Tests of entity sets and groups: mixed partitions read as sum types and as structs, with nothing dropped (PAT-HET, PAT-CK).
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Tests of the typed table: every operation on the engine in memory, with a manually implemented entity.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;

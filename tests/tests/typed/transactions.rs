@@ -1,6 +1,6 @@
 //! Tests of typed transactions and bulk writes: errors at the call, results, and resumption.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::num::NonZeroU32;
 

@@ -1,6 +1,6 @@
 //! Tests of patterns on a store whose Timestamps are whole seconds: guarded steps without versions are refused with the reason, and all others work.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
 use proptest::prelude::*;

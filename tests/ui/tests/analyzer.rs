@@ -1,7 +1,7 @@
 //! Tests of completion and hover of rust-analyzer inside the attributes of a declaration. They are skipped if it is not installed (`rustup component
 //! add rust-analyzer`).
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Tests of the numbers of the checks: `docs/errors.md` and the messages below `fail`, here and in `ui_patterns`, must contain the same numbers.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

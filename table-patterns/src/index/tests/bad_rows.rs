@@ -34,7 +34,7 @@ mod before {
 
 #[expect(
     clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(table_core::Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff", crate = table_core)]

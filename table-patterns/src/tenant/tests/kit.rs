@@ -32,7 +32,7 @@ use crate::sequence::GaplessSequence;
 use crate::tenant::Tenant;
 use crate::work::Worker;
 
-#[expect(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+#[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed, copies_from(Assignee), set = Desk)]
 #[partition_key(tenant)]

@@ -20,7 +20,7 @@ pub struct Types {
 }
 
 /// The records of a CSV file. Memory holds one record, of at most 4 MiB.
-#[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
+#[expect(missing_debug_implementations, reason = "contains a reader or writer without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
     watch: Watch,

@@ -9,7 +9,7 @@ use crate::transfer::csv::TYPE;
 use table_inspect::value;
 
 /// Writes entities as CSV with a fixed set of columns.
-#[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
+#[expect(missing_debug_implementations, reason = "contains a reader or writer without `Debug`")]
 pub struct CsvWriter<W: Write> {
     columns: Vec<String>,
     out: csv::Writer<W>,

@@ -29,7 +29,7 @@ const IN_ENTITY: usize = 2;
 /// An entity with a list in its own partition, and one in another table.
 #[expect(
     clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Readers")]

@@ -31,7 +31,7 @@ use crate::crash::process;
 /// An entity with an index of every kind, both in its partition and elsewhere.
 #[expect(
     clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company")]

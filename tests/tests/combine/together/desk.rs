@@ -13,7 +13,7 @@ pub const TENANT: &str = "contoso";
 
 #[expect(
     clippy::duplicated_attributes,
-    reason = "each index has words of its own, which clippy takes for repetitions"
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copies_from(Owner), set = Desk)]

@@ -31,7 +31,7 @@ mod mail {
 mod mail_and_badges {
     #[expect(
         clippy::duplicated_attributes,
-        reason = "each index has words of its own, which clippy takes for repetitions"
+        reason = "each index has separate attributes, which clippy mistakes for duplicates"
     )]
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Crew")]

@@ -7,7 +7,7 @@
     clippy::all,
     clippy::pedantic,
     clippy::unwrap_used,
-    reason = "each module denies what it is a case of"
+    reason = "each module denies the lint that it tests"
 )]
 
 pub mod access_patterns;

@@ -2,7 +2,7 @@
 
 /// A module whose name a short path would refer to.
 mod core {}
-#[expect(dead_code, reason = "a name in the way of ours, and nothing else")]
+#[expect(dead_code, reason = "only a conflicting name")]
 trait KeyText {
     fn part(&self) {}
     fn write_to(&self) {}

@@ -86,7 +86,7 @@ impl<'b> Iterator for Entries<'b> {
 
     #[expect(
         clippy::inline_always,
-        reason = "a call for each row, with its answer in memory, is a sixth of a filter's time"
+        reason = "a call per row with a result in memory takes a sixth of a filter's time"
     )]
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
