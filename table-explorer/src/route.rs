@@ -113,6 +113,6 @@ async fn post(context: &Context<'_>, path: &[&str]) -> Result<Response<Body>> {
         ["t", table, "save"] => pages::change::save(context, &context.table(table)?).await,
         ["t", table, "insert"] => pages::change::insert(context, &context.table(table)?).await,
         ["t", table, "delete"] => pages::change::delete(context, &context.table(table)?).await,
-        _ => Err(Failure::NotFound("no page has this address".to_owned())),
+        _ => Err(Failure::NotFound("nothing has this address".to_owned())),
     }
 }

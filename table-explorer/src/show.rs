@@ -42,7 +42,7 @@ pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
     html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }
 
-/// Returns the display form of a key part's value: an instant as such, anything else as a string.
+/// Returns a value as people read a part of a key: an instant as such, anything else as a text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),

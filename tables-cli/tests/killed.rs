@@ -69,7 +69,7 @@ fn imports_copies_and_syncs_that_are_killed_lose_and_double_nothing() {
     run_with_kills(at, "copy Things --store whole --to copied --state copy.state");
     assert_eq!(run(at, "count Things --checksum --store copied"), wanted);
 
-    // A mirror with extra rows, and with some missing.
+    // A mirror with rows of its own, and without others.
     run(at, "import Things in.jsonl --store mirror");
     run(at, "delete Things --partitions p1* --yes --store mirror");
     run(at, "put Things other 1 A=1 --store mirror");

@@ -53,7 +53,7 @@ fn a_folder_and_a_server_answer_alike() {
     let of_folder = walk("DB");
     let account = Account::start();
     for (folder, server) in of_folder.iter().zip(walk(&account.string)) {
-        // Only a folder reports its rows and bytes without counting.
+        // Only a folder knows its rows and bytes without counting.
         if !folder.starts_with("$ tables ls") {
             assert_eq!(*folder, server);
         }

@@ -14,7 +14,7 @@ use crate::response::{self, Body};
 /// The number of rows of one request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file.
+/// Answers with a file.
 pub(crate) fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = Built::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };
@@ -54,7 +54,7 @@ impl Stream {
     }
 }
 
-/// Streams JSON lines with types, without loss. An error of the store becomes the last line, which is not an entity.
+/// Streams JSON lines with types, from which nothing is lost. An error of the store becomes the last line, which is not an entity.
 fn lines(store: DynTableStore, table: TableName, query: Query) -> Response<Body> {
     let begin = Stream { store, table, query, from: None, is_over: false };
     let chunks = stream::unfold(begin, |mut stream| async move {

@@ -67,13 +67,13 @@ struct Events {
     feed: Feed<DynTableStore>,
     table: TableName,
     partition_key: PartitionKey,
-    /// The position after the last event; `None` before the first read.
+    /// The end of the last event; `None` before the first read.
     cursor: Option<Cursor>,
-    /// The end of the feed at the last poll without entries.
+    /// The end of the feed at the last look without an entry.
     is_idle: bool,
 }
 
-/// Streams new entries as server-sent events. Each event is the markup of one item.
+/// Streams the entries that are written from now on, as server-sent events. Each is the markup of one item.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let begin = Events {
         feed: Feed::new(context.state.source.tables.clone()),

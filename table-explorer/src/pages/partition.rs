@@ -15,7 +15,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The number of rows of one page.
+/// The rows of one page.
 const ROWS: usize = 50;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -124,7 +124,7 @@ fn foot(
     }
 }
 
-/// The kinds of rows on the page, and the schemas of those that are entities.
+/// The kinds of rows on the page, and the designs of those that are entities.
 fn aside(rows: &[Keyed<'_>]) -> Markup {
     let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
     for row in rows {

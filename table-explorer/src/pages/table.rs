@@ -61,7 +61,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             }
             @if let Some(next) = &found.after {
                 p.foot { a.btn.next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" } }
-            } @else if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " after this partition" } "." } }
+            } @else if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " behind this place" } "." } }
         }
     };
     let address = link::table(table, "");

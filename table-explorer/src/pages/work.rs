@@ -17,7 +17,7 @@ use crate::show;
 /// The maximum number of partitions that the page reads, and of rows in each.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The maximum number of poison queue entries that the page shows.
+/// The most entries of the poison queue that the page shows.
 const ENTRIES: usize = 32;
 
 /// The work of one partition.

@@ -225,7 +225,7 @@ async fn program(seed: u64, met: &mut Met) {
         }
         let options = CaptureOptions {
             settle: is_live,
-            // With a zero pause, every record of the progress is synced.
+            // Each record of the progress waits for the disk.
             pause: if random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
             page: random.random_range(2..8),
             layers: random.random_range(1..5),

@@ -140,7 +140,7 @@ async fn of_copy(
     Ok((!is_its).then(|| orphan(Fault::Orphaned)))
 }
 
-/// Repairs one finding in one transaction, under the versions that were read. Returns `false` if the defect can only be repaired by a program or
+/// Repairs one finding in one transaction, under the versions that were read. Returns `false` if the fault can only be repaired by a program or
 /// manually.
 ///
 /// # Errors

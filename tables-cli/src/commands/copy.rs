@@ -137,7 +137,7 @@ impl Copy {
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
         let mut pages = Pages::new(&source.tables, name, query).behind(from);
         let mut writer = Writer::new(target.tables.clone(), new.clone(), self.mode, self.rate);
-        // The continuations of pages that are read but not completely written.
+        // The ends of pages that are read and not yet written whole.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         while let Some(page) = pages.next().await? {

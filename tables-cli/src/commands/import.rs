@@ -108,7 +108,7 @@ impl Import {
             errors.take(writer.take_rejected())
         }
         .await;
-        // The progress is recorded even if the import failed, because acknowledged rows remain.
+        // What is acknowledged stays, whatever ended the import.
         state.advance(done + writer.settled(), None)?;
         bar.finish_and_clear();
         if let Err(failure) = outcome {

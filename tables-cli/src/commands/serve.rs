@@ -33,7 +33,7 @@ impl Serve {
         eprintln!("{} is served at {}; Ctrl-C ends it", store.shown, server.tables());
         server
             .serve_until(async {
-                // If signals are not supported, the server runs until the process ends.
+                // Where no signal can be waited for, the server runs until the process ends.
                 if tokio::signal::ctrl_c().await.is_err() {
                     std::future::pending::<()>().await;
                 }

@@ -146,7 +146,7 @@ impl Writer {
         }
         self.keys.extend(group.iter().map(|(_, change)| change.key().clone()));
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
-        // A separate task, so the transaction proceeds while the next group is read.
+        // A task of its own: the transactions under way proceed while the next group is read.
         let task = tokio::spawn(async move { group::write(&store, &table, mode, group, transaction).await });
         self.under_way.push_back(Box::pin(async move {
             task.await.unwrap_or_else(|error| Err(Failure::Refused(format!("a write ended early: {error}"))))
@@ -166,7 +166,7 @@ impl Writer {
         let Some(written) = self.under_way.next().await else { return Ok(false) };
         let written = written?;
         self.rejected.extend(written.rejected);
-        // IMPORTANT: a transfer that ends at a rejected record resumes with this record, not after it.
+        // IMPORTANT: a transfer that ends at a rejected record resumes with it, not behind it.
         self.has_ended |= !self.is_tolerant && !self.rejected.is_empty();
         if !self.has_ended {
             self.settled += written.records;

@@ -9,7 +9,7 @@ use table_azure::{AzureTables, Options, RetryPolicy};
 /// # Errors
 /// Any error of [`AzureTables::from_connection_string_with`].
 pub fn client(connection: &str) -> table_core::Result<AzureTables> {
-    // The timeout of an attempt is longer than any slow machine needs.
+    // The time of an attempt is a bound that no slow machine meets.
     let retry = RetryPolicy { attempt: Duration::from_hours(1), ..RetryPolicy::NONE };
     AzureTables::from_connection_string_with(connection, Options::new().retry(retry))
 }

@@ -237,7 +237,7 @@ impl Run {
     fn writes(&mut self) {
         let number = self.rng.random_range(0..NUMBERS);
         let verb = self.verb(number);
-        // A blob write runs to its end: the blob store here outlives a killed process, which would not remove its blob.
+        // A dead process takes no blob back, as this one would: its store of blobs lives on.
         let control = if matches!(verb, Verb::Photo(_)) { Control::default() } else { self.process() };
         let outcome = block_on(self.write(&control, number, &verb));
         let touched = match &verb {
@@ -258,7 +258,7 @@ impl Run {
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // The response was lost: either all of the write is stored, or nothing.
+            // The answer was lost: all of it is there, or none.
             (Err(_), true) => {
                 let is_one = bare(&stored) == bare(&self.model)
                     || after.is_some_and(|after| bare(&stored) == bare(&after));
