@@ -2,17 +2,17 @@
 
 /// An entity that declares that it is the source of a relation, by `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
-    message = "[T182] `{Self}` does not declare that it gives copies by `{D}`",
+    message = "[T182] `{Self}` does not declare `copied_by({D})`",
     label = "the `Source` of this relation",
-    note = "every handle on the source keeps the copies: name the relation in the source's `#[entity(copied_by({D}))]`"
+    note = "name the relation in the source's `#[entity(copied_by({D}))]`, so every handle on the source maintains the copies"
 )]
 pub trait Gives<D> {}
 
 /// An entity that declares that it holds copies in a relation, by `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
-    message = "[T182] `{Self}` does not declare that it holds copies by `{D}`",
+    message = "[T182] `{Self}` does not declare `copies_from({D})`",
     label = "the `Holder` of this relation",
-    note = "every handle on the holder keeps the copies: name the relation in the holder's `#[entity(copies_from({D}))]`"
+    note = "name the relation in the holder's `#[entity(copies_from({D}))]`, so every handle on the holder maintains the copies"
 )]
 pub trait Holds<D> {}
 
