@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::keyed;
 use crate::pages::Context;
 
-/// The default and the maximum number of rows of a page.
+/// The rows of one page unless the form says otherwise, and the most.
 const ROWS: usize = 50;
 const MOST: usize = 1_000;
 
