@@ -244,7 +244,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties by name, with values as text, so that NaN equals itself.
+/// Returns the properties by name, with values as text, in which NaN equals itself.
 fn read(row: RowView<'_>) -> Vec<(String, String)> {
     let properties =
         row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned())));

@@ -1,4 +1,4 @@
-//! Controlled stores: killed before or after any call, or stepped so that a test decides which process continues.
+//! Controlled stores: killed before or after any call, or stepped, in which case a test decides which process continues.
 
 use std::any::Any;
 use std::fmt;

@@ -32,7 +32,7 @@ impl fmt::Display for NotInstalled {
 impl std::error::Error for NotInstalled {}
 
 /// Returns the folder `name` below cargo's target folder, with these files (names and contents) and the packages specified by their
-/// `package-lock.json`. Installs what is missing.
+/// `package-lock.json`. Installs missing packages.
 ///
 /// Concurrent test binaries wait here for the one that installs.
 ///

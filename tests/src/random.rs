@@ -11,7 +11,7 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The tables. Only a few tables, partitions and rows, so that operations conflict, with some from each class that sorts differently somewhere.
+/// The tables. Only a few tables, partitions and rows, so operations conflict, with some from each class that sorts differently somewhere.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// `PartitionKey`s.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];

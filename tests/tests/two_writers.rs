@@ -42,7 +42,7 @@ impl Writing {
         read
     }
 
-    /// Kills the process like `kill -9`, and reads what it had acknowledged.
+    /// Kills the process like `kill -9`, and reads its acknowledged writes.
     fn kill(mut self, evidence: &mut Evidence) {
         self.child.kill().unwrap();
         self.acknowledge(usize::MAX, evidence);

@@ -196,7 +196,7 @@ fn a_broken_row_is_an_error_and_no_document() {
     assert_eq!(write_body(None, entity.row).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Returns types and values as text, so that NaN equals itself.
+/// Returns types and values as text, in which NaN equals itself.
 fn shown(row: RowView<'_>) -> String {
     format!("{row:?}")
 }

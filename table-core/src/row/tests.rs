@@ -28,7 +28,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates rows from few different names, so that rows share names. Each name is unique in its row.
+/// Generates rows from few different names, so rows share names. Each name is unique in its row.
 pub(crate) fn model() -> impl Strategy<Value = Model> {
     prop::collection::vec(("[A-E_é]{1,2}|[a-z]{8,10}", value()), 0..12).prop_map(|mut list: Model| {
         let mut names = std::collections::HashSet::new();

@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most others, because their parts contain the separator. Returns `true` if there are any.
+/// Reports keys with more separators than most others, because their parts contain the separator. Returns `true` if it reported any.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();

@@ -26,7 +26,7 @@ impl Grid {
         self.rows.len()
     }
 
-    /// Returns `true` if there are no rows.
+    /// Returns `true` if the grid has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -67,7 +67,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// Formats rows of strings as a table; nothing if there are no rows.
+/// Formats rows of strings as a table; returns an empty string for no rows.
 #[must_use]
 pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {

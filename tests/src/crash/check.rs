@@ -1,4 +1,4 @@
-//! The check of what a store must contain after a crash, given what it has acknowledged.
+//! The check of a store's content after a crash, given the acknowledged writes.
 
 use std::collections::BTreeMap;
 

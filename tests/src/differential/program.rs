@@ -46,7 +46,7 @@ pub enum Step {
     Recreate,
 }
 
-/// Returns a partition, usually one of the first few, so that operations conflict.
+/// Returns a partition, usually one of the first few, so operations conflict.
 fn partition() -> impl Strategy<Value = &'static str> {
     prop_oneof![3 => Just("a"), 1 => select(PARTITIONS.to_vec())]
 }

@@ -216,7 +216,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties by name, with values as text, so that NaN equals itself.
+/// Returns the properties by name, with values as text, in which NaN equals itself.
 fn read(partition: &str, row: &str, view: RowView<'_>) -> Result<Read> {
     let text = |value: Value| format!("{value:?}");
     let properties =

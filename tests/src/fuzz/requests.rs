@@ -97,7 +97,7 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// Sends a request to a separate account, so that the result does not depend on earlier requests.
+/// Sends a request to a separate account. The result therefore does not depend on earlier requests.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }

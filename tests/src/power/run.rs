@@ -50,7 +50,7 @@ pub fn write(
     (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
 }
 
-/// Returns the defects of a disk after a power loss, given what had been acknowledged before.
+/// Returns the defects of a disk after a power loss, given the writes acknowledged before.
 #[must_use]
 pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
     match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {

@@ -20,7 +20,7 @@ macro_rules! family {
     };
 }
 
-/// Runs a scenario. A scenario with a known deviation must fail, so that the list stays current.
+/// Runs a scenario. A scenario with a known deviation must fail, which keeps the list current.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
     let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();

@@ -1,4 +1,4 @@
-//! Tokens created by this library, used against the server: what they permit and what they do not (SAS, ASAS, ACL rules).
+//! Tokens created by this library, used against the server: the permitted and the refused requests (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Folders in released formats are opened and contain what was written. `fixtures` has one folder for each format.
+//! Folders in released formats are opened and contain the written rows. `fixtures` has one folder for each format.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! No acknowledged write is lost in a power loss, regardless of what was not synced (design promise 8, CON-1, EGT-9).
+//! No acknowledged write is lost in a power loss, regardless of unsynced data (design promise 8, CON-1, EGT-9).
 
 use tests::crash::Evidence;
 use tests::effort::effort;

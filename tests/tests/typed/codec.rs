@@ -145,7 +145,7 @@ fn what_the_codec_does_not_write_is_not_read() {
     assert_eq!(error.code(), ErrorCode::EntityMismatch);
 }
 
-/// Generates numbers of every length, so that neighbours and ends of ranges are among them.
+/// Generates numbers of every length, including neighbours and ends of ranges.
 fn number() -> impl Strategy<Value = u128> {
     (any::<u128>(), 0..128_u32).prop_map(|(number, bits)| number >> bits)
 }

@@ -1,4 +1,4 @@
-//! Tests that copies in other partitions follow their sources, regardless of what dies, or is late, duplicated or lost.
+//! Tests that copies in other partitions follow their sources, regardless of processes that die, and of late, duplicated or lost messages.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -96,7 +96,7 @@ fn json(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// Writes the project, described without cargo so that nothing is built for it.
+/// Writes the project, described without cargo, so nothing is built for it.
 fn project(folder: &Path, derive: &Path) -> String {
     let source = |package: &str| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(package).join("src/lib.rs");
@@ -227,7 +227,7 @@ impl Editor {
     }
 }
 
-/// Kills the process when the test has ended or hangs, so that everything that waits for the process fails.
+/// Kills the process when the test has ended or hangs, which fails everything that waits for the process.
 fn watch(mut child: Child) -> Sender<()> {
     let (done, over) = mpsc::channel();
     thread::spawn(move || {

@@ -33,7 +33,7 @@ enum Act {
     },
     /// Delivers the oldest report.
     Deliver,
-    /// Reverts what was written since the last publication.
+    /// Reverts the writes since the last publication.
     TakeBack,
     Publish,
     TakeSnapshot,

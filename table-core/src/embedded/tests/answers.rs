@@ -1,4 +1,4 @@
-//! Tests that every request is answered, regardless of what happens to the committer and to the callers.
+//! Tests that every request is answered, regardless of failures of the committer and of the callers.
 
 use std::collections::HashSet;
 use std::pin::Pin;

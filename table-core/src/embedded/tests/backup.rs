@@ -67,7 +67,7 @@ fn what_is_broken_is_not_copied_as_if_it_were_whole() {
     assert_eq!(Engine::restore(copy.path(), restored).unwrap_err().code(), ErrorCode::FolderNotOurs);
 }
 
-/// Opens an engine with padding rows on a disk, so that a few rows fill a run.
+/// Opens an engine with padding rows on a disk, so a few rows fill a run.
 fn padded(disk: &Arc<dyn Disk>, folder: &str) -> Engine {
     with_table(EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000).open(folder).unwrap())
 }

@@ -1,4 +1,4 @@
-//! Tests that a reused journal file is read with its new content, regardless of what it contained before.
+//! Tests that a reused journal file is read with its new content, regardless of its old content.
 
 use std::io;
 use std::sync::Mutex;

@@ -12,7 +12,7 @@ use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
-/// Returns the whole content of a page as text, so that NaN equals itself.
+/// Returns the whole content of a page as text, in which NaN equals itself.
 fn told(rows: &Rows) -> Vec<String> {
     let told = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());

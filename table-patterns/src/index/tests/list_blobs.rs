@@ -1,4 +1,4 @@
-//! Tests of lists in blobs: when they move, what readers and writers see, and what remains after a collection.
+//! Tests of lists in blobs: their moves, concurrent readers and writers, and the blobs that remain after a collection.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -168,7 +168,7 @@ pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 pub enum Queues {
     /// In the engine with the tables: they survive a kill, some of them with leases.
     Durable,
-    /// In memory: a kill loses all of them, so that only a sweep finds pending work (PAT-EC-8).
+    /// In memory: a kill loses all of them, so only a sweep finds pending work (PAT-EC-8).
     Lost,
 }
 
@@ -203,7 +203,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Opens the content of a folder, and creates what is missing.
+    /// Opens the content of a folder, and creates missing tables.
     ///
     /// # Errors
     /// Any error of the engine; `Io` for the folder of blobs.

@@ -18,15 +18,16 @@ struct Line {
     is_head: bool,
 }
 
-/// Returns the part of the repository to which a file belongs.
+/// Returns the part of the repository to which a file belongs. The tests of all packages are one part.
 fn part(path: &str) -> Option<String> {
     let folder = path.split('/').next().unwrap_or_default();
     if std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs") {
-        let is_source = folder.starts_with("table-")
-            && path.contains("/src/")
-            && !path.contains("/tests/")
-            && !path.ends_with("/tests.rs");
-        return is_source.then(|| folder.to_owned());
+        let is_test = folder == "tests" || path.contains("/tests/") || path.ends_with("/tests.rs");
+        return Some(match folder {
+            _ if is_test => "tests".to_owned(),
+            "docs" => "docs/programs".to_owned(),
+            _ => folder.to_owned(),
+        });
     }
     if path.starts_with("docs/api/") {
         return None;

@@ -140,7 +140,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap().pending
     }
 
-    /// Ends the upgrade, and returns a description of what is wrong.
+    /// Ends the upgrade, and returns a description of each defect.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
         let alive = Control::default();
         self.pass(60);

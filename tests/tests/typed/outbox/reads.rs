@@ -27,7 +27,7 @@ fn pat_ec_8_rows_of_an_outbox_are_left_out_of_every_typed_read() {
     }
     assert_eq!(company.pending(), 2);
     let raw = block_on(company.engine.query(&employees(), &Query::new(KeyRange::ALL), None)).unwrap();
-    assert_eq!(raw.rows.len(), 4); // the store shows what is there
+    assert_eq!(raw.rows.len(), 4); // the store returns every row
 
     let table = company.engine.table::<Employee>();
     let sales = || table.query(Employee::partition("Sales"));

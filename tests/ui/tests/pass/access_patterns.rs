@@ -82,7 +82,7 @@ pub mod design {
     }
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     let _ = design::Office::by_id("Sales", 1);
     ::std::assert_eq!(design::Office::PATTERNS.len(), 8);

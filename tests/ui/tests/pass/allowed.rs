@@ -51,7 +51,7 @@ pub struct Series {
     pub kind: u32,
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     assert_eq!(Series::SCHEMA.indexes[0].at_most, Some(500));
 }

@@ -5,7 +5,7 @@ mod tables {
     pub use table_core as runtime;
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     #[derive(tables::runtime::Entity)]
     #[entity(table = "Company", crate = crate::crate_path::tables::runtime)]

@@ -45,7 +45,7 @@ fn over_any<T: Property + 'static>(id: u32) -> Selection<Event<T>, Point> {
     Event::<T>::key("Sales", id)
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     is_plain::<Event>();
     is_plain::<Sample<u8, 3>>();

@@ -34,7 +34,7 @@ fn is_noted(thing: &Thing) -> bool {
     !thing.note.is_empty()
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     let things = ::table_core::Engine::in_memory();
     let things = ::table_core::TableStoreExt::table::<Thing>(&things);

@@ -43,7 +43,7 @@ fn of(region: Region) -> EventWithoutTenantAndType {
     Event::within(region)
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     let tenant = Tenant("contoso".to_owned());
     let range: Selection<Event, PartitionRange> = of(Region::East).into();

@@ -27,7 +27,7 @@ pub mod staff {
     }
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     let _ = staff::Employee::rows("Sales").id_is(7).name_prefix("J");
 }

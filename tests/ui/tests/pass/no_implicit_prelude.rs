@@ -40,7 +40,7 @@ struct Employee {
     notes: ::std::vec::Vec<::std::string::String>,
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     let _ = Employee::key("Sales", 223, 7_u64, Stage::Draft);
     let _ = Employee::rows("Sales").id_is(223).at(7..=9);

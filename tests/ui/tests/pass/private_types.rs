@@ -56,7 +56,7 @@ mod inner {
     }
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     inner::check();
 }

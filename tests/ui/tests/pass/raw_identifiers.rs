@@ -12,7 +12,7 @@ struct r#Struct {
     r#where: i32,
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     assert_eq!(r#Struct::WHERE.name(), "Where");
     let key = r#Struct::key("a", 1, 2).key().unwrap();

@@ -21,7 +21,7 @@ pub struct Branch {
     pub branch: String,
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     let _ = Review::key("Sales", "Ada_Jones", 2012);
     let _ = Review::rows("Sales");

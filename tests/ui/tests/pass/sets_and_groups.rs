@@ -70,7 +70,7 @@ mod inner {
     }
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     use ::table_core::{EntitySet, FromEntity};
     let members: &[_] = inner::Staff::MEMBERS;

@@ -37,7 +37,7 @@ pub mod staff {
     }
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     use staff::Employee;
     use table_patterns::large::Large;

@@ -43,7 +43,7 @@ pub mod counts {
     }
 }
 
-/// Runs what compiles.
+/// Uses the declarations.
 pub fn main() {
     use counts::YearOfCounts;
     use tables::runtime::wide::Wide;
