@@ -12,4 +12,3 @@ mod format;
 mod model;
 mod power_loss;
 mod queues;
-mod simulation;
