@@ -12,6 +12,7 @@ pub mod harness;
 pub mod large;
 pub mod options;
 pub mod peer;
+pub mod record;
 pub mod report;
 pub mod row;
 pub mod served;

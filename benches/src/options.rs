@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Outcome;
 
 /// The usage of the program.
-pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep]";
+pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep] [--record]";
 
 /// The subject of a run, and its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Options {
     pub only: Vec<String>,
     /// `true` if the folders are kept.
     pub keep: bool,
+    /// `true` if the rows are appended to `benches/records`.
+    pub record: bool,
 }
 
 impl Default for Options {
@@ -47,12 +49,13 @@ impl Default for Options {
             entities: 1_000_000,
             rounds: 15,
             time: Duration::from_millis(200),
-            sustained: Duration::from_mins(2),
+            sustained: Duration::from_secs(2 * 60),
             subject: Subject::Engine,
             quick: false,
             full: false,
             only: Vec::new(),
             keep: false,
+            record: false,
         }
     }
 }
@@ -81,6 +84,7 @@ impl Options {
                 "--server" => options.subject = Subject::Server,
                 "--full" => options.full = true,
                 "--keep" => options.keep = true,
+                "--record" => options.record = true,
                 "--entities" => options.entities = value()?.replace('_', "").parse()?,
                 "--rounds" => options.rounds = value()?.parse()?,
                 "--millis" => options.time = Duration::from_millis(value()?.parse()?),

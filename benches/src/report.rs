@@ -19,7 +19,9 @@ pub enum Target {
 }
 
 impl Target {
-    fn holds(self, ratio: f64) -> bool {
+    /// Returns `true` if a ratio meets the target.
+    #[must_use]
+    pub fn holds(self, ratio: f64) -> bool {
         match self {
             Self::AtLeast(least) => ratio >= least,
             Self::AtMost(most) => ratio <= most,
@@ -38,14 +40,19 @@ impl fmt::Display for Target {
     }
 }
 
-/// One ratio.
+/// One row of the table.
 #[derive(Clone, Debug, PartialEq)]
-struct Line {
-    work: String,
-    ours: String,
-    peer: String,
-    ratio: f64,
-    target: Target,
+pub struct Line {
+    /// The measured work.
+    pub work: String,
+    /// The figure of this project, with its spread.
+    pub ours: String,
+    /// The name and figure of the peer, with its spread.
+    pub peer: String,
+    /// The ratio of the two figures.
+    pub ratio: f64,
+    /// The target of the ratio.
+    pub target: Target,
 }
 
 /// The ratios of a run, in order.
@@ -118,6 +125,12 @@ impl Report {
         let note = note.into();
         eprintln!("{note}");
         self.notes.push(note);
+    }
+
+    /// Returns the rows, in the order of the run.
+    #[must_use]
+    pub fn rows(&self) -> &[Line] {
+        &self.lines
     }
 
     /// Returns the number of missed targets.

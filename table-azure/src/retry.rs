@@ -49,9 +49,9 @@ impl RetryPolicy {
     pub const NONE: Self = Self {
         retries: 0,
         base: Duration::from_millis(800),
-        cap: Duration::from_mins(1),
+        cap: Duration::from_secs(60),
         attempt: Duration::from_secs(35),
-        total: Duration::from_mins(3),
+        total: Duration::from_secs(3 * 60),
         budget: 100,
         being_deleted: Duration::ZERO,
     };
@@ -66,7 +66,7 @@ impl RetryPolicy {
 impl Default for RetryPolicy {
     /// Returns three retries with delays from 0.8 s to 60 s within 3 minutes, and 5 minutes for a table that is being deleted.
     fn default() -> Self {
-        Self { retries: 3, being_deleted: Duration::from_mins(5), ..Self::NONE }
+        Self { retries: 3, being_deleted: Duration::from_secs(5 * 60), ..Self::NONE }
     }
 }
 

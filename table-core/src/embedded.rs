@@ -29,8 +29,6 @@ mod gaps;
 mod journal;
 mod key;
 mod manifest;
-#[doc(hidden)]
-pub mod mend;
 mod options;
 mod page;
 mod queue;

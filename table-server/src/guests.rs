@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_hours(1);
+    const LONG: Duration = Duration::from_secs(60 * 60);
 
     fn address(last: u8) -> IpAddr {
         IpAddr::from([10, 0, 0, last])

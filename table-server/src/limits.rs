@@ -42,7 +42,7 @@ impl Default for ServerLimits {
             first_request: Duration::from_secs(10),
             requests: 256,
             sending: Duration::from_secs(30),
-            idle: Duration::from_mins(1),
+            idle: Duration::from_secs(60),
             closing: Duration::from_secs(10),
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of lines in a period.
 const LINES: u32 = 60;
-const PERIOD: Duration = Duration::from_mins(1);
+const PERIOD: Duration = Duration::from_secs(60);
 
 /// A counter of log lines, and of omitted lines.
 #[derive(Debug, Default)]

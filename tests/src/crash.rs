@@ -9,6 +9,7 @@ mod check;
 pub mod options;
 #[cfg(feature = "services")]
 pub mod patterns;
+pub mod power_loss;
 pub mod process;
 #[cfg(feature = "services")]
 pub mod server;

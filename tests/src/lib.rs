@@ -3,8 +3,6 @@
 pub mod crash;
 #[cfg(feature = "fuzzing")]
 pub mod fuzz;
-pub mod power;
-pub mod sim;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 

@@ -98,7 +98,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     };
     while begun.elapsed() < plan.time {
         run.life()?;
-        if told.elapsed() > Duration::from_mins(1) {
+        if told.elapsed() > Duration::from_secs(60) {
             told = Instant::now();
             progress(&run.counts);
         }

@@ -9,6 +9,7 @@ use benches::child::{self, CHILD};
 use benches::folder::settle;
 use benches::large::Large;
 use benches::options::{Options, Subject};
+use benches::record::{self, Run};
 use benches::report::Report;
 use benches::row::{LARGE_ROWS, ROWS};
 use benches::served;
@@ -43,29 +44,35 @@ fn run() -> Outcome<usize> {
         return Ok(0);
     }
     let (options, mut report) = (Options::parse(arguments)?, Report::default());
-    if options.subject != Subject::Engine {
-        match options.subject {
-            Subject::Server => served::measure(&options, &mut report)?,
-            _ => azurite::measure(&options, &mut report)?,
-        }
-        println!("{} rounds, {:.0?}\n\n{report}", options.rounds, start.elapsed());
-        return Ok(report.missed());
+    match options.subject {
+        Subject::Engine => measure_engine(&options, &mut report)?,
+        Subject::Server => served::measure(&options, &mut report)?,
+        Subject::Client => azurite::measure(&options, &mut report)?,
     }
-    if ROWS.iter().any(|(name, _)| options.wants(name)) {
-        let stage = Stage::set(options.clone())?;
-        for (_, measure) in ROWS.iter().filter(|(name, _)| options.wants(name)) {
-            settle()?;
-            measure(&stage, &mut report)?;
-        }
-    }
-    if options.full {
-        let large = Large::set(&options)?;
-        for (_, measure) in LARGE_ROWS.iter().filter(|(name, _)| options.wants(name)) {
-            settle()?;
-            measure(&large, &mut report)?;
-        }
+    if options.record {
+        let run = Run::current()?;
+        let entries: Vec<_> = report.rows().iter().map(|row| run.entry(row)).collect();
+        record::append(&record::file("ratios"), &entries)?;
     }
     let Options { entities, rounds, .. } = options;
     println!("{entities} entities of ten properties, {rounds} rounds, {:.0?}\n\n{report}", start.elapsed());
     Ok(report.missed())
+}
+
+fn measure_engine(options: &Options, report: &mut Report) -> Outcome<()> {
+    if ROWS.iter().any(|(name, _)| options.wants(name)) {
+        let stage = Stage::set(options.clone())?;
+        for (_, measure) in ROWS.iter().filter(|(name, _)| options.wants(name)) {
+            settle()?;
+            measure(&stage, report)?;
+        }
+    }
+    if options.full {
+        let large = Large::set(options)?;
+        for (_, measure) in LARGE_ROWS.iter().filter(|(name, _)| options.wants(name)) {
+            settle()?;
+            measure(&large, report)?;
+        }
+    }
+    Ok(())
 }

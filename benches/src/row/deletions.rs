@@ -129,7 +129,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
     }
     for number in 0..count / 2 {
         block_on(engine.put(&used, PutMessage::new(number.to_string())))?;
-        for lease in block_on(engine.receive(&used, 1, Duration::from_mins(10)))? {
+        for lease in block_on(engine.receive(&used, 1, Duration::from_secs(10 * 60)))? {
             block_on(engine.delete(&used, &lease.message.id, &lease.receipt))?;
         }
     }
@@ -160,7 +160,7 @@ fn put_and_receive(engine: &Engine, queue: &QueueName) -> Outcome<Duration> {
     let start = Instant::now();
     for number in 0..READS {
         block_on(engine.put(queue, PutMessage::new(number.to_string())))?;
-        block_on(engine.receive(queue, 1, Duration::from_mins(10)))?;
+        block_on(engine.receive(queue, 1, Duration::from_secs(10 * 60)))?;
     }
     Ok(start.elapsed() / READS)
 }

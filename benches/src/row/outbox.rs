@@ -35,7 +35,7 @@ const WORKERS: usize = 64;
 /// The pause of a worker that finds no work.
 const IDLE: Duration = Duration::from_millis(10);
 /// The maximum time between the last change and the time when all changes have taken effect.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The last step of each change.
 #[derive(Serialize, Deserialize)]
 struct Made;

@@ -69,7 +69,7 @@ fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
 
 /// Kills a contender during its updates. Returns the time to open it and read the first entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
-    let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_hours(1))?;
+    let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_secs(60 * 60))?;
     work.killed(large.options.sustained / 12)?;
     let (folder, start) = (large.filled(kind)?, Instant::now());
     let store = kind.open(&folder, large.cache())?;

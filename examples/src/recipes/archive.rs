@@ -70,7 +70,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let now = Backoff { first: Duration::ZERO, most: Duration::ZERO };
     let idle = Duration::from_millis(20);
     let options = WorkerOptions {
-        lease: Duration::from_mins(5),
+        lease: Duration::from_secs(5 * 60),
         poison_after: 3,
         redelivery: now,
         idle,

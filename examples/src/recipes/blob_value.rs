@@ -22,7 +22,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const TICKS_A_DAY: u64 = 24 * 3_600 * 10_000_000;
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {

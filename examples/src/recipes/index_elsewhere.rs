@@ -29,7 +29,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     outbox.queues().clear(outbox.queue()).await?;
     let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
     let idle = Duration::from_millis(20);
-    let options = WorkerOptions { lease: Duration::from_mins(5), idle, ..WorkerOptions::default() };
+    let options = WorkerOptions { lease: Duration::from_secs(5 * 60), idle, ..WorkerOptions::default() };
     let settle = async |intents: u64| {
         let worker = Worker::with_options(outbox.clone(), options).with_index_handler(&employees);
         worker.run(|| worker.metrics().done >= intents).await;

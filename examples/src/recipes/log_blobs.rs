@@ -37,7 +37,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
     let mut log = LogWriter::new(store.blobs(), SERVICE)?
         .flush_at(8 * 1024) // larger blocks cost fewer requests, and risk more lines
-        .flush_after(Duration::from_hours(1))
+        .flush_after(Duration::from_secs(60 * 60))
         .with_clock(clock);
     let mut written = 0;
     for event in inputs.earthquakes.iter().rev() {

@@ -31,7 +31,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let at = move || DateTime::from_timestamp(hand.load(Ordering::SeqCst), 0).unwrap_or_default();
     let token = TableSas::selection(Day::partition("Seattle"))?
         .allow(TablePermissions::READ)
-        .lasting(at(), Duration::from_hours(1))
+        .lasting(at(), Duration::from_secs(60 * 60))
         .sign(&key)?;
 
     // Here the view applies the rules to any store; a service applies them itself to the bearer of the token.

@@ -178,7 +178,7 @@ impl Pipeline {
 }
 
 /// A duration longer than any operation.
-const FOREVER: Duration = Duration::from_hours(24 * 365);
+const FOREVER: Duration = Duration::from_secs(24 * 365 * 60 * 60);
 
 impl Inner {
     /// Makes one attempt, with a new date and signature (RTY-4).

@@ -40,7 +40,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 /// let work = QueueName::new("work")?;
 /// queues.create_queue(&work).await?;
 /// queues.put(&work, PutMessage::new("archive 223")).await?;
-/// for lease in queues.receive(&work, 32, Duration::from_mins(1)).await? {
+/// for lease in queues.receive(&work, 32, Duration::from_secs(60)).await? {
 ///     queues.delete(&work, &lease.message.id, &lease.receipt).await?;
 /// }
 /// # Ok(())

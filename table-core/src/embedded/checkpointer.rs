@@ -11,7 +11,6 @@ use crate::embedded::disk::fault::{Task, is_shortage};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::folder;
 use crate::embedded::journal::{Tail, file, reuse};
-use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
 use crate::embedded::request::Request;
 use crate::embedded::reserve::Reserve;
@@ -176,7 +175,7 @@ impl Checkpointer {
             flushed = self.base.flush(rows(), meta.clone());
         }
         match flushed {
-            Err(error) if is_shortage(&error) && Mend::RetryFlushes.is_in() => {
+            Err(error) if is_shortage(&error) => {
                 self.base.view().give_files_back();
                 self.forget_tables(&meta.dropped)?;
                 self.no_room = true;
@@ -217,8 +216,7 @@ impl Checkpointer {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);
         let Meta { journal, sequence, .. } = *self.base.meta();
-        let end = journal + u64::from(!Mend::KeepUncovered.is_in());
-        let is_covered = |name: &str| file::number(name).is_some_and(|number| number < end);
+        let is_covered = |name: &str| file::number(name).is_some_and(|number| number < journal);
         let names = disk.list(folder).map_err(|error| Task::ReadFolder(folder.into()).failed(error))?;
         let last = names.iter().filter(|name| is_covered(name)).filter_map(|name| file::number(name)).max();
         let next = last

@@ -20,7 +20,6 @@ use crate::embedded::gaps::WrittenKeys;
 use crate::embedded::journal::Journal;
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::key;
-use crate::embedded::mend::Mend;
 use crate::embedded::options::{Durability, EngineOptions};
 use crate::embedded::recover::Lock;
 use crate::embedded::request::{Answer, Request, Write};
@@ -99,7 +98,7 @@ impl Committer {
             hook: options.hook.clone(),
             threads: options.threads.clone(),
             limits: options.limits,
-            sync: options.durability == Durability::Durable && Mend::SyncGroups.is_in(),
+            sync: options.durability == Durability::Durable,
             table_delete_delay: options.table_delete_delay,
             state,
             written: WrittenKeys::default(),
@@ -344,9 +343,7 @@ impl Committer {
             return;
         }
         let mut outcome = self.shared.check_writable().and_then(|()| self.commit_group(frees));
-        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull)
-            && Mend::TakeBackGroups.is_in()
-        {
+        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) {
             outcome = self.take_back().and(outcome);
         } else if let Err(error) = &outcome {
             self.shared.poison(error);
@@ -392,9 +389,6 @@ impl Drop for Committer {
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before the base is dropped with `self`, and the folder's lock is dropped last.
         self.shared.close();
-        if !Mend::AnswerAtClose.is_in() {
-            return;
-        }
         self.requests.close();
         while self.requests.try_recv().is_ok() {}
     }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::embedded::disk::{Disk, fault::Task};
-use crate::embedded::mend::Mend;
 use crate::error::Result;
 
 /// Returns an absolute path, which stays valid when the process changes its working directory.
@@ -41,7 +40,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
         disk.create_dir(path).map_err(|error| Task::MakeFolder(folder.into()).refused(error))?;
     }
     let make = || {
-        for parent in path.iter().rev().skip(1).filter(|_| Mend::SyncParents.is_in()) {
+        for parent in path.iter().rev().skip(1) {
             match disk.sync_dir(parent) {
                 // A folder that this program may not read was not created by it.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}

@@ -13,7 +13,6 @@ use std::ops::Bound;
 use imbl::OrdMap;
 
 use crate::embedded::key::{Key, Span};
-use crate::embedded::mend::Mend;
 
 pub(super) use search::Search;
 
@@ -60,7 +59,7 @@ impl Gaps {
     /// Cuts the gap that contains a written key.
     pub(super) fn write(&mut self, key: &Key) {
         self.writes += 1;
-        if self.ends.is_empty() || !Mend::CutGaps.is_in() {
+        if self.ends.is_empty() {
             return;
         }
         let only = Span { start: key.to_vec(), end: [key, &[0][..]].concat() };
@@ -91,7 +90,7 @@ impl Gaps {
 
     /// Adds a found gap, if it is known to be still a gap in this state.
     pub(super) fn add(&mut self, found: FoundGap, written: &WrittenKeys) -> bool {
-        let is_gap = written.none_in(&found, self.writes) || !Mend::CheckGaps.is_in();
+        let is_gap = written.none_in(&found, self.writes);
         if is_gap {
             self.extend(found.span);
         }

@@ -16,7 +16,6 @@ use crate::embedded::disk::{Disk, DiskFile};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::journal::file::{FileHeader, Salt};
 use crate::embedded::journal::frame::Record;
-use crate::embedded::mend::Mend;
 use crate::embedded::reserve::Reserve;
 use crate::error::{ErrorCode, Result};
 
@@ -81,9 +80,7 @@ impl Journal {
             file.sync_data()?;
             // IMPORTANT: the directory entry is durable before a frame is written, because a gap between journal files would be treated as
             // corruption.
-            if Mend::SyncJournalEntry.is_in() {
-                disk.sync_dir(folder)?;
-            }
+            disk.sync_dir(folder)?;
             let (end, filled) = (file::HEADER, file::HEADER);
             Ok(Tail { number, file, salt, end, filled, sequence, is_closed: true })
         };

@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::folder::fault::FolderFault;
-use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 
 /// The name of an engine's manifest.
@@ -86,8 +85,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
     // A crash during the creation of the folder leaves at most these files. `lost+found` is in the root of a volume.
-    let lost_and_found = if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK };
-    let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, lost_and_found];
+    let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, "lost+found"];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
         return Ok(Folder::Empty);
     }

@@ -5,7 +5,6 @@ use std::ops::{Bound, ControlFlow};
 use crate::embedded::fault::EngineFault;
 use crate::embedded::gaps::FoundGap;
 use crate::embedded::key::{self, KeyReader, Span, SplitKey};
-use crate::embedded::mend::Mend;
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 use crate::filter::Matcher;
@@ -86,9 +85,7 @@ pub(crate) fn read(
     query.check(PAGE_ENTITIES)?;
     let top = query.top.unwrap_or(PAGE_ENTITIES).min(bounds.entities);
     let position = from.map(|continuation| {
-        if Mend::EndScans.is_in() {
-            continuation.check_incarnation(name, id)?;
-        }
+        continuation.check_incarnation(name, id)?;
         continuation.position(name, query)
     });
     let position = position.transpose()?;

@@ -15,7 +15,6 @@ use crate::embedded::journal::file::{self, FileHeader};
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::journal::{Journal, Tail, reader};
 use crate::embedded::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
-use crate::embedded::mend::Mend;
 use crate::embedded::options::EngineOptions;
 use crate::embedded::reserve::Reserve;
 use crate::embedded::state::State;
@@ -65,8 +64,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         manifest::write(disk, path, FORMAT)?;
     }
     // The manifest is locked as well: a clean-up of the folder may remove a lock file, but without a manifest a folder cannot be opened.
-    let second = if Mend::LockManifest.is_in() { Some(lock(FORMAT)?) } else { None };
-    let mut held = Lock { manifests: second.into_iter().collect(), _first: first };
+    let mut held = Lock { manifests: vec![lock(FORMAT)?], _first: first };
     // IMPORTANT: from this point on, the engine relies on changes to the folder that an earlier engine may not have made durable.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
@@ -276,7 +274,6 @@ fn mend(end: End) -> std::io::Result<Tail> {
     }
     // IMPORTANT: the replayed frames, which are about to become visible, may exist only in the operating system's cache. If an
     // earlier sync failed, the system may consider them written; rewriting them makes this sync effective.
-    let unsynced = if Mend::RewriteUnsynced.is_in() { unsynced } else { tail.end };
     let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
     tail.file.read_at(unsynced, &mut bytes)?;
     tail.file.write_at(unsynced, &bytes)?;

@@ -4,7 +4,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
 use crate::embedded::fault::EngineFault;
-use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 use crate::ticks;
 
@@ -36,10 +35,6 @@ impl Timestamps {
     /// Returns the next Timestamp that is not before an instant.
     pub(crate) fn next_from(&mut self, instant: u64) -> Result<u64> {
         let next = self.clock.now().max(instant).max(self.last.saturating_add(1));
-        if next >= ticks::MAX && !Mend::RefuseEndOfTime.is_in() {
-            self.last = ticks::MAX;
-            return Ok(ticks::MAX);
-        }
         if next >= ticks::MAX {
             return Err(Error::of(EngineFault::EndOfTime));
         }

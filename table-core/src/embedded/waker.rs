@@ -5,16 +5,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-use crate::embedded::mend::Mend;
-
 /// A caller's waker. Waking or dropping it runs the caller's code on a thread of the engine.
 struct Contained(Option<Waker>);
 
 /// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.
 fn contain(run: impl FnOnce()) {
-    if !Mend::ContainWakers.is_in() {
-        return run();
-    }
     let _ = catch_unwind(AssertUnwindSafe(run));
 }
 

@@ -131,7 +131,8 @@ fn declared<'m>(members: &'m Members<'_>, sender: Sender) -> Result<Vec<(&'m str
         types.push((name, edm.ok_or_else(|| unknown_type(name, token))?));
     }
     types.sort_unstable_by_key(|(name, _)| *name);
-    if let Some([(name, _), _]) = types.array_windows().find(|[(a, _), (b, _)]| a == b) {
+    let mut neighbours = types.iter().zip(types.iter().skip(1));
+    if let Some(((name, _), _)) = neighbours.find(|((a, _), (b, _))| a == b) {
         return Err(duplicate_property(&format!("{name}{ANNOTATION}")));
     }
     Ok(types)

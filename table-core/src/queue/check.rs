@@ -11,7 +11,7 @@ pub const BATCH: usize = 32;
 /// Maximum size of a message's text in bytes (QUE-6).
 pub const TEXT_BYTES: usize = 65_536;
 /// Longest time that a message can be hidden: seven days (QUE-8).
-pub const HIDDEN: Duration = Duration::from_hours(7 * 24);
+pub const HIDDEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 fn refused(queue: &QueueName, fault: QueueFault) -> Error {
     Error::of(fault).with_context(&format!("queue `{queue}`"))

@@ -73,7 +73,7 @@ pub enum TimeToLive {
 impl Default for TimeToLive {
     /// Seven days.
     fn default() -> Self {
-        Self::For(Duration::from_hours(7 * 24))
+        Self::For(Duration::from_secs(7 * 24 * 60 * 60))
     }
 }
 

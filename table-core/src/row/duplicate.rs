@@ -33,7 +33,8 @@ impl Names {
         }
         let mut sorted: Vec<&str> = names().collect();
         sorted.sort_unstable();
-        sorted.array_windows().find(|[a, b]| a == b).map(|[name, _]| *name)
+        let mut neighbours = sorted.iter().zip(sorted.iter().skip(1));
+        neighbours.find(|(a, b)| a == b).map(|(name, _)| *name)
     }
 }
 

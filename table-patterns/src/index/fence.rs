@@ -18,7 +18,7 @@ use crate::entities::Entities;
 /// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at
 /// most 15 minutes ahead, and a write that this program dates later is accepted for at most 15 minutes after its date. The rest is for
 /// the operation between the two: a lease of five seconds, reads, and repetitions.
-pub(super) const LAST_REQUESTS: Duration = Duration::from_hours(1);
+pub(super) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
 /// The position of a backfill between the refusal of older programs and its pass: this word, and the time of the refusal.
 const CLOSING: &str = "closing";

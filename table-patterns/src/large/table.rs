@@ -18,7 +18,7 @@ use crate::large::own::OwnBlobs;
 
 /// The size of an upload part in bytes. It exceeds 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A table whose entities have values in blobs: see [the pattern](crate::large).
 pub struct LargeTable<E, S, O = NoOutbox> {

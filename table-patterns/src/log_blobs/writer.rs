@@ -18,7 +18,7 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{COUNTERS, blob, check_service, counter, folder, hour};
 
-const HOUR: Duration = Duration::from_hours(1);
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Lines that are written as one blob.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl LogWriter {
             service: service.to_owned(),
             clock: Clock::default(),
             bytes: 4 << 20,
-            age: Duration::from_mins(5),
+            age: Duration::from_secs(5 * 60),
             hold: 64 << 20,
             number,
             lines: 0,

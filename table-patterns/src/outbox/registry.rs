@@ -33,9 +33,9 @@ pub(crate) const KEYS: &str = "keys";
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
 /// The time for which a writer relies on its registration.
-const TRUSTED: Duration = Duration::from_hours(1);
+const TRUSTED: Duration = Duration::from_secs(60 * 60);
 /// The time for which an entry is kept after its last registration.
-const KEPT: Duration = Duration::from_hours(2);
+const KEPT: Duration = Duration::from_secs(2 * 60 * 60);
 const BUCKETS: u32 = 16;
 /// The maximum number of partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;

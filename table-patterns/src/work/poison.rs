@@ -22,7 +22,7 @@ use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
 /// The time for which an entry is hidden while it is requeued or discarded.
-const HIDDEN: Duration = Duration::from_mins(1);
+const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries received at once (QUE-10).
 const PORTION: usize = 32;
 

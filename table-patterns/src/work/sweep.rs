@@ -74,7 +74,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Creates a sweep that sends messages for intents older than five minutes, and again every five minutes.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
-        Self { outbox, after: Duration::from_mins(5) }
+        Self { outbox, after: Duration::from_secs(5 * 60) }
     }
 
     /// Sets the age from which messages are sent for intents. It should exceed the time that workers need for the messages in the queue.

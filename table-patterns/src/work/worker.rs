@@ -59,7 +59,7 @@ impl Default for WorkerOptions {
             poison_after: 5,
             tries: 4,
             backoff: Backoff { first: Duration::from_millis(100), most: Duration::from_secs(2) },
-            redelivery: Backoff { first: Duration::from_secs(2), most: Duration::from_mins(10) },
+            redelivery: Backoff { first: Duration::from_secs(2), most: Duration::from_secs(10 * 60) },
             idle: Duration::from_secs(1),
         }
     }

@@ -36,7 +36,7 @@ pub struct Authorization<'a> {
 
 impl<'a> Authorization<'a> {
     /// The maximum difference between the date of a request and the server's clock (AUTH-9).
-    pub const SKEW: Duration = Duration::from_mins(15);
+    pub const SKEW: Duration = Duration::from_secs(15 * 60);
 
     /// Parses `SharedKey account:signature` or `SharedKeyLite account:signature`.
     ///

@@ -21,7 +21,7 @@ use super::permissions::Protocol;
 /// let key = AccountKey::new("contoso", "a2V5")?;
 /// let sas = TableSas::table(TableName::new("Employee")?).allow(TablePermissions::READ);
 /// let sas = sas.addresses("10.0.0.1-10.0.0.9").protocol(Protocol::Https);
-/// let token = sas.lasting(Utc::now(), Duration::from_hours(1)).sign(&key)?;
+/// let token = sas.lasting(Utc::now(), Duration::from_secs(60 * 60)).sign(&key)?;
 ///
 /// let authority = Authority::new(key);
 /// let from = |last, secure| authority.clone().caller(Caller { address: Ipv4Addr::new(10, 0, 0, last).into(), secure });

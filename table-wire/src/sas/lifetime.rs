@@ -12,7 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// use table_wire::sas::Lifetime;
 ///
 /// let now = DateTime::from_timestamp(1_795_161_600, 0).unwrap(); // 2026-11-20T08:00:00Z
-/// let hour = Lifetime::lasting(now, Duration::from_hours(1));
+/// let hour = Lifetime::lasting(now, Duration::from_secs(60 * 60));
 /// assert_eq!(hour.start.unwrap().to_rfc3339(), "2026-11-20T07:45:00+00:00"); // tolerance for slow clocks
 /// assert_eq!(hour.expiry.to_rfc3339(), "2026-11-20T09:00:00+00:00");
 /// ```
@@ -26,7 +26,7 @@ pub struct Lifetime {
 
 impl Lifetime {
     /// The tolerance for clock skew, 15 minutes as in the service (AUTH-9).
-    pub const SKEW: Duration = Duration::from_mins(15);
+    pub const SKEW: Duration = Duration::from_secs(15 * 60);
 
     /// Creates a lifetime that starts immediately and ends at this instant.
     #[must_use]

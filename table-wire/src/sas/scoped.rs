@@ -41,7 +41,7 @@ impl Authority {
     /// engine.untyped("Employee")?.create_if_missing().await?;
     ///
     /// let sales = TableSas::table(TableName::new("Employee")?).partition("Sales")?.allow(TablePermissions::READ);
-    /// let token = sales.lasting(Utc::now(), Duration::from_hours(1)).sign(&key)?;
+    /// let token = sales.lasting(Utc::now(), Duration::from_secs(60 * 60)).sign(&key)?;
     /// let reader: Scoped<Engine> = Authority::new(key).scoped(engine, &token);
     /// let other = reader.untyped("Employee")?.get(&EntityKey::new("Marketing", "1")?).await;
     /// let refused = other.unwrap_err();

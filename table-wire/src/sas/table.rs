@@ -37,7 +37,7 @@ use crate::auth::AccountKey;
 /// let key = AccountKey::new("contoso", "a2V5")?;
 /// let token = TableSas::selection(Employee::rows("Sales").id(100..=199))?
 ///     .allow(TablePermissions::READ)
-///     .lasting(Utc::now(), Duration::from_hours(1))
+///     .lasting(Utc::now(), Duration::from_secs(60 * 60))
 ///     .sign(&key)?;
 /// assert_eq!(token.table(), Some("Company"));
 /// assert!(token.query_string().contains("&spk=Sales&srk=empid_000100&epk=Sales&erk=empid_000199"));

@@ -17,7 +17,7 @@ const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
 /// The maximum time for the start. It is a bound, not a delay: a server that takes longer will not start.
-const START: Duration = Duration::from_mins(10);
+const START: Duration = Duration::from_secs(10 * 60);
 /// One day, so a test that pauses does not find its connection closed by the server.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use simulation::power::SimulatedDisk;
 use table_core::embedded::EngineOptions;
 use table_core::embedded::disk::Disk;
 use table_core::embedded::fuzz;
 use table_core::limits::Limits;
 use table_core::odata::{self, Sender};
 use table_core::row::{RowView, RowWriter, merge};
-
-use crate::power::SimulatedDisk;
 
 /// Reads a journal file, or the record of a frame.
 pub(super) fn journal(bytes: &[u8]) -> bool {

@@ -4,14 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pollster::block_on;
+use simulation::power::SimulatedDisk;
 use table_core::embedded::{EngineOptions, fuzz};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::query::{Continuation, KeyRange, Position, Query};
 use table_core::row::RowWriter;
 use table_core::{Operation, OperationKind, Row, TableName, TableStore, Transaction, ValueRef};
-
-use crate::power::SimulatedDisk;
 
 const FOLDER: &str = "/data";
 

@@ -83,11 +83,11 @@ pub(super) fn batches() -> Vec<Vec<u8>> {
 pub(super) fn tokens() -> Vec<Vec<u8>> {
     let start = DateTime::from_timestamp(1_795_161_600, 0).unwrap_or_default();
     let table = || TableSas::table(TableName::new("Employee").unwrap_or_else(|error| panic!("{error}")));
-    let one = table().allow(TablePermissions::READ).lasting(start, Duration::from_hours(1)).sign(&key());
+    let one = table().allow(TablePermissions::READ).lasting(start, Duration::from_secs(60 * 60)).sign(&key());
     let narrow = table()
         .allow(TablePermissions::READ)
         .partition("Sales")
-        .and_then(|sas| sas.lasting(start, Duration::from_hours(1)).sign(&key()));
+        .and_then(|sas| sas.lasting(start, Duration::from_secs(60 * 60)).sign(&key()));
     let tokens = [one, narrow].map(|token| token.unwrap_or_else(|error| panic!("{error}")).query_string());
     let account = "sv=2019-02-02&ss=tq&srt=sco&sp=rwdlacup&se=2030-01-01T00:00:00Z&spr=https,http&sip=127.0.0.1&sig=c2ln";
     tokens.into_iter().chain([account.to_owned()]).map(String::into_bytes).collect()

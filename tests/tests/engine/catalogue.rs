@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pollster::block_on;
+use simulation::power::{Call, SimulatedDisk};
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
-use tests::power::{Call, SimulatedDisk};
 
 /// The number of bytes that an engine has written since the last reading.
 struct Written(Arc<AtomicU64>);

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
 use pollster::block_on;
+use simulation::power::{Fault, SimulatedDisk};
 use table_core::embedded::EngineOptions;
 use table_core::embedded::disk::Disk;
 use table_core::{
     EdmType, Engine, Error, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
 };
-use tests::power::{Fault, SimulatedDisk};
 use uuid::Uuid;
 
 /// The content of a folder when it was written, with one line for each table, entity and property.

@@ -8,4 +8,3 @@ mod format;
 mod model;
 mod power_loss;
 mod queues;
-mod simulation;

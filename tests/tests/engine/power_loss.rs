@@ -1,9 +1,9 @@
 //! No acknowledged write is lost in a power loss, regardless of unsynced data (design promise 8, CON-1, EGT-9).
 
+use simulation::power::{Fault, SimulatedDisk};
 use tests::crash::Evidence;
+use tests::crash::power_loss::{findings, write};
 use tests::effort::effort;
-use tests::power::run::{findings, write};
-use tests::power::{Fault, SimulatedDisk};
 
 const STEPS: usize = 60;
 /// The number of different disks that are derived from one power loss.

@@ -14,7 +14,6 @@ use crate::embedded::base::version::stored::{BASE, BASE_NEW, Stored};
 use crate::embedded::base::{BaseView, Meta, Place, Verification};
 use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::folder;
-use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 
 /// The result of a backup or a restore.
@@ -70,9 +69,6 @@ impl BaseView {
         let obsolete = |number| runs.binary_search_by_key(&number, |run| run.number).is_err();
         let left_over = |name: &str| name == BASE_NEW || pool::number(name).is_some_and(obsolete);
         let remove = || folder::delete(&*pool.disk, folder, left_over);
-        if !Mend::KeepEarlierBackup.is_in() {
-            drop(remove());
-        }
         self.stored.write(&*pool.disk, folder)?;
         // IMPORTANT: removed after the new version was recorded. Until that is durable, the earlier backup needs its runs.
         let removed = remove().unwrap_or_else(|error| {

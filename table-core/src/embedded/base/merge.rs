@@ -20,7 +20,6 @@ use crate::embedded::base::{Base, RunsWriter, stopped};
 use crate::embedded::disk::fault::is_shortage;
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::{self, Span};
-use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 
 /// The state of merging that is not part of the version.
@@ -305,7 +304,7 @@ impl Base {
         let accounted = new.tally(&part.start, end, &below)?.with(outcome.left_out);
         let is_same_below = new.runs_of(&part.start).ends_with(&below);
         let is_proven = before == accounted && is_same_below && old.is_same_outside(new, &part.start, end);
-        if is_proven || !Mend::NameLayers.is_in() {
+        if is_proven {
             return Ok(());
         }
         let folder = self.pool.folder.clone();

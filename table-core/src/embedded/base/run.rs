@@ -20,7 +20,6 @@ use crate::embedded::base::tally::Tally;
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::DiskFile;
 use crate::embedded::disk::fault::{Task, is_exhausted};
-use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 pub(super) use directory::{Directory, Form};
 pub(super) use writer::RunWriter;
@@ -151,7 +150,7 @@ impl Run {
         let mut part = vec![0; bytes + SUM];
         file.read_at(offset, &mut part).map_err(|error| self.failed(offset, error))?;
         let (content, stored) = part.split_at_checked(bytes).unwrap_or_default();
-        if stored != sum(self.number, offset, content).to_le_bytes() && Mend::CheckParts.is_in() {
+        if stored != sum(self.number, offset, content).to_le_bytes() {
             return Err(self.corrupted(offset, Damage::Checksum));
         }
         part.truncate(bytes);
@@ -294,10 +293,7 @@ impl Run {
             to.write_at(at, &piece).map_err(|error| Task::CopyRun.refused(error))?;
             at += piece.len() as u64;
         }
-        if Mend::SyncCopies.is_in() {
-            to.sync_data().map_err(|error| Task::CopyRun.refused(error))?;
-        }
-        Ok(())
+        to.sync_data().map_err(|error| Task::CopyRun.refused(error))
     }
 
     /// Removes the file.

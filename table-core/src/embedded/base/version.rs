@@ -16,7 +16,6 @@ use crate::embedded::base::run::{Directory, Run};
 use crate::embedded::base::tally::Tally;
 use crate::embedded::catalog::Catalog;
 use crate::embedded::key;
-use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 
 /// One layer of a segment: a run, of which only the keys within the segment are visible.
@@ -294,14 +293,11 @@ impl Version {
             return Ok(());
         };
         let is_merged = |layer: &&Layer| runs.contains(&layer.run.number);
-        let mut below: Vec<Layer> = first.layers.iter().skip_while(is_merged).cloned().collect();
+        let below: Vec<Layer> = first.layers.iter().skip_while(is_merged).cloned().collect();
         let is_safe = segments.len() == 1
             || segments.iter().all(|segment| segment.layers.iter().all(|layer| is_merged(&layer)));
         if !is_safe || below.iter().any(|layer| is_merged(&layer)) {
             return Err(Error::of(BaseFault::UnsafeMerge));
-        }
-        if !Mend::NameLayers.is_in() {
-            below = first.layers.iter().skip(runs.len()).cloned().collect();
         }
         let start = Arc::clone(&first.start);
         let merged = merged.map(|run| layer(run, &start, self.end(last))).transpose()?.flatten();

@@ -14,7 +14,6 @@ use crate::embedded::disk::fault::is_shortage;
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::fault::EngineFault;
 use crate::embedded::key::Span;
-use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
 use crate::embedded::reserve::Reserve;
 use crate::embedded::state::State;
@@ -213,7 +212,7 @@ impl Committer {
                 if disk.checkpoints.is_due(&self.state, bytes) {
                     reach(self.hook.as_ref(), Step::Freeze)?;
                     match disk.freeze(&mut self.state, self.timestamps.last()) {
-                        Err(error) if is_shortage(&error) && Mend::PutOffCheckpoints.is_in() => {
+                        Err(error) if is_shortage(&error) => {
                             if let Some(base) = &self.state.base {
                                 base.give_files_back();
                             }
@@ -246,7 +245,6 @@ impl Committer {
         match disk.checkpoints.done.try_recv() {
             Ok(done) => Ok(Some(done)),
             Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) if !Mend::TellEndOfCheckpoints.is_in() => Ok(None),
             // Without this error, callers that wait for a checkpoint would wait forever.
             Err(TryRecvError::Disconnected) => Err(stopped()),
         }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::embedded::bytes::{Reader, Writer};
-use crate::embedded::mend::Mend;
 
 /// The number of bytes before the first frame of a file.
 pub(crate) const HEADER: u64 = 40;
@@ -34,9 +33,6 @@ pub(crate) struct Salt {
 
 impl Salt {
     pub(crate) fn random() -> Self {
-        if !Mend::SaltFrames.is_in() {
-            return Self { head: 0, record: 0 };
-        }
         let bits = Uuid::new_v4().as_u128();
         // Between these parts are the version and variant bits of the UUID.
         let part = |shift: u32| u32::try_from(bits >> shift & u128::from(u32::MAX)).unwrap_or_default();

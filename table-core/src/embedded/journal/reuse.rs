@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::journal::Tail;
 use crate::embedded::journal::file::{self, FileHeader, Salt};
-use crate::embedded::mend::Mend;
 use crate::error::Result;
 
 /// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. Its frames have sequence numbers starting at `sequence`.
@@ -27,15 +26,11 @@ pub(crate) fn reuse(
         }
         // IMPORTANT: the new header is durable before the file is renamed. Under the new name, the header is never missing and never that of another
         // file.
-        if Mend::SyncReused.is_in() {
-            file.sync_data()?;
-        }
+        file.sync_data()?;
         drop(file);
         disk.rename(&old, &path)?;
         // IMPORTANT: the directory entry is durable before a frame is written, so no journal file is ever missing between others.
-        if Mend::SyncJournalEntry.is_in() {
-            disk.sync_dir(folder)?;
-        }
+        disk.sync_dir(folder)?;
         let file = disk.open(&path, false)?;
         let filled = file.len()?;
         Ok(Tail { number: new, file, salt, end: file::HEADER, filled, sequence, is_closed: true })

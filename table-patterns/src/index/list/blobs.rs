@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
 use crate::index::list::fault::ListFault;
 
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The size of an upload part in bytes: above 5 MiB, the largest minimum of any store.
 const PART: usize = 8 << 20;
 

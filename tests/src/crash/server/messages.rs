@@ -6,7 +6,7 @@ use table_core::queue::{PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
 /// Received messages are hidden for longer than any run.
-const HIDDEN: Duration = Duration::from_hours(24);
+const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
 /// One in this number of received messages is kept.
 const KEEP_EVERY: u64 = 8;
 

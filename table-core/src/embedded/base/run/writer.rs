@@ -12,7 +12,6 @@ use crate::embedded::base::run::directory::Form;
 use crate::embedded::base::run::{Directory, Footer, HEADER, Run, RunFile, SUM, VERSION, header, sum};
 use crate::embedded::base::tally::Tally;
 use crate::embedded::disk::{DiskFile, fault::Task};
-use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 use crate::row::RowView;
 
@@ -105,7 +104,7 @@ impl RunWriter {
     fn write(&mut self) -> Result<()> {
         let write = || {
             self.file.write_at(self.written, &self.pending)?;
-            if Mend::SyncRuns.is_in() { self.file.sync_data() } else { Ok(()) }
+            self.file.sync_data()
         };
         write().map_err(|error| Task::WriteRun.refused(error))?;
         self.written += self.pending.len() as u64;

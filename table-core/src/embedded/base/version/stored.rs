@@ -16,7 +16,6 @@ use crate::embedded::base::run::{Run, RunFile};
 use crate::embedded::base::version::{Layer, Segment, Version};
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::{Disk, fault::Task};
-use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 
 /// The name of the file.
@@ -127,7 +126,7 @@ impl Stored {
         write().map_err(|error| Task::RecordBase.refused(error))?;
         let rename = || {
             disk.rename(&folder.join(BASE_NEW), &folder.join(BASE))?;
-            if Mend::SyncBase.is_in() { disk.sync_dir(folder) } else { Ok(()) }
+            disk.sync_dir(folder)
         };
         rename().map_err(|error| Task::RecordBase.failed(error))
     }

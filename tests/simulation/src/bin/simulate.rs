@@ -4,18 +4,16 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tests::sim::{self, Report};
+use simulation::sim::{self, Report};
 
 struct Plan {
     first: u64,
     seeds: u64,
     log: bool,
-    /// For each fix of a past fault, finds the first history that detects the fault without the fix.
-    mends: bool,
 }
 
 fn main() -> ExitCode {
-    match plan().and_then(|plan| if plan.mends { look_for_faults(&plan) } else { simulate(&plan) }) {
+    match plan().and_then(|plan| simulate(&plan)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("simulate: {error}");
@@ -25,7 +23,7 @@ fn main() -> ExitCode {
 }
 
 fn plan() -> Result<Plan, String> {
-    let mut plan = Plan { first: 1, seeds: 100, log: false, mends: false };
+    let mut plan = Plan { first: 1, seeds: 100, log: false };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = || {
@@ -36,10 +34,9 @@ fn plan() -> Result<Plan, String> {
             "--seeds" => plan.seeds = number()?,
             "--seed" => plan.first = number()?,
             "--log" => plan.log = true,
-            "--mends" => plan.mends = true,
             _ => {
                 return Err(format!(
-                    "unknown option `{word}`; there are --seeds N, --seed FIRST, --log, --mends"
+                    "unknown option `{word}`; the options are --seeds N, --seed FIRST, --log"
                 ));
             }
         }
@@ -83,33 +80,4 @@ fn simulate(plan: &Plan) -> Result<(), String> {
 fn side_by_side(work: impl Fn() + Sync) {
     let threads = 4 * std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));
-}
-
-#[cfg(feature = "mutations")]
-fn look_for_faults(plan: &Plan) -> Result<(), String> {
-    use table_core::embedded::mend::Mend;
-
-    sim::without_words_of_expected_panics();
-    let (next, missed) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some(mend) =
-            usize::try_from(next.fetch_add(1, Ordering::Relaxed)).ok().and_then(|at| Mend::ALL.get(at))
-        {
-            let mut reports = (plan.first..plan.first + plan.seeds).map(|seed| sim::run_without(*mend, seed));
-            match reports.find_map(|report| Some((report.seed, report.wrong?))) {
-                Some((seed, wrong)) => {
-                    println!("{mend:?}: seed {seed}: {}", wrong.chars().take(160).collect::<String>());
-                }
-                None => missed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(*mend),
-            }
-        }
-    };
-    side_by_side(work);
-    let missed = missed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if missed.is_empty() { Ok(()) } else { Err(format!("no history finds {missed:?}")) }
-}
-
-#[cfg(not(feature = "mutations"))]
-fn look_for_faults(_: &Plan) -> Result<(), String> {
-    Err("`--mends` needs the feature `mutations`".to_owned())
 }

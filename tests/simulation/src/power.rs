@@ -2,6 +2,5 @@
 
 mod disk;
 mod image;
-pub mod run;
 
 pub use disk::{Call, Fault, SimulatedDisk};

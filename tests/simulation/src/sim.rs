@@ -16,7 +16,6 @@ use std::thread;
 
 pub use history::Seen;
 use history::{History, Log};
-use table_core::embedded::mend::Mend;
 
 /// The outcome of a history.
 #[derive(Clone, Debug)]
@@ -36,23 +35,16 @@ pub struct Report {
 /// Runs the history of a seed.
 #[must_use]
 pub fn run(seed: u64) -> Report {
-    report(seed, &Log::default(), None)
-}
-
-/// Runs the history of a seed with an engine that lacks a fix.
-#[cfg(feature = "mutations")]
-#[must_use]
-pub fn run_without(mend: Mend, seed: u64) -> Report {
-    report(seed, &Log::default(), Some(mend))
+    report(seed, &Log::default())
 }
 
 /// Runs the history of a seed and logs every call to the disk.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
-    report(seed, &Log::in_detail(), None)
+    report(seed, &Log::in_detail())
 }
 
-fn report(seed: u64, log: &Log, without: Option<Mend>) -> Report {
+fn report(seed: u64, log: &Log) -> Report {
     let (reports, done) = mpsc::channel();
     let own = log.clone();
     let stalled = reports.clone();
@@ -60,7 +52,7 @@ fn report(seed: u64, log: &Log, without: Option<Mend>) -> Report {
         let _ = stalled.send((Seen::default(), 0, Some(why.to_owned())));
     };
     let history = move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| History::new(seed, own, without, stall).run()));
+        let outcome = catch_unwind(AssertUnwindSafe(|| History::new(seed, own, stall).run()));
         let _ = reports.send(match outcome {
             Ok((counts, trace, outcome)) => (counts, trace, outcome.err().map(|wrong| wrong.to_string())),
             Err(panic) => {

@@ -6,7 +6,7 @@ use pollster::FutureExt;
 use table_core::embedded::{Engine, EngineOptions};
 
 use crate::crash::{Evidence, Writer, check};
-use crate::power::SimulatedDisk;
+use simulation::power::SimulatedDisk;
 
 /// Opens an engine on this disk, with frequent checkpoints and rotations.
 ///

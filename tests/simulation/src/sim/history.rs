@@ -17,7 +17,6 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::mend::Mend;
 use table_core::embedded::{Durability, Engine, EngineOptions, Faults};
 use table_core::queue::Lease;
 use table_core::{Clock, ETag, Error, ErrorCode, ticks};
@@ -78,16 +77,11 @@ pub(super) struct History {
 }
 
 impl History {
-    pub(super) fn new(
-        seed: u64,
-        log: Log,
-        without: Option<Mend>,
-        stall: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Self {
+    pub(super) fn new(seed: u64, log: Log, stall: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let (shape, life) = (Shape::draw(&mut random), Life::draw(&mut random));
         Self {
-            schedule: Schedule::new(random.random(), without, stall),
+            schedule: Schedule::new(random.random(), stall),
             random,
             disk: SimulatedDisk::new(),
             model: Model::default(),

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::mend::Mend;
 use table_core::embedded::threads::Scheduler;
 
 thread_local! {
@@ -67,8 +66,6 @@ pub(super) struct Schedule {
     inner: Mutex<Inner>,
     /// Called with the reason why the history cannot end.
     stall: Box<dyn Fn(&str) + Send + Sync>,
-    /// The fix that all threads lack.
-    without: Option<Mend>,
 }
 
 impl fmt::Debug for Schedule {
@@ -78,11 +75,7 @@ impl fmt::Debug for Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(
-        seed: u64,
-        without: Option<Mend>,
-        stall: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Arc<Self> {
+    pub(super) fn new(seed: u64, stall: impl Fn(&str) + Send + Sync + 'static) -> Arc<Self> {
         let mut random = StdRng::seed_from_u64(seed);
         let switch = [2, 4, 16, 200][random.random_range(0..4)];
         let inner = Inner {
@@ -96,12 +89,8 @@ impl Schedule {
             calls: 0,
             stalled: false,
         };
-        let schedule = Arc::new(Self {
-            began: Instant::now(),
-            inner: Mutex::new(inner),
-            stall: Box::new(stall),
-            without,
-        });
+        let schedule =
+            Arc::new(Self { began: Instant::now(), inner: Mutex::new(inner), stall: Box::new(stall) });
         schedule.inner().add("callers");
         schedule.become_thread(0);
         schedule
@@ -213,10 +202,6 @@ impl Schedule {
 
     fn become_thread(&self, number: usize) {
         NUMBER.set(number);
-        #[cfg(feature = "mutations")]
-        table_core::embedded::mend::take_out(self.without);
-        #[cfg(not(feature = "mutations"))]
-        debug_assert!(self.without.is_none(), "the engine has no switches");
     }
 
     fn begin(&self, number: usize) {
@@ -339,7 +324,7 @@ mod tests {
     fn a_loop_without_an_end_is_told() {
         let (report, heard) = mpsc::channel();
         thread::spawn(move || {
-            let schedule = Schedule::new(1, None, move |why| report.send(why.to_owned()).unwrap());
+            let schedule = Schedule::new(1, move |why| report.send(why.to_owned()).unwrap());
             loop {
                 schedule.step(Duration::from_micros(1));
             }

@@ -12,7 +12,7 @@ use super::asks::Told;
 use crate::sim::model::{Number, State, Write, Wrong};
 
 /// Longer than the clock of a history ever advances.
-const LONG: Duration = Duration::from_hours(7 * 24);
+const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 fn queue() -> Result<QueueName> {
     QueueName::new("work")

@@ -1,0 +1,157 @@
+//! Results over time: each row of a run becomes a line of JSON in a file of the repository.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::Outcome;
+use crate::report::Line;
+
+/// One row of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The day of the run, in UTC: `2026-11-26`.
+    pub date: String,
+    /// The short name of the commit; it ends with `+` if files differed from the commit.
+    pub commit: String,
+    /// The number of cores and the model of the processor.
+    pub machine: String,
+    /// The measured work, as the table of the run names it.
+    pub work: String,
+    /// The figure of this project, with its spread.
+    pub ours: String,
+    /// The name and figure of the peer, with its spread.
+    pub peer: String,
+    /// The ratio of the two figures; `None` if one is missing.
+    pub ratio: Option<f64>,
+    /// The target, as the table of the run shows it.
+    pub target: String,
+    /// `true` if the ratio met its target.
+    pub passed: bool,
+}
+
+/// The circumstances that all rows of a run share.
+#[derive(Clone, Debug)]
+pub struct Run {
+    date: String,
+    commit: String,
+    machine: String,
+}
+
+impl Run {
+    /// Returns the circumstances of this process: the day, the commit and the machine.
+    ///
+    /// # Errors
+    /// An error of git, if it cannot be run in the repository.
+    pub fn current() -> Outcome<Self> {
+        let date = DateTime::<Utc>::from(SystemTime::now()).format("%Y-%m-%d").to_string();
+        Ok(Self { date, commit: commit()?, machine: machine() })
+    }
+
+    /// Returns the entry of a row.
+    #[must_use]
+    pub fn entry(&self, row: &Line) -> Entry {
+        let (Self { date, commit, machine }, Line { work, ours, peer, ratio, target }) =
+            (self.clone(), row.clone());
+        let (passed, target) = (target.holds(ratio), target.to_string());
+        Entry {
+            date,
+            commit,
+            machine,
+            work,
+            ours,
+            peer,
+            ratio: Some(ratio).filter(|ratio| ratio.is_finite()),
+            target,
+            passed,
+        }
+    }
+}
+
+/// Returns the file of a program's results: `benches/records/ratios.jsonl`.
+#[must_use]
+pub fn file(program: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join(program).with_extension("jsonl")
+}
+
+/// Appends entries to a file, one line each.
+///
+/// # Errors
+/// An error of the disk.
+pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
+    let mut lines = String::new();
+    for entry in entries {
+        lines.push_str(&serde_json::to_string(entry)?);
+        lines.push('\n');
+    }
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    OpenOptions::new().create(true).append(true).open(file)?.write_all(lines.as_bytes())?;
+    Ok(())
+}
+
+/// Reads the entries of a file, the oldest first.
+///
+/// # Errors
+/// An error of the disk, or a line that is no entry, with its number.
+pub fn read(file: &Path) -> Outcome<Vec<Entry>> {
+    let text = std::fs::read_to_string(file)?;
+    let entry = |(index, line)| {
+        serde_json::from_str(line)
+            .map_err(|error| format!("{}: line {}: {error}", file.display(), index + 1).into())
+    };
+    text.lines().enumerate().map(entry).collect()
+}
+
+fn commit() -> Outcome<String> {
+    let git = |arguments: &[&str]| -> Outcome<String> {
+        let output = Command::new("git").args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output()?;
+        if !output.status.success() {
+            return Err(format!("git {}: {}", arguments.join(" "), output.status).into());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    let mark = if changed.is_empty() { "" } else { "+" };
+    Ok(format!("{}{mark}", git(&["rev-parse", "--short=10", "HEAD"])?))
+}
+
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = information.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    format!("{cores} cores, {}", model.map_or(std::env::consts::ARCH, |(_, name)| name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Folder;
+    use crate::report::Target;
+
+    #[test]
+    fn appended_entries_are_read_in_order() {
+        let folder = Folder::named("record-test", false).unwrap();
+        let file = folder.join("records").join("ratios.jsonl");
+        let run =
+            Run { date: "2026-11-26".into(), commit: "0123456789+".into(), machine: "2 cores, x".into() };
+        let row = |ratio| Line {
+            work: "page".into(),
+            ours: "1.00k/s (1.00k–1.00k)".into(),
+            peer: "redb 2.00k/s (2.00k–2.00k)".into(),
+            ratio,
+            target: Target::AtLeast(0.5),
+        };
+        let entries = [0.5, 0.49, f64::NAN].map(|ratio| run.entry(&row(ratio)));
+        append(&file, &entries[..1]).unwrap();
+        append(&file, &entries[1..]).unwrap();
+        assert_eq!(read(&file).unwrap(), entries);
+        assert_eq!(entries.map(|entry| entry.passed), [true, false, false]);
+    }
+}
