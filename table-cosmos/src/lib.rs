@@ -32,7 +32,7 @@
 //! | Timestamp | whole seconds |
 //! | `ETag` | another format |
 //! | writes | at most once: unconditional changes and merges read the entity first and are conditional on its `ETag` ([`Options::exact`]) |
-//! | transactions | 2 MB of JSON in total |
+//! | transactions | 2 MiB of JSON in total |
 //! | `RowKey` | not `.` or `..`, no trailing white space, at most 1,023 bytes |
 //! | levels | at most 2,048 bytes each |
 //! | scans | rejected above [`Options::fan_out`] physical partitions |

@@ -31,7 +31,8 @@
 //! the rows.
 //!
 //! # When not to
-//! Not needed for a cloud account, which has its own replication. To copy tables between stores, use [`migrate`](crate::migrate).
+//! For an account: it has no files of the engine. It replicates its data and keeps no earlier states; `tables backup` saves them. To copy tables between
+//! stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;

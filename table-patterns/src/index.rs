@@ -75,7 +75,7 @@
 //!   until it is collected.
 //! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
-//!   [`collect_guards`](crate::outbox::guard::collect_guards) deletes guards that were not changed for days.
+//!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that were not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
 //!   claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
 //! - Rows of an earlier layout of an index are not found if the present layout cannot produce their keys, and remain.

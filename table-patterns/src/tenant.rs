@@ -44,7 +44,7 @@
 //! - [Views](crate::view) of the entities are places of their own: register the tables of their rows. A view that sums several tenants must be
 //!   rebuilt after an erasure, because the feed is erased, too.
 //! - Rows that handlers of recorded steps wrote elsewhere are not known: register their tables.
-//! - A guard of an index row that was removed earlier stays until [`collect_guards`](crate::outbox::guard::collect_guards) deletes it. An earlier
+//! - A guard of an index row that was removed earlier stays until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier
 //!   blob of a list that several tenants share stays until the collector of orphans deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
 //!

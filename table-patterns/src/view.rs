@@ -42,9 +42,9 @@
 //! # Cost
 //! | verb | requests |
 //! |---|---|
-//! | read | 1, as any table |
-//! | write of the source, declared with `#[entity(feed)]` | 1 operation more |
-//! | [catching up](ViewTable::catch_up) | 1 range query of the registry; per partition 1 get, 1 range query and 1 write; then per changed entity 2 gets, and 1 get for each partition of the view |
+//! | read | 1, and 1 more every ten seconds for the state of the view |
+//! | write of the source, declared with `#[entity(feed)]` | 2 operations more: the entries of the feed and its head |
+//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed; per partition with changes some requests for the head, the entries, the lease and the cursor; then per changed entity 2 gets, or pages for eight or more that lie side by side, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets more, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
 //! | all entities that changed together | for each partition of the view 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
 //! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, 1 get and 1 write a partition with a feed |

@@ -55,7 +55,7 @@ struct Comment {
     text: String,
 }
 
-/// All types of the table. A read of tickets passes over the others.
+/// All types of the table. A read of tickets skips the others.
 #[derive(EntitySet)]
 enum Desk {
     Ticket(Ticket),

@@ -6,7 +6,7 @@
 //! | property | content |
 //! |---|---|
 //! | `V` and 16 hexadecimal digits | Int64: the newest version of the source with this hash that was applied |
-//! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist |
+//! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist, and for the entries of an index |
 //!
 //! # Guarantee
 //! The version of a step is the one [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A
@@ -24,7 +24,7 @@
 //!
 //! # Cost
 //! A step is a read and a transaction of two operations; a deletion needs a second read. The guard has about 150 bytes and remains after
-//! the entity is deleted: [`collect_guards`] deletes guards of missing entities.
+//! the entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete guards of missing entities.
 //!
 //! # Bounds
 //! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that serves
@@ -219,14 +219,17 @@ async fn write_of<S: TableStore>(
         TargetWrite::InsertOrReplace(row) => Some(OperationKind::InsertOrReplace(fresh(row))),
         TargetWrite::InsertOrMerge(row) => Some(OperationKind::InsertOrMerge(fresh(row))),
         TargetWrite::DeleteIfExists => {
-            let found = store.get(table, target, &Select::names(["PartitionKey"])).await?;
-            found.map(|_| OperationKind::Delete(IfMatch::Any))
+            exists(store, table, target).await?.then_some(OperationKind::Delete(IfMatch::Any))
         }
     })
 }
 
+async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey) -> Result<bool> {
+    Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
+}
+
 /// Deletes the guards of one partition whose entities no longer exist and that no step has changed since a given time, in [ticks](table_core::ticks).
-/// Returns the number of deleted guards.
+/// Returns the number of deleted guards. Reads the guards of the partition, and the entity of each one without an owner.
 ///
 /// A step that is delivered after its guard was deleted is applied as a new one. Choose a time by which all earlier intents are done, such as several
 /// days ago.
@@ -239,21 +242,52 @@ pub async fn collect_guards<S: TableStore>(
     partition_key: &PartitionKey,
     untouched_since: u64,
 ) -> Result<u64> {
-    let query = Query::new(KeyRange::rows(partition_key.as_str(), TextRange::prefix(GUARD_PREFIX)));
+    let range = KeyRange::rows(partition_key.as_str(), TextRange::prefix(GUARD_PREFIX));
+    collect(store, table, range, untouched_since).await
+}
+
+/// Deletes guards as [`collect_guards`] does, in all partitions of a table. Scans the table: the partition of an index row that was deleted may have no
+/// other row than the guard.
+///
+/// # Errors
+/// Any error of the store.
+pub async fn collect_all_guards<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    untouched_since: u64,
+) -> Result<u64> {
+    let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(GUARD_PREFIX) };
+    collect(store, table, range, untouched_since).await
+}
+
+async fn collect<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    range: KeyRange,
+    untouched_since: u64,
+) -> Result<u64> {
+    let query = Query::new(range);
     // A Timestamp represents all times up to the next Timestamp that the store can assign.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let (mut collected, mut from) = (0, None);
     loop {
         let page = store.query(table, &query, from.as_ref()).await?;
         for entity in page.rows.iter() {
-            let gone = Guard::read(entity.row)?.owner.is_none();
-            if !gone || entity.row.timestamp().saturating_add(step) >= untouched_since {
+            let is_owned = Guard::read(entity.row)?.owner.is_some();
+            if is_owned || entity.row.timestamp().saturating_add(step) >= untouched_since {
+                continue;
+            }
+            // The guard of an index entry has no owner, whether or not the entry exists. If the entry is written after this read, the guard changes,
+            // and its deletion fails.
+            let Some(target) = entity.row_key.strip_prefix(GUARD_PREFIX) else { continue };
+            let target = EntityKey::new(entity.partition_key, target)?;
+            if exists(store, table, &target).await? {
                 continue;
             }
             let kind = OperationKind::Delete(IfMatch::ETag(entity.etag()));
             let delete = [(RowKey::new(entity.row_key)?, kind)];
-            let is_deleted = converge::is_won(converge::submit(store, table, partition_key, delete).await)?;
-            collected += u64::from(is_deleted);
+            let submitted = converge::submit(store, table, &target.partition_key, delete).await;
+            collected += u64::from(converge::is_won(submitted)?);
         }
         from = page.continuation;
         if from.is_none() {

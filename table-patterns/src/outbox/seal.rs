@@ -15,6 +15,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
@@ -84,9 +85,31 @@ impl Seals {
     }
 
     /// Adds a key to the keys in the store and uses it for new seals.
-    pub(super) async fn rotate<S: TableStore>(&self, store: &S, number: u64) -> Result<()> {
-        add(store, number).await?;
+    pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
+        // The clock of an earlier rotation may have been ahead.
+        let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
+        add(store, now.max(newest.saturating_add(1))).await?;
         self.load(store, true).await.map(drop)
+    }
+
+    /// Deletes all keys in the store except the newest. Returns the number of deleted keys.
+    pub(super) async fn remove_old<S: TableStore>(&self, store: &S) -> Result<u64> {
+        let (table, limits) = (TableName::new(REGISTRY)?, store.capabilities().limits);
+        let mut keys = keys_in(store).await?;
+        keys.pop();
+        let mut removed = 0;
+        for (row_key, _) in keys {
+            let delete = alone(&EntityKey::new(KEYS, row_key)?, OperationKind::Delete(IfMatch::Any), limits)?;
+            match store.submit(&table, delete).await {
+                Err(error) if error.is_not_found() => {}
+                outcome => {
+                    outcome?;
+                    removed += 1;
+                }
+            }
+        }
+        self.load(store, true).await?;
+        Ok(removed)
     }
 
     /// Returns the keys, which are read from the store on first use. A program without permission to read them has none.
@@ -139,23 +162,32 @@ impl Seals {
 
 /// Reads the keys of a store, the newest first. Creates a key if none exists.
 async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
-    let table = TableName::new(REGISTRY)?;
-    let range = KeyRange { partition_key: TextRange::exactly(KEYS), row_key: TextRange::ALL };
     for _ in 0..2 {
-        let mut keys = Vec::new();
-        registry::each(store, &table, range.clone(), |row| {
-            if let Ok(Some(ValueRef::Binary(secret))) = row.row.find("Secret", &mut 0) {
-                keys.push(Key::new(secret));
-            }
-        })
-        .await?;
+        let keys = keys_in(store).await?;
         if !keys.is_empty() {
-            keys.reverse();
-            return Ok(keys);
+            return Ok(keys.into_iter().rev().map(|(_, key)| key).collect());
         }
         add(store, 0).await?;
     }
     Ok(Vec::new())
+}
+
+/// Reads the keys of a store with their RowKeys, the oldest first.
+async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
+    let range = KeyRange { partition_key: TextRange::exactly(KEYS), row_key: TextRange::ALL };
+    let mut keys = Vec::new();
+    registry::each(store, &TableName::new(REGISTRY)?, range, |row| {
+        if let Ok(Some(ValueRef::Binary(secret))) = row.row.find("Secret", &mut 0) {
+            keys.push((row.row_key.to_owned(), Key::new(secret)));
+        }
+    })
+    .await?;
+    Ok(keys)
+}
+
+/// Returns the number of a key, by which keys are ordered.
+fn number_of(row_key: &str) -> u64 {
+    row_key.split('_').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
 /// Adds a random key. If several are added concurrently, all of them are valid.

@@ -14,8 +14,10 @@ use crate::outbox::rows;
 use crate::outbox::seal::Place;
 
 impl<S: TableStore, Q> Outbox<S, Q> {
-    /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store. To rotate keys, first give all
-    /// programs the new key, followed by the old one. Remove the old key when the intents sealed with it are done.
+    /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store.
+    ///
+    /// To rotate keys, first give all programs the old key, followed by the new one: they accept both. Then exchange the two: they seal with the
+    /// new key. Remove the old key when the intents sealed with it are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
         let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
@@ -29,6 +31,18 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// Any error of the store.
     pub async fn rotate_key(&self) -> Result<()> {
         self.seals().rotate(self.store(), self.runtime().now()).await
+    }
+
+    /// Deletes all keys in the store except the newest. Returns the number of deleted keys.
+    ///
+    /// A program that has read a deleted key accepts it, and may seal with it, until it is restarted. Call this function when all programs have been
+    /// restarted after [`rotate_key`](Self::rotate_key) and the intents sealed with earlier keys are done: workers that start afterwards perform no
+    /// step of them.
+    ///
+    /// # Errors
+    /// Any error of the store. Keys that were deleted before the error remain deleted; call the function again to continue.
+    pub async fn remove_old_keys(&self) -> Result<u64> {
+        self.seals().remove_old(self.store()).await
     }
 
     /// Seals the intents of a transaction that will not be submitted by [`submit`](Outbox::submit).

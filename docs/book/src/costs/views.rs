@@ -62,16 +62,16 @@ fn views() {
         while view.catch_up(1_000).await?.is_behind {}
         counted.row("`catch_up`: one partition, 100 new entities");
         view.catch_up(1_000).await?;
-        counted.row("`catch_up`: one partition, nothing new");
+        counted.row("`catch_up`: one partition, the end of its feed; marks it as quiet");
         for id in 1..100 {
             insert(&format!("Department {id}"), id).await?;
         }
         while view.catch_up(1_000).await?.is_behind {}
         counted.start();
         view.catch_up(1_000).await?;
-        counted.row("`catch_up`: 100 partitions, nothing new");
+        counted.row("`catch_up`: 100 quiet partitions");
         view.rows().await?.get(Headcount::key("Sales")).await?;
-        counted.row("read a row of the view");
+        counted.row("read a row of the view, the first in ten seconds");
         Ok(())
     });
     counted.hold("book/pattern-views.md", "views");

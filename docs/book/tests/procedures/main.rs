@@ -1,0 +1,11 @@
+//! The procedures of the book that take several steps, each run as its page says. A test quotes the steps where it runs them, and fails if the page no
+//! longer has them in this order.
+
+mod field;
+mod guards;
+mod key;
+mod moving;
+mod page;
+mod rewrite;
+mod seals;
+mod time;

@@ -1,0 +1,30 @@
+//! The steps of a procedure, as its page words them.
+
+use std::fs;
+use std::path::Path;
+
+/// A section of a page, and the place of the last step that a test has quoted.
+pub(crate) struct Procedure {
+    section: String,
+    text: String,
+    at: usize,
+}
+
+impl Procedure {
+    /// Reads a section of a page below `docs`.
+    pub(crate) fn of(page: &str, heading: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(page);
+        let text = fs::read_to_string(path).unwrap();
+        let section = format!("{page}, {heading}");
+        let (_, rest) =
+            text.split_once(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no {section}"));
+        let rest = rest.split("\n## ").next().unwrap_or(rest);
+        Self { text: rest.split_whitespace().collect::<Vec<_>>().join(" "), section, at: 0 }
+    }
+
+    /// Quotes a step, which follows the steps that were quoted before.
+    pub(crate) fn step(&mut self, words: &str) {
+        let found = self.text[self.at..].find(words);
+        self.at += found.unwrap_or_else(|| panic!("{}: no step `{words}`", self.section)) + words.len();
+    }
+}

@@ -1,0 +1,138 @@
+//! Rotation of the keys that seal intents.
+
+use std::time::Duration;
+
+use pollster::block_on;
+use table_patterns::outbox::{Intent, Outbox, Step};
+use table_patterns::row::RowWriter;
+use table_patterns::work::Worker;
+use table_patterns::{
+    Engine, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction,
+};
+
+use crate::page::Procedure;
+use crate::time::Time;
+
+type Program = Outbox<Engine, Engine>;
+
+/// The store of several programs.
+struct Desk {
+    time: Time,
+    store: Engine,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let time = Time::new();
+        let desk = Self { store: time.engine(), time };
+        block_on(desk.store.create_table(&table())).unwrap();
+        block_on(desk.start().create_queues()).unwrap();
+        desk
+    }
+
+    /// Starts a program.
+    fn start(&self) -> Program {
+        Outbox::with_runtime(self.store.clone(), self.store.clone(), queue(), self.time.runtime())
+    }
+
+    /// Starts a program with these keys.
+    fn start_with(&self, keys: &[&str]) -> Program {
+        self.start().sealed_by(keys)
+    }
+
+    /// Starts a program on a machine whose clock is ahead.
+    fn start_ahead(&self, by: Duration) -> Program {
+        let runtime = self.time.runtime().clock(self.time.ahead(by));
+        Outbox::with_runtime(self.store.clone(), self.store.clone(), queue(), runtime)
+    }
+}
+
+fn table() -> TableName {
+    TableName::new("Desk").unwrap()
+}
+
+fn queue() -> QueueName {
+    QueueName::new("desk").unwrap()
+}
+
+/// A program records an intent.
+fn record(program: &Program) {
+    let limits = program.store().capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new("contoso").unwrap(), limits).unwrap();
+    let target = EntityKey::new("fabrikam", "1").unwrap();
+    let step = Step::insert_or_replace(table(), target, RowWriter::new().finish()).unguarded();
+    program.record(&mut transaction, &Intent::of(RowKey::new("1").unwrap()).step(step)).unwrap();
+    block_on(program.submit(&table(), transaction)).unwrap();
+}
+
+/// A program works until it is idle. Returns the numbers of intents that are done, and that have become poison.
+fn work(program: &Program) -> (u64, u64) {
+    let worker = Worker::new(program.clone());
+    block_on(worker.run_until_idle()).unwrap();
+    (worker.metrics().done, worker.metrics().poisoned)
+}
+
+#[test]
+fn stored_keys_are_rotated_while_programs_run() {
+    let mut page = Procedure::of("book/running.md", "Keys of the outbox");
+    let desk = Desk::new();
+    record(&desk.start());
+    assert_eq!(work(&desk.start()), (1, 0), "the first intent creates a key");
+    // An earlier rotation, on a machine whose clock is ahead.
+    block_on(desk.start_ahead(Duration::from_hours(1)).rotate_key()).unwrap();
+    let (writer, worker) = (desk.start(), desk.start());
+    record(&writer);
+    assert_eq!(work(&worker), (1, 0), "both have read the keys");
+
+    page.step("To rotate stored keys, call `Outbox::rotate_key`.");
+    record(&writer);
+    block_on(desk.start().rotate_key()).unwrap();
+
+    page.step("All programs accept the new key at once, and seal with it after a restart.");
+    record(&writer);
+    let restarted = desk.start();
+    record(&restarted);
+    assert_eq!(work(&worker), (3, 0), "of the old key, before and after the rotation, and of the new one");
+
+    page.step(
+        "When all have been restarted and the intents sealed before are done, call `Outbox::remove_old_keys`",
+    );
+    assert_eq!(block_on(restarted.remove_old_keys()).unwrap(), 2);
+    assert_eq!(block_on(restarted.remove_old_keys()).unwrap(), 0);
+    record(&restarted);
+    assert_eq!(work(&worker), (1, 0));
+
+    page.step("restart the workers once more: they refuse the old keys from then on.");
+    record(&restarted);
+    assert_eq!(work(&desk.start()), (1, 0));
+    record(&writer);
+    assert_eq!(work(&desk.start()), (0, 1), "the writer has the old key");
+}
+
+/// Checks a deployment, process by process: each program accepts the intents of each other one, before and after its restart.
+fn deploy(desk: &Desk, releases: [&[&str]; 2]) -> bool {
+    let pairs = releases.iter().flat_map(|writer| releases.iter().map(move |worker| (writer, worker)));
+    pairs.into_iter().all(|(writer, worker)| {
+        record(&desk.start_with(writer));
+        work(&desk.start_with(worker)) == (1, 0)
+    })
+}
+
+#[test]
+fn given_keys_are_rotated_by_deployments_of_which_none_refuses_an_intent() {
+    let mut page = Procedure::of("book/running.md", "Keys of the outbox");
+    let desk = Desk::new();
+
+    page.step("To rotate given keys, give the new key after the old one to all programs.");
+    assert!(deploy(&desk, [&["old"], &["old", "new"]]));
+    page.step("Then give it before the old one");
+    assert!(deploy(&desk, [&["old", "new"], &["new", "old"]]));
+    page.step("Remove the old one once its intents are done.");
+    assert!(deploy(&desk, [&["new", "old"], &["new"]]));
+
+    page.step("In one deployment less, a worker would refuse the intents of the first program that seals with the new key.");
+    assert!(!deploy(&desk, [&["old"], &["new", "old"]]));
+    page.step("Intents that were not done become poison: give the old key again, and requeue them.");
+    block_on(desk.start_with(&["new", "old"]).requeue_poison()).unwrap();
+    assert_eq!(work(&desk.start_with(&["new", "old"])), (1, 0));
+}
