@@ -99,7 +99,7 @@ pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
 /// Reads the entries of a file, the oldest first.
 ///
 /// # Errors
-/// An error of the disk, or a line that is no entry, with its number.
+/// An error of the disk, or the number of a line that is not an entry.
 pub fn read(file: &Path) -> Outcome<Vec<Entry>> {
     let text = std::fs::read_to_string(file)?;
     let entry = |(index, line)| {

@@ -231,9 +231,9 @@ async fn verify(
 fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     let (mut text, mut rest) = (String::new(), pattern);
     while let Some((before, behind)) = rest.split_once('{') {
-        let (name, behind) = behind.split_once('}').ok_or_else(|| {
-            Failure::Usage(format!("the pattern `{pattern}` has an unclosed brace"))
-        })?;
+        let (name, behind) = behind
+            .split_once('}')
+            .ok_or_else(|| Failure::Usage(format!("the pattern `{pattern}` has an unclosed brace")))?;
         text.push_str(before);
         match name {
             "PartitionKey" => text.push_str(entity.key().partition_key.as_str()),

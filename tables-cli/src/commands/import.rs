@@ -139,7 +139,9 @@ impl Import {
         let named = self.types.iter().map(|text| {
             let found =
                 text.split_once('=').and_then(|(name, edm)| Some((name.to_owned(), value::type_of(edm)?)));
-            found.ok_or_else(|| Failure::Usage(format!("`{text}` does not name a type; write it as Age=Int32")))
+            found.ok_or_else(|| {
+                Failure::Usage(format!("`{text}` does not name a type; write it as Age=Int32"))
+            })
         });
         Ok(Types { named: named.collect::<Result<_>>()?, guess: self.guess_types })
     }

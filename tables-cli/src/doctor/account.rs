@@ -202,7 +202,11 @@ pub(super) async fn find_table(store: &DynTableStore, table: Option<&str>) -> Ve
     let name = match TableName::new(name) {
         Ok(name) => name,
         Err(error) => {
-            return vec![Step::failed(NAME, error.to_string(), "table names have 3 to 63 letters and digits")];
+            return vec![Step::failed(
+                NAME,
+                error.to_string(),
+                "table names have 3 to 63 letters and digits",
+            )];
         }
     };
     let query =
