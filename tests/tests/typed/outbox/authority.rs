@@ -239,3 +239,17 @@ fn pat_ec_4_a_sealed_record_counts_at_its_place_alone_and_by_any_key_of_the_prog
     block_on(outbox(&["one"]).prompt(&desk, &PartitionKey::new("fabrikam").unwrap())).unwrap();
     assert_eq!(done(&["one"]), (1, 1));
 }
+
+/// A key that a program adds is used by all programs that start later, also if another clock has numbered the earlier keys.
+#[test]
+fn a_key_that_is_added_by_a_clock_that_is_behind_is_the_newest() {
+    let company = Company::new();
+    let registry = TableName::new(REGISTRY).unwrap();
+    let mut known = BTreeSet::new();
+    for skew in [Skew::None, Skew::Days(-9), Skew::Days(9), Skew::None, Skew::Backwards] {
+        block_on(company.outbox_by(skew).rotate_key()).unwrap();
+        let keys = company.all(&registry).into_iter().map(|(key, _)| key);
+        let newest = keys.filter(|key| key.partition_key.as_str() == "keys").next_back().unwrap();
+        assert!(known.insert(newest.row_key.clone()), "{skew:?}");
+    }
+}
