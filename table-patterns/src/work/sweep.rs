@@ -27,7 +27,7 @@ use crate::work::fault::WorkFault;
 const QUIET: usize = 64;
 
 /// The longest time for which a sweep relies on the claim of a worker, whose clock may be ahead.
-const CLAIMED: Duration = Duration::from_hours(1);
+const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
 /// A sweep finds pending intents without messages and sends messages for them.
 ///

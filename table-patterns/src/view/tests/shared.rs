@@ -375,12 +375,12 @@ impl View for Everyone {
     }
 }
 
-/// Returns the requests of followers of 4,000 changes in some departments. The followers are processes, or clones of one handle.
+/// Returns the requests of followers of 8,000 changes in some departments. The followers are processes, or clones of one handle.
 fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clones: bool) -> usize {
     let world = World::new();
     let (first, store) = world.follower::<V>();
     block_on(first.rebuild().run()).unwrap();
-    let members = (0..4_000).map(|id| Member { department: format!("d{}", id % departments), id, age: 1 });
+    let members = (0..8_000).map(|id| Member { department: format!("d{}", id % departments), id, age: 1 });
     block_on(world.members.bulk().insert_all(members)).unwrap();
     let follower = |_| if are_clones { (first.clone(), store.clone()) } else { world.follower::<V>() };
     let followers: Vec<_> = (0..followers).map(follower).collect();
@@ -395,7 +395,7 @@ fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clo
     while block_on(first.catch_up(500)).unwrap().is_behind {}
     let rows = block_on(first.rows()).unwrap().scan("all sums").max_rows(100_000);
     let sum: i64 = block_on(rows.collect()).unwrap().iter().map(|row: &Years| row.members).sum();
-    assert_eq!(sum, 4_000);
+    assert_eq!(sum, 8_000);
     let followers = if are_clones { &followers[..1] } else { &followers[..] };
     followers.iter().map(|(_, store)| store.calls().len()).sum()
 }
