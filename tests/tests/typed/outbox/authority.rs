@@ -1,6 +1,7 @@
 //! Tests of a user whose signature covers one partition, and who writes arbitrary data there and into the queue. No worker writes elsewhere
 //! as a result.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pollster::block_on;
@@ -14,10 +15,13 @@ use table_core::{
     TableStore, Transaction, ValueRef,
 };
 use table_patterns::EntityStore;
-use table_patterns::outbox::{Intent, Message, OUTBOX_PREFIX, Outbox, Step};
+use table_patterns::outbox::{Intent, Message, OUTBOX_PREFIX, Outbox, REGISTRY, Step};
 use table_patterns::work::{Archive, Delivery, Handler, Sweep, Worker};
 use table_wire::auth::AccountKey;
 use table_wire::sas::{Authority, TablePermissions, TableSas};
+use tests::time::Skew;
+
+use crate::outbox::company::Company;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
