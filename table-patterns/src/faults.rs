@@ -5,6 +5,7 @@ mod unordered;
 
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use table_core::error::{Error, ErrorCode, Result};
@@ -53,6 +54,8 @@ pub(crate) struct FaultyStore<S> {
     inner: S,
     script: Arc<Mutex<Script>>,
     calls: Arc<Mutex<Vec<Call>>>,
+    /// The number of rows that queries have returned since the script was set.
+    rows: Arc<AtomicUsize>,
     /// The largest number of rows in a page.
     page: usize,
 }
@@ -60,7 +63,13 @@ pub(crate) struct FaultyStore<S> {
 impl<S: TableStore> FaultyStore<S> {
     pub(crate) fn new(inner: S) -> Self {
         let script: Script = Box::new(|_, _| Fault::None);
-        Self { inner, script: Arc::new(Mutex::new(script)), calls: Arc::default(), page: usize::MAX }
+        Self {
+            inner,
+            script: Arc::new(Mutex::new(script)),
+            calls: Arc::default(),
+            rows: Arc::default(),
+            page: usize::MAX,
+        }
     }
 
     /// Returns the underlying store, which never fails.
@@ -76,6 +85,7 @@ impl<S: TableStore> FaultyStore<S> {
     /// Sets the script and resets the request counter.
     pub(crate) fn script(&self, script: impl FnMut(Call, usize) -> Fault + Send + 'static) {
         self.calls.lock().unwrap().clear();
+        self.rows.store(0, Ordering::SeqCst);
         *self.script.lock().unwrap() = Box::new(script);
     }
 
@@ -94,6 +104,11 @@ impl<S: TableStore> FaultyStore<S> {
     /// Returns the requests since the script was set.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap().clone()
+    }
+
+    /// Returns the number of rows that queries have returned since the script was set.
+    pub(crate) fn rows_read(&self) -> usize {
+        self.rows.load(Ordering::SeqCst)
     }
 
     async fn run<T>(&self, call: Call, request: impl Future<Output = Result<T>> + Send) -> Result<T> {
@@ -159,7 +174,9 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         let top = query.top.unwrap_or(usize::MAX).min(self.page);
         let query = Query { top: (top != usize::MAX).then_some(top), ..query.clone() };
-        self.run(Call::Query, self.inner.query(table, &query, from)).await
+        let page = self.run(Call::Query, self.inner.query(table, &query, from)).await?;
+        self.rows.fetch_add(page.rows.len(), Ordering::SeqCst);
+        Ok(page)
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {

@@ -24,6 +24,8 @@
 //! - Stop the writers of the source first, because the copy misses rows that are written before its position, and the checksums then differ. Another
 //!   copy from the beginning transfers additions and changes, but rows that were deleted in the source since remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
+//! - Listings of tables omit the registries of feeds and outboxes. Copy [`FEEDS`](crate::feed::FEEDS) and [`REGISTRY`](crate::outbox::REGISTRY) as
+//!   well; otherwise, followers and sweeps of the target do not find the changes that were pending.
 //! - Schemas are stored in a separate table, `TablesLayouts`, which `create_if_missing` of the entity writes in the target.
 //! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
 //!

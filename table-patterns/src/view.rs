@@ -14,7 +14,8 @@
 //! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; rows of sums that take part in it name it in `ViewRecount` |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it is in |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; how far the partition's feed is applied |
-//! | a partition of the source | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
+//! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
+//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the source, each followed by U+0000. Typed reads skip these
@@ -44,7 +45,7 @@
 //! |---|---|
 //! | read | 1, and 1 more every ten seconds for the state of the view |
 //! | write of the source, declared with `#[entity(feed)]` | 2 operations more: the entries of the feed and its head |
-//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed; per partition with changes some requests for the head, the entries, the lease and the cursor; then per changed entity 2 gets, or pages for eight or more that lie side by side, and 1 get for each partition of the view |
+//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; per partition with changes some requests for the head, the entries and the cursor; then per changed entity 2 gets, or pages for eight or more that lie side by side, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets more, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
 //! | all entities that changed together | for each partition of the view 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
 //! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, 1 get and 1 write a partition with a feed |
@@ -123,6 +124,8 @@ mod ends;
 mod fault;
 mod follow;
 mod following;
+mod freshness;
+mod lease;
 mod operations;
 mod part;
 mod places;
@@ -140,7 +143,8 @@ mod tests;
 use table_core::entity::{Entity, PlainEntity};
 use table_core::error::Result;
 
-pub use follow::{CaughtUp, Freshness};
+pub use follow::CaughtUp;
+pub use freshness::Freshness;
 pub use poison::ViewPoison;
 pub use projection::Projection;
 pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};

@@ -3,15 +3,15 @@
 use std::any::Any;
 use std::fmt;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
-use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
+use table_core::{Clock, EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
 /// The point of a call at which a process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,37 @@ pub enum Death {
     Before,
     /// The call is made, but its outcome is lost.
     After,
+}
+
+/// Outages that all processes of a run share: calls to a table or a queue are refused until an instant.
+#[derive(Clone, Debug, Default)]
+pub struct Outages(Arc<Mutex<Option<Outage>>>);
+
+#[derive(Debug)]
+struct Outage {
+    /// The name of the table or queue; all of them if it is empty.
+    target: String,
+    until: u64,
+    clock: Clock,
+}
+
+impl Outages {
+    /// Refuses calls to a table or a queue with `ServerBusy` for a time; all calls if the name is empty.
+    ///
+    /// # Panics
+    /// Panics if a thread panicked with an outage in its hands.
+    pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
+        let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
+        let until = clock.now().saturating_add(ticks);
+        *self.0.lock().unwrap() = Some(Outage { target: target.to_owned(), until, clock });
+    }
+
+    fn is_down(&self, target: &str) -> bool {
+        let outage = self.0.lock().unwrap();
+        outage.as_ref().is_some_and(|outage| {
+            outage.clock.now() < outage.until && (outage.target.is_empty() || outage.target == target)
+        })
+    }
 }
 
 /// Controls the calls of one process to all its stores.
@@ -38,6 +69,7 @@ struct Inner {
     /// Every n-th call is refused with `ServerBusy`; 0 for none.
     busy: AtomicUsize,
     waits: AtomicUsize,
+    outages: Mutex<Outages>,
 }
 
 impl Control {
@@ -62,6 +94,16 @@ impl Control {
     #[must_use]
     pub fn stepped(self) -> Self {
         self.0.stepped.store(true, Ordering::SeqCst);
+        self
+    }
+
+    /// Makes the process share outages with others.
+    ///
+    /// # Panics
+    /// Panics if a thread panicked with the outages in its hands.
+    #[must_use]
+    pub fn with_outages(self, outages: &Outages) -> Self {
+        *self.0.outages.lock().unwrap() = outages.clone();
         self
     }
 
@@ -108,7 +150,7 @@ impl Control {
         .await;
     }
 
-    async fn around<T>(&self, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    async fn around<T>(&self, target: &str, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
         self.wait().await;
         let dead = || Err(Error::new(ErrorCode::EngineClosed, "the process is dead"));
         if self.is_dead() {
@@ -118,6 +160,10 @@ impl Control {
         let busy = self.0.busy.load(Ordering::SeqCst);
         if busy > 0 && call_number.is_multiple_of(busy) {
             return Err(Error::new(ErrorCode::ServerBusy, "busy, as asked for"));
+        }
+        let is_down = self.0.outages.lock().unwrap().is_down(target);
+        if is_down {
+            return Err(Error::new(ErrorCode::ServerBusy, "an outage"));
         }
         let dies = call_number == self.0.death.load(Ordering::SeqCst);
         if dies && !self.0.after.load(Ordering::SeqCst) {
@@ -156,53 +202,53 @@ impl<S: TableStore> TableStore for Controlled<S> {
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
-        self.control.around(self.store.create_table(table)).await
+        self.control.around(table.as_str(), self.store.create_table(table)).await
     }
 
     async fn delete_table(&self, table: &TableName) -> Result<()> {
-        self.control.around(self.store.delete_table(table)).await
+        self.control.around(table.as_str(), self.store.delete_table(table)).await
     }
 
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
-        self.control.around(self.store.list_tables(prefix, from, top)).await
+        self.control.around("", self.store.list_tables(prefix, from, top)).await
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        self.control.around(self.store.get(table, key, select)).await
+        self.control.around(table.as_str(), self.store.get(table, key, select)).await
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
-        self.control.around(self.store.query(table, query, from)).await
+        self.control.around(table.as_str(), self.store.query(table, query, from)).await
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        self.control.around(self.store.submit(table, transaction)).await
+        self.control.around(table.as_str(), self.store.submit(table, transaction)).await
     }
 }
 
 impl<Q: QueueStore> QueueStore for Controlled<Q> {
     async fn create_queue(&self, queue: &QueueName) -> Result<bool> {
-        self.control.around(self.store.create_queue(queue)).await
+        self.control.around(queue.as_str(), self.store.create_queue(queue)).await
     }
 
     async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
-        self.control.around(self.store.delete_queue(queue)).await
+        self.control.around(queue.as_str(), self.store.delete_queue(queue)).await
     }
 
     async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
-        self.control.around(self.store.approximate_count(queue)).await
+        self.control.around(queue.as_str(), self.store.approximate_count(queue)).await
     }
 
     async fn put(&self, queue: &QueueName, message: PutMessage) -> Result<Lease> {
-        self.control.around(self.store.put(queue, message)).await
+        self.control.around(queue.as_str(), self.store.put(queue, message)).await
     }
 
     async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
-        self.control.around(self.store.receive(queue, count, hidden)).await
+        self.control.around(queue.as_str(), self.store.receive(queue, count, hidden)).await
     }
 
     async fn peek(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
-        self.control.around(self.store.peek(queue, count)).await
+        self.control.around(queue.as_str(), self.store.peek(queue, count)).await
     }
 
     async fn update(
@@ -212,14 +258,14 @@ impl<Q: QueueStore> QueueStore for Controlled<Q> {
         hidden: Duration,
         text: Option<String>,
     ) -> Result<Lease> {
-        self.control.around(self.store.update(queue, lease, hidden, text)).await
+        self.control.around(queue.as_str(), self.store.update(queue, lease, hidden, text)).await
     }
 
     async fn delete(&self, queue: &QueueName, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
-        self.control.around(self.store.delete(queue, id, receipt)).await
+        self.control.around(queue.as_str(), self.store.delete(queue, id, receipt)).await
     }
 
     async fn clear(&self, queue: &QueueName) -> Result<()> {
-        self.control.around(self.store.clear(queue)).await
+        self.control.around(queue.as_str(), self.store.clear(queue)).await
     }
 }

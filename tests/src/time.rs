@@ -4,9 +4,48 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rand::{Rng, RngExt};
 use table_core::Engine;
 use table_core::embedded::{Clock, EngineOptions};
 use table_patterns::work::Runtime;
+
+/// The ticks of a day.
+const DAY: i64 = 864_000_000_000;
+
+/// The way in which the clock of a process differs from the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Skew {
+    /// The clock shows the time.
+    #[default]
+    None,
+    /// The clock is ahead by a number of days, or behind if it is negative.
+    Days(i64),
+    /// The clock shows the instant at which it was created.
+    Standing,
+    /// The clock runs backwards from the instant at which it was created.
+    Backwards,
+    /// The clock jumps by a number of days and back again, at every eighth reading.
+    Jumping(i64),
+}
+
+impl Skew {
+    /// One of each kind.
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Days(9), Self::Days(-9), Self::Standing, Self::Backwards, Self::Jumping(9)];
+
+    /// Returns a random one: half of the clocks show the time.
+    #[must_use]
+    pub fn random(rng: &mut impl Rng) -> Self {
+        let days = rng.random_range(1..40) * [1, -1][rng.random_range(0..2)];
+        match rng.random_range(0..8) {
+            0..=3 => Self::None,
+            4 => Self::Days(days),
+            5 => Self::Standing,
+            6 => Self::Backwards,
+            _ => Self::Jumping(days),
+        }
+    }
+}
 
 /// An instant that all clones share, in ticks.
 #[derive(Clone, Debug)]
@@ -32,11 +71,38 @@ impl Time {
         Clock::new(move || time.load(Ordering::SeqCst))
     }
 
+    /// Returns a clock that differs from this time.
+    #[must_use]
+    pub fn skewed(&self, skew: Skew) -> Clock {
+        let (time, readings) = (Arc::clone(&self.0), AtomicU64::new(0));
+        let start = time.load(Ordering::SeqCst);
+        Clock::new(move || {
+            let now = time.load(Ordering::SeqCst);
+            let by = |days: i64| now.saturating_add_signed(days * DAY);
+            match skew {
+                Skew::None => now,
+                Skew::Days(days) => by(days),
+                Skew::Standing => start,
+                Skew::Backwards => start - (now - start),
+                Skew::Jumping(days) => match readings.fetch_add(1, Ordering::SeqCst) / 8 % 2 {
+                    0 => now,
+                    _ => by(days),
+                },
+            }
+        })
+    }
+
     /// Returns a runtime with this clock, for which time passes whenever it would wait.
     #[must_use]
     pub fn runtime(&self) -> Runtime {
+        self.runtime_of(Skew::None)
+    }
+
+    /// Returns a runtime with a clock that differs from this time, for which time passes whenever it would wait.
+    #[must_use]
+    pub fn runtime_of(&self, skew: Skew) -> Runtime {
         let time = self.clone();
-        Runtime::new().seed(7).clock(self.clock()).sleep_by(move |length| {
+        Runtime::new().seed(7).clock(self.skewed(skew)).sleep_by(move |length| {
             time.pass(length);
             Box::pin(async {})
         })

@@ -46,6 +46,11 @@ impl Head {
         self.cursor(self.last)
     }
 
+    /// Returns `true` if a writer must list the partition before it commits.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub(super) const fn cursor(&self, number: u64) -> Cursor {
         Cursor { feed: self.id, number }
     }

@@ -120,8 +120,9 @@ impl<S: TableStore> Feed<S> {
         if passed >= head.last || limit == 0 {
             return Ok((Vec::new(), head.cursor(passed)));
         }
+        // A row has at most `CHANGES` changes, so the first `limit` entries are in rows with these numbers.
         let window = u64::try_from(limit.saturating_add(CHANGES)).unwrap_or(u64::MAX);
-        let mut upper = if is_ordered { head.last } else { passed.saturating_add(window).min(head.last) };
+        let mut upper = passed.saturating_add(window).min(head.last);
         let (mut entries, mut continuation) = (Vec::new(), None);
         loop {
             let range = KeyRange::rows(partition_key.as_str(), numbers(passed + 1, upper));

@@ -27,7 +27,7 @@ use crate::outbox::rows::alone;
 pub(crate) struct Listed {
     pub(crate) partition_key: PartitionKey,
     key: EntityKey,
-    etag: ETag,
+    pub(crate) etag: ETag,
     /// The end of the feed, if no entry was committed after it.
     quiet: Option<Cursor>,
 }

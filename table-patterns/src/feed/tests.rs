@@ -109,6 +109,36 @@ fn pat_ec_8_reading_costs_what_is_new_and_an_idle_poll_one_request() {
     assert_eq!(world.calls(), [Call::Get]);
 }
 
+/// Rows of a bulk load have many changes each; those of single writes have one.
+#[test]
+fn pat_ec_8_reading_a_young_feed_reads_each_row_about_once_in_portions_of_any_size() {
+    for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {
+        let world = World::new(usize::MAX);
+        let feed = world.feed(0);
+        for _ in 0..writes {
+            world.write(&feed, &vec![0; changes]);
+        }
+        for portion in [10, 100, 1_000] {
+            let (mut rows, mut seen) = (0, 0);
+            let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
+            loop {
+                world.store.heal();
+                let some = block_on(reader.next(portion)).unwrap();
+                rows += world.store.rows_read();
+                if some.is_empty() {
+                    break;
+                }
+                seen += some.len();
+            }
+            assert_eq!(seen, changes * writes);
+            assert!(
+                10 * rows <= 12 * seen,
+                "{rows} rows for {seen} entries of {changes} a row, {portion} at a time"
+            );
+        }
+    }
+}
+
 #[test]
 fn pat_ec_8_a_write_costs_one_request_once_the_head_is_known() {
     let world = World::new(50);

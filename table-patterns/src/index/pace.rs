@@ -27,12 +27,56 @@ impl Pacer {
 
     /// Counts items, and waits until they are due.
     pub(crate) async fn items(&mut self, items: usize) {
-        self.done = self.done.saturating_add(u64::try_from(items).unwrap_or(u64::MAX));
+        let items = u64::try_from(items).unwrap_or(u64::MAX);
+        self.done = self.done.saturating_add(items);
         let Some(per_second) = self.per_second else { return };
-        let due = self.done.saturating_mul(ticks_of(Duration::from_secs(1))) / u64::from(per_second.get());
-        let wait = self.began.saturating_add(due).saturating_sub(self.pace.now());
+        let time =
+            |items: u64| items.saturating_mul(ticks_of(Duration::from_secs(1))) / u64::from(per_second.get());
+        // The items of this call never wait longer than they would alone, so a clock that is set back or stands delays nothing further.
+        let wait =
+            self.began.saturating_add(time(self.done)).saturating_sub(self.pace.now()).min(time(items));
         if wait > 0 {
             self.pace.sleep(Duration::from_nanos(wait.saturating_mul(100))).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use pollster::block_on;
+    use table_core::clock::Clock;
+
+    use super::*;
+
+    const SECOND: u64 = 10_000_000;
+
+    /// Returns the seconds that a hundred portions of ten items wait, at a hundred a second, by a clock.
+    fn waited(clock: impl Fn(u64) -> u64 + Send + Sync + 'static) -> u64 {
+        let time = Arc::new(AtomicU64::new(1_000 * 86_400 * SECOND));
+        let (shown, slept) = (Arc::clone(&time), Arc::clone(&time));
+        let began = time.load(Ordering::SeqCst);
+        let runtime = Runtime::new().clock(Clock::new(move || clock(shown.load(Ordering::SeqCst)))).sleep_by(
+            move |length| {
+                slept.fetch_add(ticks_of(length), Ordering::SeqCst);
+                Box::pin(async {})
+            },
+        );
+        let mut pacer = Pacer::new(runtime, NonZeroU32::new(100));
+        for _ in 0..100 {
+            block_on(pacer.items(10));
+        }
+        (time.load(Ordering::SeqCst) - began) / SECOND
+    }
+
+    #[test]
+    fn a_rate_is_kept_by_a_clock_that_is_right_stands_or_goes_back() {
+        let day = 86_400 * SECOND;
+        let readings = AtomicU64::new(0);
+        assert_eq!(waited(|time| time), 10);
+        assert_eq!(waited(|_| 7), 10);
+        assert_eq!(waited(move |time| time - readings.fetch_add(1, Ordering::SeqCst) * day), 10);
     }
 }

@@ -96,7 +96,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
             let stamp = self.writer.stamp(instant);
             let event = event(stamp);
             let key = event.key_of()?;
-            check_stamp::<E>(&key, stamp, &Self::prefix())?;
+            if !Self::stamp_of_key(&key).is_ok_and(|found| found == stamp) {
+                return Err(Error::of(LogFault::OtherStamp)
+                    .with_table(E::SCHEMA.table)
+                    .with_key(key.partition_key.as_str(), key.row_key.as_str()));
+            }
             match self.table.insert(&event).await {
                 Ok(_) => return Ok(stamp),
                 Err(error) if error.code() == ErrorCode::EntityAlreadyExists => {
@@ -116,20 +120,19 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         }
     }
 
+    /// Returns the stamp of an event.
+    pub(super) fn stamp_in(event: &E) -> Result<LogStamp> {
+        Self::stamp_of_key(&event.key_of()?)
+    }
+
+    fn stamp_of_key(key: &EntityKey) -> Result<LogStamp> {
+        key.row_key.as_str().strip_prefix(&Self::prefix()).unwrap_or_default().parse()
+    }
+
     /// Returns `true` if exactly this event is stored, which means that the insert succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };
         Ok(found.row.with_timestamp(0) == event.to_row()?.with_timestamp(0))
     }
-}
-
-fn check_stamp<E: Entity>(key: &EntityKey, stamp: LogStamp, prefix: &str) -> Result<()> {
-    let text = key.row_key.as_str().strip_prefix(prefix).unwrap_or_default();
-    if text.parse::<LogStamp>().is_ok_and(|found| found == stamp) {
-        return Ok(());
-    }
-    Err(Error::of(LogFault::OtherStamp)
-        .with_table(E::SCHEMA.table)
-        .with_key(key.partition_key.as_str(), key.row_key.as_str()))
 }

@@ -23,6 +23,9 @@ const PER_MICROSECOND: u128 = 10;
 /// not return events that are younger than its settling time. If storing an event takes longer than that, or the clock of its writer is further
 /// behind, a follower may miss the event although it is in the log.
 ///
+/// The position never passes the newest event that was stored when it was read. A follower whose clock jumps ahead and is set right again therefore
+/// continues with the next event.
+///
 /// ```
 /// # use std::time::Duration;
 /// use table_patterns::log_tail::{Follow, LogStamp, LogTail};
@@ -49,6 +52,8 @@ pub struct Follow<E, S, C, O = NoOutbox> {
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
+    /// The instant up to which the last poll read the log.
+    horizon: Option<LogStamp>,
     /// Ranges after the position that did not fit into a poll, each contained in the previous one.
     ahead: Vec<Ahead>,
 }
@@ -72,7 +77,14 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
         from: LogStamp,
         settle: Duration,
     ) -> Follow<E, S, C, O> {
-        Follow { log: self.clone(), partitions: log, position: from, settle, ahead: Vec::new() }
+        Follow {
+            log: self.clone(),
+            partitions: log,
+            position: from,
+            settle,
+            horizon: None,
+            ahead: Vec::new(),
+        }
     }
 }
 
@@ -90,7 +102,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
         let horizon = self.horizon();
         loop {
             let (upto, most) = match self.ahead.last_mut() {
-                None if horizon <= self.position => return Ok(Vec::new()),
+                None if horizon <= self.position || self.horizon == Some(horizon) => return Ok(Vec::new()),
                 None => (horizon, most),
                 Some(ahead) if ahead.begun => {
                     let upto = ahead.upto;
@@ -130,14 +142,21 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
             self.ahead.push(Ahead { upto, inside, begun: false });
             return Ok(Vec::new());
         }
-        self.position = upto;
+        if self.ahead.is_empty() {
+            // No stored event follows the range. Its end is an instant of this clock, which may be wrong, so the position stays at an event.
+            let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
+            self.position = newest.unwrap_or(self.position);
+            self.horizon = Some(upto);
+        } else {
+            self.position = upto;
+        }
         for ahead in &mut self.ahead {
             ahead.begun |= !slice.items.is_empty();
         }
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// Returns the position: all events up to and including this stamp have been read.
+    /// Returns the position: all events up to and including this stamp have been read. It is the stamp of an event, or lies before one.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

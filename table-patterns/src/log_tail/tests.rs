@@ -34,6 +34,8 @@ struct Spread {
 }
 
 const T6: u64 = 635_442_654_321_234_567;
+/// The ticks of a day.
+const DAY: u64 = 864_000_000_000;
 
 /// Creates a clock that shows a settable time.
 fn standing() -> (Clock, Arc<AtomicU64>) {
@@ -202,6 +204,25 @@ fn a_follower_waits_until_events_have_settled() {
 }
 
 #[test]
+fn a_follower_whose_clock_was_a_day_ahead_misses_nothing() {
+    let (log, _, now) = log::<Expense>();
+    let (clock, hand) = standing();
+    let reader = LogTail::with_clock(log.table.clone(), clock);
+    let mut follow = reader.follow(Expense::partition(123), LogStamp::FIRST, Duration::from_secs(2));
+    block_on(log.append(expense(1))).unwrap();
+    hand.store(T6 + DAY, Ordering::SeqCst);
+    assert_eq!(cents(&block_on(follow.poll(10)).unwrap()), [1]);
+    assert!(block_on(follow.poll(10)).unwrap().is_empty());
+    now.fetch_add(10_000_000, Ordering::SeqCst);
+    block_on(log.append(expense(2))).unwrap();
+    let stored = follow.position().to_string().parse().unwrap();
+    for mut follow in [follow, reader.follow(Expense::partition(123), stored, Duration::from_secs(2))] {
+        hand.store(T6 + 40_000_000, Ordering::SeqCst);
+        assert_eq!(cents(&block_on(follow.poll(10)).unwrap()), [2]);
+    }
+}
+
+#[test]
 fn a_poll_that_fails_stays_where_it_was() {
     let (log, store, now) = log::<Expense>();
     for event in 0..20 {
@@ -333,6 +354,42 @@ proptest! {
             seen.extend(cents(&events));
         }
         prop_assert_eq!(seen, model.iter().map(|(_, event)| *event).collect::<Vec<_>>());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Each step is an append, or a poll by a clock that is wrong by this number of days.
+    #[test]
+    fn a_follower_gives_each_event_once_whatever_its_clock_shows(
+        steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),
+        most in 1_usize..5,
+    ) {
+        let (log, _, now) = log::<Expense>();
+        let (clock, hand) = standing();
+        let reader = LogTail::with_clock(log.table.clone(), clock);
+        let mut follow = reader.follow(Expense::partition(123), LogStamp::FIRST, Duration::from_secs(2));
+        let (mut written, mut seen) = (0, Vec::new());
+        for step in steps {
+            now.fetch_add(10_000_000, Ordering::SeqCst);
+            let Some(days) = step else {
+                block_on(log.append(expense(written))).unwrap();
+                written += 1;
+                continue;
+            };
+            hand.store(now.load(Ordering::SeqCst).saturating_add_signed(days * DAY.cast_signed()), Ordering::SeqCst);
+            seen.extend(cents(&block_on(follow.poll(most)).unwrap()));
+        }
+        hand.store(now.load(Ordering::SeqCst) + 30_000_000, Ordering::SeqCst);
+        loop {
+            let events = block_on(follow.poll(most)).unwrap();
+            if events.is_empty() {
+                break;
+            }
+            seen.extend(cents(&events));
+        }
+        prop_assert_eq!(seen, (0..written).collect::<Vec<_>>());
     }
 }
 

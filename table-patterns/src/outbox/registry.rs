@@ -1,9 +1,10 @@
 //! The registry of partitions with an outbox, by which sweeps find them without reading tables. Feeds have a registry in the same format,
-//! [`FEEDS`](crate::feed::FEEDS), from which no entry is removed.
+//! [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it. A writer registers it again after an hour. A sweep removes a partition that
-//! has no pending rows and was not registered for two hours, because by then no writer relies on a registration that is at most an hour old. The
-//! entry is removed under its `ETag`, which keeps an entry that was registered again in between.
+//! A partition is registered before the first intent is recorded in it, and stays registered: a writer that was suspended, or whose clock is wrong, may
+//! rely on its registration for any time. A sweep marks a partition as quiet if it has no pending rows and was not registered for two hours. Each
+//! later sweep reads only some of the quiet partitions. A writer registers a partition again after an hour by its clock, which removes the mark; so does
+//! a sweep that finds a pending row.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,8 +15,8 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{EntityRef, KeyRange, Query, TextRange};
-use table_core::row::RowWriter;
+use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
+use table_core::row::{Row, RowWriter};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -34,8 +35,10 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
 /// The time for which a writer relies on its registration.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The time for which an entry is kept after its last registration.
-const KEPT: Duration = Duration::from_secs(2 * 60 * 60);
+/// The time after the last registration from which a partition without pending rows is marked as quiet.
+const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
+/// The partition of the row that a sweep writes to read the time of the store.
+const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
 /// The maximum number of partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
@@ -52,6 +55,8 @@ pub(crate) struct Entry {
     key: EntityKey,
     etag: ETag,
     registered: u64,
+    /// `true` if the partition is marked as quiet.
+    pub(crate) is_quiet: bool,
 }
 
 pub(crate) fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> {
@@ -72,23 +77,11 @@ pub(crate) async fn register<S: TableStore>(
 ) -> Result<()> {
     let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
     let at = known.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
-    if at.is_some_and(|at| now.saturating_sub(at) < ticks_of(TRUSTED)) {
+    let is_trusted = |at: u64| now.checked_sub(at).is_some_and(|age| age < ticks_of(TRUSTED));
+    if at.is_some_and(is_trusted) {
         return Ok(());
     }
-    let registry = TableName::new(REGISTRY)?;
-    let mut writer = RowWriter::with_capacity(1);
-    writer.property("Table", ValueRef::String(table.as_str()));
-    let kind = OperationKind::InsertOrReplace(writer.finish());
-    let transaction = alone(&key_of(table, partition_key)?, kind, store.capabilities().limits)?;
-    match store.submit(&registry, transaction.clone()).await {
-        Err(error) if error.is_table_not_found() => {
-            store.create_table_if_missing(&registry).await?;
-            store.submit(&registry, transaction).await?;
-        }
-        outcome => {
-            outcome?;
-        }
-    }
+    put(store, &key_of(table, partition_key)?, entry_row(table, false)).await?;
     let mut known = known.0.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= REMEMBERED {
         known.clear();
@@ -97,14 +90,44 @@ pub(crate) async fn register<S: TableStore>(
     Ok(())
 }
 
+/// Writes a row of the registry, which is created if it does not exist.
+async fn put<S: TableStore>(store: &S, key: &EntityKey, row: Row) -> Result<()> {
+    let registry = TableName::new(REGISTRY)?;
+    let transaction = alone(key, OperationKind::InsertOrReplace(row), store.capabilities().limits)?;
+    match store.submit(&registry, transaction.clone()).await {
+        Err(error) if error.is_table_not_found() => {
+            store.create_table_if_missing(&registry).await?;
+            store.submit(&registry, transaction).await.map(drop)
+        }
+        outcome => outcome.map(drop),
+    }
+}
+
+fn entry_row(table: &TableName, is_quiet: bool) -> Row {
+    let mut writer = RowWriter::with_capacity(2);
+    writer.property("Table", ValueRef::String(table.as_str()));
+    if is_quiet {
+        writer.property("Quiet", ValueRef::Boolean(true));
+    }
+    writer.finish()
+}
+
+/// Returns the time of the store, in ticks: the Timestamp of a row that is written for this purpose.
+pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
+    let key = EntityKey::new(SWEEPS, "time")?;
+    put(store, &key, RowWriter::with_capacity(0).finish()).await?;
+    let found = store.get(&TableName::new(REGISTRY)?, &key, &Select::All).await?;
+    Ok(found.map_or(0, |found| found.row.view().timestamp()))
+}
+
 /// Returns all registered partitions, and an error for each invalid row, which does not affect the others.
 pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
     let (mut entries, mut strange) = (Vec::new(), Vec::new());
     let name = TableName::new(registry)?;
     each(store, &name, KeyRange::ALL, |row| match entry(row) {
         Ok(entry) => entries.push(entry),
-        // The keys of seals are not registrations.
-        Err(_) if row.partition_key == KEYS => {}
+        // These rows are not registrations.
+        Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => {
             let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);
             strange.push(error);
@@ -175,19 +198,27 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
         key: EntityKey::new(row.partition_key, row.row_key)?,
         etag: row.etag(),
         registered: row.row.timestamp(),
+        is_quiet: matches!(row.row.find("Quiet", &mut 0), Ok(Some(ValueRef::Boolean(true)))),
     })
 }
 
-/// Removes an entry if no writer can still rely on it. Returns `true` if it was removed.
-pub(crate) async fn forget<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
-    if now.saturating_sub(entry.registered) < ticks_of(KEPT) {
+/// Marks a partition without pending rows as quiet if it was not registered for a while. Returns `true` if it was marked.
+///
+/// The mark is written under the `ETag` of the entry, so a registration in between remains without a mark.
+pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
+    if entry.is_quiet || now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(false);
     }
-    let kind = OperationKind::Delete(IfMatch::ETag(entry.etag.clone()));
+    let kind = OperationKind::Replace(entry_row(&entry.table, true), IfMatch::ETag(entry.etag.clone()));
     let transaction = alone(&entry.key, kind, store.capabilities().limits)?;
     match store.submit(&TableName::new(REGISTRY)?, transaction).await {
         Ok(_) => Ok(true),
         Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Removes the mark of a quiet partition, in which a pending row was found.
+pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
+    if entry.is_quiet { put(store, &entry.key, entry_row(&entry.table, false)).await } else { Ok(()) }
 }

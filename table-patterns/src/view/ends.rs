@@ -40,9 +40,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let end = ends.0.get(partition_key.as_str())?;
             Some(async move {
                 loop {
-                    let (position, etag) = self.stored_position(&partition_key).await?;
+                    let (cursor, etag) = self.stored_position(&partition_key).await?;
                     // A cursor that another process has just moved is read again.
-                    if position.cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
+                    if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
                         return Ok::<_, Error>(());
                     }
                 }

@@ -8,24 +8,21 @@ use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{Belonging, judge_key};
-use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 
-use crate::converge::{self, upsert};
+use crate::converge::upsert;
 use crate::failure::Failure;
 use crate::feed::{Cursor, FEED_PREFIX, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::following::Found;
+use crate::view::lease::Lease;
 use crate::view::poison::Aside;
-use crate::view::record::{self, Position};
+use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The pause of a call that only found partitions which other followers are processing.
+/// The pause of a call while another follower applies changes.
 const BUSY: Duration = Duration::from_millis(50);
-
-/// The number of calls that find the same lease after which its follower is considered dead, regardless of the clock.
-const LEASE_POLLS: u32 = 600;
 
 /// The result of a call of [`ViewTable::catch_up`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,36 +34,17 @@ pub struct CaughtUp {
     pub applied: usize,
     /// Number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
-    /// Number of partitions with changes that another follower is processing.
+    /// Number of partitions that were left to another follower, which is applying changes.
     pub busy: usize,
     /// `true` if more changes remain, so `catch_up` should be called again.
     pub is_behind: bool,
-}
-
-/// The lag of a view behind its source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Freshness {
-    /// Number of changes that have not been applied yet.
-    pub pending: u64,
-    /// The Timestamp of the oldest pending change, in [ticks](table_core::ticks).
-    pub oldest: Option<u64>,
-}
-
-impl Freshness {
-    /// Returns the age of the oldest pending change at an instant, in [ticks](table_core::ticks); zero if none is pending.
-    #[must_use]
-    pub fn lag(&self, now: u64) -> Duration {
-        let waited = self.oldest.map_or(0, |oldest| now.saturating_sub(oldest));
-        Duration::from_micros(waited / 10)
-    }
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and does not
     /// block the others.
     ///
-    /// Followers share the work: each partition is applied by one of them at a time. The lease of a dead follower expires after [a
+    /// Of all followers, one applies changes at a time, so they share the work instead of multiplying it. The lease of a dead follower expires after [a
     /// period](Self::with_lease) that the other followers measure themselves.
     ///
     /// # Errors
@@ -81,29 +59,47 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let turn = self.memory.following.turn.fetch_add(1, Ordering::Relaxed);
         let turn = turn.checked_rem(partitions.len()).unwrap_or(0);
         partitions.rotate_left(turn);
-        let partitions = partitions.into_iter().filter(|listed| {
+        partitions.retain(|listed| {
             let known = self.memory.following.get(&listed.partition_key);
             !listed.is_read_at(&known.cursor)
         });
-        let mut partitions = partitions.peekable();
-        let mut all = CaughtUp::default();
-        if partitions.peek().is_none() {
-            return Ok(all);
+        if partitions.is_empty() {
+            return Ok(CaughtUp::default());
         }
-        let (mut aside, mut outage) = (self.aside().await?, None);
-        for listed in partitions {
+        let mut lease = None;
+        let caught = self.follow_all(&partitions, most, &mut lease).await;
+        let caught = self.released(lease, caught).await?;
+        if caught.changes == 0 && caught.busy > 0 {
+            // The pause prevents a caller in a loop from polling continuously while another follower works.
+            self.retry.runtime().sleep(BUSY).await;
+        }
+        Ok(caught)
+    }
+
+    /// Applies at most `most` changes of these partitions. An outage is reported after all of them were tried.
+    async fn follow_all(
+        &self,
+        partitions: &[Listed],
+        most: usize,
+        lease: &mut Option<Lease>,
+    ) -> Result<CaughtUp> {
+        let (mut all, mut aside, mut outage) = (CaughtUp::default(), self.aside().await?, None);
+        for (at, listed) in partitions.iter().enumerate() {
             let left = most.saturating_sub(all.changes);
             if left == 0 {
                 all.is_behind = true;
                 break;
             }
-            match self.follow(&listed.partition_key, left, Some(&listed), &mut aside).await {
-                Ok(some) => {
+            match self.follow(&listed.partition_key, left, Some(listed), (&mut aside, lease)).await {
+                Ok(Some(some)) => {
                     all.changes += some.changes;
                     all.applied += some.applied;
                     all.failed += some.failed;
-                    all.busy += some.busy;
                     all.is_behind |= some.is_behind;
+                }
+                Ok(None) => {
+                    (all.busy, all.is_behind) = (partitions.len() - at, true);
+                    break;
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
                     all.failed +=
@@ -111,10 +107,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 Err(error) => outage = outage.or(Some(error)),
             }
-        }
-        if all.changes == 0 && all.busy > 0 {
-            // The pause prevents a caller in a loop from polling continuously while another follower works.
-            self.retry.runtime().sleep(BUSY).await;
         }
         outage.map_or(Ok(all), Err)
     }
@@ -125,85 +117,75 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// `Corrupted` if the head of the feed cannot be read; any error of [`catch_up`](Self::catch_up).
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
-        let mut aside = self.aside().await?;
-        self.follow(partition_key, most, None, &mut aside).await
+        let (mut aside, mut lease) = (self.aside().await?, None);
+        let caught = self.follow(partition_key, most, None, (&mut aside, &mut lease)).await;
+        let caught = self.released(lease, caught).await?;
+        Ok(caught.unwrap_or(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() }))
     }
 
+    /// Ends the lease of a call, and returns the call's outcome.
+    async fn released<T: Send>(&self, lease: Option<Lease>, outcome: Result<T>) -> Result<T> {
+        let released = match lease {
+            Some(lease) => self.release(lease).await,
+            None => Ok(()),
+        };
+        let outcome = outcome?;
+        released.map(|()| outcome)
+    }
+
+    /// Applies changes of one partition. Takes the lease when it finds the first change, or returns `None` if another follower has it.
     async fn follow(
         &self,
         partition_key: &PartitionKey,
         most: usize,
         listed: Option<&Listed>,
-        aside: &mut Aside,
-    ) -> Result<CaughtUp> {
+        (aside, lease): (&mut Aside, &mut Option<Lease>),
+    ) -> Result<Option<CaughtUp>> {
         let table = self.source.name()?;
         let known = self.memory.following.get(partition_key);
-        let (position, etag) = self.stored_position(partition_key).await?;
-        let cursor = position.cursor;
+        let (mut cursor, mut etag) = self.stored_position(partition_key).await?;
         if listed.is_some_and(|listed| listed.is_read_at(&cursor)) {
             self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
-            return Ok(CaughtUp::default());
+            return Ok(Some(CaughtUp::default()));
         }
         let Some((head, head_etag)) = self.feed.head(table, partition_key).await? else {
-            return Ok(CaughtUp::default());
+            return Ok(Some(CaughtUp::default()));
         };
+        if cursor != head.end() {
+            let is_held = lease.is_some();
+            *lease = match lease.take() {
+                Some(held) => self.renewed(held).await?,
+                None => self.take_lease().await?,
+            };
+            if lease.is_none() {
+                return Ok(None);
+            }
+            if !is_held {
+                // The last holder may have moved the cursor since.
+                (cursor, etag) = self.stored_position(partition_key).await?;
+            }
+        }
         let (entries, reached) = self.feed.entries((table, partition_key), &head, &cursor, most).await?;
         let (mut applied, mut failed) = (0, 0);
         if reached != cursor {
-            let lease = self.take_lease(partition_key, (&cursor, position.holder), etag, known.lease).await?;
-            let Some(lease) = lease else {
-                return Ok(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() });
-            };
-            let done = self.apply_entries(partition_key, &entries, aside).await;
+            (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
             // IMPORTANT: done after the changes are applied. Any other process that has moved the cursor has also applied them.
-            let to = if done.is_ok() { &reached } else { &cursor };
-            self.move_cursor(partition_key, to, Some(lease)).await?;
-            (applied, failed) = done?;
+            self.move_cursor(partition_key, &reached, etag).await?;
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
+        let mut found = Found { cursor: reached, was_active: is_active, announced: known.announced };
         // A feed with changes in two consecutive calls is likely to change again soon, which would remove the mark.
         if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
-            self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
-        }
-        let found = Found { cursor: reached, was_active: is_active, lease: None };
-        self.memory.following.set(partition_key, found);
-        Ok(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind })
-    }
-
-    /// Takes the lease of a partition, under the version of its cursor. Returns the new version, or `None` if another follower holds the lease.
-    async fn take_lease(
-        &self,
-        partition_key: &PartitionKey,
-        (cursor, holder): (&Cursor, Option<String>),
-        etag: Option<ETag>,
-        seen: Option<(ETag, u64, u32)>,
-    ) -> Result<Option<ETag>> {
-        let (following, now) = (&self.memory.following, self.retry.runtime().now());
-        if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
-            // If the lease has been unchanged for this time or number of calls, its holder is considered dead. The clock of the holder is not used.
-            let (since, times) = match seen {
-                Some((known, since, times)) if known == *etag => (since.min(now), times + 1),
-                _ => (now, 1),
-            };
-            let is_kept = now - since < ticks_of(self.lease) && times < LEASE_POLLS;
-            if is_kept && (following.has_called() || !self.is_sighted_long(partition_key, etag).await?) {
-                let lease = Some((etag.clone(), since, times));
-                following.set(partition_key, Found { cursor: cursor.clone(), lease, ..Found::default() });
-                return Ok(None);
+            if head.is_quiet() {
+                found.announce(&listed.etag);
+            }
+            if !found.awaits_commit() {
+                self.feed.mark_quiet(table, listed, (head, head_etag)).await?;
             }
         }
-        let key = record::cursor_key(partition_key)?;
-        let write = upsert(record::write_position(cursor, Some(&following.id))?, etag);
-        let (store, table) = (self.rows.store(), self.rows.name()?);
-        match converge::submit(store, table, &key.partition_key, [(key.row_key, write)]).await {
-            Ok(committed) => match committed.into_iter().next().flatten() {
-                Some(etag) => Ok(Some(etag)),
-                None => Ok(self.stored_position(partition_key).await?.1),
-            },
-            Err(error) if error.is_conflict() => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.memory.following.set(partition_key, found);
+        Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 
     /// Applies the entities of feed entries. Returns the numbers of entities that were applied and set aside.
@@ -252,21 +234,21 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Any error of the store.
     pub async fn position(&self, partition_key: &PartitionKey) -> Result<Cursor> {
-        Ok(self.stored_position(partition_key).await?.0.cursor)
+        Ok(self.stored_position(partition_key).await?.0)
     }
 
-    /// Returns the cursor of a partition and the follower that holds its lease, with the ETag of their row.
+    /// Returns the cursor of a partition, with the ETag of its row.
     pub(super) async fn stored_position(
         &self,
         partition_key: &PartitionKey,
-    ) -> Result<(Position, Option<ETag>)> {
+    ) -> Result<(Cursor, Option<ETag>)> {
         let key = record::cursor_key(partition_key)?;
-        let Some(found) = self.get(&key).await? else { return Ok((Position::default(), None)) };
-        let position = record::read_position(found.row.view()).map_err(|error| self.at(error, &key))?;
-        Ok((position, Some(found.etag)))
+        let Some(found) = self.get(&key).await? else { return Ok((Cursor::default(), None)) };
+        let cursor = record::read_position(found.row.view()).map_err(|error| self.at(error, &key))?;
+        Ok((cursor, Some(found.etag)))
     }
 
-    /// Moves the cursor of a partition and ends its lease. Returns `false` if another process has moved the cursor since it was read.
+    /// Moves the cursor of a partition. Returns `false` if another process has moved it since it was read.
     pub(super) async fn move_cursor(
         &self,
         partition_key: &PartitionKey,
@@ -274,34 +256,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         etag: Option<ETag>,
     ) -> Result<bool> {
         let key = record::cursor_key(partition_key)?;
-        self.submit(&key.partition_key, vec![(key.row_key, upsert(record::write_position(to, None)?, etag))])
-            .await
-    }
-
-    /// Measures the lag behind the source over all partitions. For each partition, this reads the cursor, the head of the feed, and one more row if
-    /// changes are pending.
-    ///
-    /// # Errors
-    /// Any error of the store.
-    pub async fn freshness(&self) -> Result<Freshness> {
-        let table = self.source.name()?;
-        let mut freshness = Freshness::default();
-        for listed in self.feed.listed(table).await? {
-            let partition_key = &listed.partition_key;
-            let cursor = self.position(partition_key).await?;
-            if listed.is_read_at(&cursor) {
-                continue;
-            }
-            let Some((head, _)) = self.feed.head(table, partition_key).await? else { continue };
-            let pending = head.end().number().saturating_sub(head.passed(&cursor));
-            if pending > 0 {
-                let (first, _) = self.feed.entries((table, partition_key), &head, &cursor, 1).await?;
-                let oldest = first.first().map(|entry| entry.timestamp);
-                freshness.oldest = freshness.oldest.into_iter().chain(oldest).min();
-            }
-            freshness.pending += pending;
-        }
-        Ok(freshness)
+        self.submit(&key.partition_key, vec![(key.row_key, upsert(record::write_position(to)?, etag))]).await
     }
 }
 

@@ -1,17 +1,22 @@
 //! The memory of a follower between its calls.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use table_core::etag::ETag;
 use table_core::key::PartitionKey;
 use uuid::Uuid;
 
 use crate::feed::Cursor;
+use crate::view::lease::Seen;
 
 /// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
+
+/// The number of calls for which a follower leaves a feed unmarked after a writer has announced a commit. A mark in the meantime would refuse the commit,
+/// so a writer that is slower than the calls would never commit.
+const COMMIT_POLLS: u32 = 100;
 
 /// The state of a follower between calls.
 #[derive(Debug)]
@@ -20,6 +25,10 @@ pub(super) struct Following {
     pub(super) id: String,
     /// The partition with which the next call begins. It rotates, which prevents a busy partition from starving the others.
     pub(super) turn: AtomicUsize,
+    /// `true` while a clone of the follower applies changes.
+    pub(super) working: Arc<AtomicBool>,
+    /// The lease of another follower as last seen.
+    lease: Mutex<Option<Seen>>,
     /// The state of each partition at the last call.
     found: Mutex<HashMap<PartitionKey, Found>>,
 }
@@ -27,7 +36,13 @@ pub(super) struct Following {
 impl Default for Following {
     fn default() -> Self {
         let id = Uuid::new_v4().simple().to_string();
-        Self { id, turn: AtomicUsize::default(), found: Mutex::default() }
+        Self {
+            id,
+            turn: AtomicUsize::default(),
+            working: Arc::default(),
+            lease: Mutex::default(),
+            found: Mutex::default(),
+        }
     }
 }
 
@@ -37,14 +52,32 @@ pub(super) struct Found {
     pub(super) cursor: Cursor,
     /// `true` if the last call found changes.
     pub(super) was_active: bool,
-    /// The lease of another follower, the time at which it was first seen, and how often it has been seen since.
-    pub(super) lease: Option<(ETag, u64, u32)>,
+    /// The version of the registry in which a writer has announced a commit, and how often it has been seen without that commit.
+    pub(super) announced: Option<(ETag, u32)>,
+}
+
+impl Found {
+    /// Notes that a writer has announced a commit in this version of the registry.
+    pub(super) fn announce(&mut self, listed: &ETag) {
+        let known = self.announced.take().filter(|(etag, _)| etag == listed);
+        self.announced = Some((listed.clone(), known.map_or(0, |(_, times)| times.saturating_add(1))));
+    }
+
+    /// Returns `true` if a writer may still be committing.
+    pub(super) fn awaits_commit(&self) -> bool {
+        self.announced.as_ref().is_some_and(|(_, times)| *times < COMMIT_POLLS)
+    }
 }
 
 impl Following {
     /// Returns `true` after the first call. Before that, the follower remembers no lease.
     pub(super) fn has_called(&self) -> bool {
         self.turn.load(Ordering::Relaxed) > 1
+    }
+
+    /// Returns the lease of another follower as last seen.
+    pub(super) fn lease(&self) -> MutexGuard<'_, Option<Seen>> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the state of a partition after the last call.

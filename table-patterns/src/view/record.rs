@@ -68,9 +68,14 @@ pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
 
+/// Returns the key of the row of the lease.
+pub(super) fn lease_key() -> Result<EntityKey> {
+    EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
+}
+
 /// Returns the key of the row that records the lease which followers saw last.
-pub(super) fn sighting_key(partition_key: &PartitionKey) -> Result<EntityKey> {
-    EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}sighting"))
+pub(super) fn sighting_key() -> Result<EntityKey> {
+    EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
 
 /// Returns the key of the list of partitions of a source entity.
@@ -162,29 +167,32 @@ pub(super) fn one_text(name: &str, text: &str) -> Row {
     writer.finish()
 }
 
-/// The position of a view in the feed of a partition.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Position {
-    pub(super) cursor: Cursor,
-    /// The follower that holds the lease.
-    pub(super) holder: Option<String>,
-}
-
-pub(super) fn write_position(cursor: &Cursor, holder: Option<&str>) -> Result<Row> {
-    let mut writer = RowWriter::with_capacity(2);
+/// Returns the row with the position of a view in the feed of a partition.
+pub(super) fn write_position(cursor: &Cursor) -> Result<Row> {
+    let mut writer = RowWriter::with_capacity(1);
     writer.property("Cursor", ValueRef::String(&json(cursor)?));
-    if let Some(holder) = holder {
-        writer.property("Holder", ValueRef::String(holder));
-    }
     Ok(writer.finish())
 }
 
-pub(super) fn read_position(row: RowView<'_>) -> Result<Position> {
-    let holder = match row.find("Holder", &mut 0)? {
-        Some(ValueRef::String(holder)) => Some(holder.to_owned()),
+pub(super) fn read_position(row: RowView<'_>) -> Result<Cursor> {
+    parse(row, "Cursor")
+}
+
+/// Returns the row of a lease, with the follower that holds it.
+pub(super) fn lease_row(holder: Option<&str>) -> Row {
+    let mut writer = RowWriter::with_capacity(1);
+    if let Some(holder) = holder {
+        writer.property("Holder", ValueRef::String(holder));
+    }
+    writer.finish()
+}
+
+/// Returns the follower that holds a lease. A row of another program has no holder.
+pub(super) fn holder(row: RowView<'_>) -> Option<String> {
+    match row.find("Holder", &mut 0) {
+        Ok(Some(ValueRef::String(holder))) => Some(holder.to_owned()),
         _ => None,
-    };
-    Ok(Position { cursor: parse(row, "Cursor")?, holder })
+    }
 }
 
 pub(super) fn json<T: Serialize>(value: &T) -> Result<String> {

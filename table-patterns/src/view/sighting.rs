@@ -2,7 +2,6 @@
 
 use table_core::error::Result;
 use table_core::etag::ETag;
-use table_core::key::PartitionKey;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
@@ -45,9 +44,9 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that the lease of a partition was seen. Returns `true` if earlier calls have seen it for the duration of a lease.
-    pub(super) async fn is_sighted_long(&self, partition_key: &PartitionKey, lease: &ETag) -> Result<bool> {
-        let key = record::sighting_key(partition_key)?;
+    /// Records that the lease was seen. Returns `true` if earlier calls have seen it for the duration of a lease.
+    pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
+        let key = record::sighting_key()?;
         let found = self.get(&key).await?;
         let sighting = match &found {
             Some(found) => Sighting::read(found.row.view(), lease)?,

@@ -87,7 +87,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         };
         let Err(StepError { error, until }) = taken else { return Ok(End::Done) };
         let attempts = Worker::<S, Q>::counted(&error, pending.attempts);
-        match worker.failed(&error, pending.attempts, until) {
+        match worker.failed(&error, pending.attempts, (self.now(), until)) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(until) => {
                 let is_free = Failure::of(&error) == Failure::Newer;
@@ -124,5 +124,9 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
             }
             Ok(())
         })
+    }
+
+    fn now(&self) -> u64 {
+        self.claims.held.now()
     }
 }

@@ -123,7 +123,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
 
     /// Claims the free rows of a page, oldest change first, and starts the first of them; `None` if another worker was faster.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
-        let now = self.worker.outbox.runtime().now();
+        // A clock that is ahead only takes claimed rows early, which repeats work.
+        let now = self.held.now().max(self.worker.outbox.runtime().now());
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         for pending in page {
             let is_ours = pending.claim.as_ref() == Some(&self.id);

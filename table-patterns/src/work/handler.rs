@@ -94,6 +94,9 @@ fn own(error: Error) -> Error {
 /// The lease on the current work.
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
+
+    /// Returns the current time by the clock of the queue, in ticks.
+    fn now(&self) -> u64;
 }
 
 /// The request to a handler.

@@ -1,4 +1,7 @@
 //! The lease of a worker on a message. It is extended during the work, and abandoned when it is lost (PAT-EC-3, QUE-21).
+//!
+//! Each answer of the queue shows the time of the queue, which all workers share. Claims and waits are recorded in that time. The clock of the process
+//! only measures the time since the last answer.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,8 +21,25 @@ pub(crate) struct Held<'a, Q> {
     pub(crate) pace: &'a Runtime,
     /// The time for which each extension hides the message.
     pub(crate) hidden: Duration,
-    /// The lease, and the time until which the message is hidden by the clock of this process, which may differ from the clock of the queue.
-    until: Mutex<(Lease, u64)>,
+    answer: Mutex<Answer>,
+}
+
+/// The last answer of the queue.
+#[derive(Clone)]
+struct Answer {
+    lease: Lease,
+    /// The time of the answer by the clock of the queue.
+    at: u64,
+    /// The time of the request by the clock of this process.
+    asked: u64,
+}
+
+impl Answer {
+    /// Creates the answer to a request that hid the message for a time.
+    fn new(lease: Lease, hidden: Duration, asked: u64) -> Self {
+        let at = ticks::from_datetime(lease.visible).unwrap_or(asked).saturating_sub(ticks_of(hidden));
+        Self { lease, at, asked }
+    }
 }
 
 /// Returns `true` if an error of a queue means that the message was deleted or received by another worker. The receiver may also have been this
@@ -39,33 +59,32 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         hidden: Duration,
         (lease, received): (Lease, u64),
     ) -> Self {
-        let until = received.saturating_add(ticks_of(hidden)).min(ticks::MAX);
-        Self { queues, queue, pace, hidden, until: Mutex::new((lease, until)) }
+        Self { queues, queue, pace, hidden, answer: Mutex::new(Answer::new(lease, hidden, received)) }
     }
 
-    fn lease(&self) -> Lease {
-        self.until.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    fn answer(&self) -> Answer {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the time until which the message is hidden, in ticks.
+    /// Returns the time until which the message is hidden, in ticks, by the clock of the queue.
     pub(crate) fn until(&self) -> u64 {
-        self.until.lock().unwrap_or_else(PoisonError::into_inner).1
+        ticks::from_datetime(self.answer().lease.visible).unwrap_or(ticks::MAX)
     }
 
     /// Hides the message for a time, rounded up to whole seconds, and replaces its text if a new one is given.
     pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
         let hidden = Duration::from_secs(hidden.as_secs() + u64::from(hidden.subsec_nanos() > 0));
-        let now = self.pace.now();
-        let lease = self.queues.update(self.queue, &self.lease(), hidden, text).await?;
-        *self.until.lock().unwrap_or_else(PoisonError::into_inner) =
-            (lease, now.saturating_add(ticks_of(hidden)));
+        let asked = self.pace.now();
+        let lease = self.queues.update(self.queue, &self.answer().lease, hidden, text).await?;
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Answer::new(lease, hidden, asked);
         Ok(())
     }
 
-    /// Extends the lease if half of it has passed. Returns `true` if it was extended.
+    /// Extends the lease if half of it has passed, or if the clock of the process was set back. Returns `true` if it was extended.
     pub(crate) async fn extend(&self) -> Result<bool> {
         // An expired lease can still be renewed unless another worker has received the message (QUE-11).
-        let is_due = self.until().saturating_sub(self.pace.now()) * 2 <= ticks_of(self.hidden);
+        let is_half_over = self.until().saturating_sub(self.now()) * 2 <= ticks_of(self.hidden);
+        let is_due = is_half_over || self.pace.now() < self.answer().asked;
         if is_due {
             self.hide(self.hidden, None).await?;
         }
@@ -74,7 +93,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 
     /// Deletes the message. Succeeds if it no longer exists or belongs to another worker (QUE-22).
     pub(crate) async fn finish(&self) -> Result<()> {
-        let lease = self.lease();
+        let lease = self.answer().lease;
         match self.queues.delete(self.queue, &lease.message.id, &lease.receipt).await {
             Err(error) if !is_lost(&error) => Err(error),
             _ => Ok(()),
@@ -85,5 +104,10 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 impl<Q: QueueStore> Keep for Held<'_, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move { self.extend().await.map(drop) })
+    }
+
+    fn now(&self) -> u64 {
+        let Answer { at, asked, .. } = self.answer();
+        at.saturating_add(self.pace.now().saturating_sub(asked))
     }
 }

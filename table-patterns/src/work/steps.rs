@@ -71,7 +71,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
         };
-        let (end, attempts) = (self.failed(&error, attempts, until), Self::counted(&error, attempts));
+        let (end, attempts) =
+            (self.failed(&error, attempts, (held.now(), until)), Self::counted(&error, attempts));
         let tried = Tried { attempts, error: Some(kept(&error)) };
         if let Some(at) = end {
             Ok(Outcome::Again { at, text: Some(text(tried)?) })
@@ -107,14 +108,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 Step::Write { table, .. } => table.folded(),
                 Step::Call { name, .. } => name,
             };
-            let (now, most) = (self.outbox.runtime().now(), self.options.redelivery.most);
-            self.circuits.check(target, now, most)?;
+            self.circuits.check(target, lease.now(), self.options.redelivery.most)?;
             match self.take_step(lease, origin, (intent.source(), step)).await {
                 Ok(()) => self.circuits.answered(target),
                 Err(error) if Failure::of(&error) == Failure::Outage && !is_lost(&error) => {
                     let random = self.outbox.runtime().random();
                     let delay = |failures| self.options.redelivery.delay(failures, random);
-                    let until = self.circuits.failed(target, self.outbox.runtime().now(), (&error, delay));
+                    let until = self.circuits.failed(target, lease.now(), (&error, delay));
                     return Err(StepError { error, until: Some(until) });
                 }
                 Err(error) => return Err(error.into()),
@@ -164,14 +164,20 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 
     /// Counts a failed attempt. Returns the time of the next one, or `None` if no later attempt can succeed.
-    pub(super) fn failed(&self, error: &Error, attempts: u32, until: Option<u64>) -> Option<u64> {
+    pub(super) fn failed(
+        &self,
+        error: &Error,
+        attempts: u32,
+        (now, until): (u64, Option<u64>),
+    ) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),
             Failure::Outage => self.count(|metrics| metrics.outages += 1),
             Failure::Lasting => self.count(|metrics| metrics.failures += 1),
         }
         let is_final = is_unreadable(error);
-        (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(Self::counted(error, attempts).max(1))))
+        let attempts = Self::counted(error, attempts).max(1);
+        (!is_final).then(|| until.unwrap_or_else(|| self.next_attempt(attempts, now)))
     }
 
     /// Returns the number of started attempts that count towards poison.

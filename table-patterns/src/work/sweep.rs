@@ -3,6 +3,9 @@
 //! A sweep searches for outbox rows that are older than their messages should be, and sends a message for each. It finds partitions in the registry,
 //! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::whole_table`] reads a table instead,
 //! for intents that were recorded without registering their partition, and for audits.
+//!
+//! Ages are measured by the clock of the store, or by that of the sweep if it is ahead. A wrong clock of a sweep or of a worker therefore delays no
+//! message.
 
 use std::time::Duration;
 
@@ -15,10 +18,16 @@ use table_core::store::TableStore;
 
 use crate::failure::Failure;
 use crate::outbox::record::Outbox;
-use crate::outbox::registry;
+use crate::outbox::registry::{self, Entry};
 use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
+
+/// The maximum number of quiet partitions that a sweep reads.
+const QUIET: usize = 64;
+
+/// The longest time for which a sweep relies on the claim of a worker, whose clock may be ahead.
+const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
 /// A sweep finds pending intents without messages and sends messages for them.
 ///
@@ -40,6 +49,14 @@ pub struct Sweep<S, Q> {
     after: Duration,
 }
 
+/// A sweep in progress.
+#[derive(Default)]
+struct Progress {
+    report: SweepReport,
+    /// The time of the store, which is read when the first pending row is found.
+    now: Option<u64>,
+}
+
 /// The result of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,8 +67,9 @@ pub struct SweepReport {
     pub pending: u64,
     /// Number of messages sent.
     pub prompted: u64,
-    /// Number of partitions removed from the registry.
-    pub forgotten: u64,
+    /// Number of partitions that were marked as quiet. Each later sweep reads only some of the quiet partitions, chosen at random, until one of
+    /// them is written again.
+    pub quiet: u64,
     /// Number of invalid rows of the registry, and of partitions and rows that could not be swept. All others were swept.
     pub failed: u64,
     /// The first errors, with table and key; at most [`SweepReport::ERRORS`].
@@ -84,35 +102,48 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         self
     }
 
-    /// Sweeps every partition of the registry, with one range query each. Failures are [counted](SweepReport::failed) and do not affect
-    /// other partitions.
+    /// Sweeps the partitions of the registry, with one range query each: all active ones, and at most 64 quiet ones, chosen at random. Failures are
+    /// [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors
     /// Any error of reading the registry or of the queue store. Messages that were already sent remain.
     pub async fn registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
-        let mut report = SweepReport::default();
+        let mut progress = Progress::default();
         let (entries, strange) = registry::entries(store, registry::REGISTRY).await?;
         for error in &strange {
-            report.fail(error);
+            progress.report.fail(error);
         }
-        for entry in entries {
-            report.partitions += 1;
+        for entry in self.chosen(entries) {
+            progress.report.partitions += 1;
             let query = Query::new(rows::range(&entry.partition_key));
-            let (pending, failed) = (report.pending, report.failed);
-            match self.sweep(&entry.table, &query, None, &mut report).await? {
-                Err(error) if !error.is_table_not_found() => report.fail(&error),
+            let (pending, failed) = (progress.report.pending, progress.report.failed);
+            match self.sweep(&entry.table, &query, None, &mut progress).await? {
+                Err(error) if !error.is_table_not_found() => progress.report.fail(&error),
                 _ => {}
             }
-            if (report.pending, report.failed) != (pending, failed) {
-                continue;
-            }
-            match registry::forget(store, &entry, self.outbox.runtime().now()).await {
-                Ok(forgotten) => report.forgotten += u64::from(forgotten),
+            let report = &mut progress.report;
+            let marked = if (report.pending, report.failed) == (pending, failed) {
+                registry::mark_quiet(store, &entry, self.outbox.runtime().now()).await
+            } else {
+                registry::unmark(store, &entry).await.map(|()| false)
+            };
+            match marked {
+                Ok(marked) => report.quiet += u64::from(marked),
                 Err(error) => report.fail(&error),
             }
         }
-        Ok(report)
+        Ok(progress.report)
+    }
+
+    /// Returns the active partitions, and some of the quiet ones.
+    fn chosen(&self, entries: Vec<Entry>) -> Vec<Entry> {
+        let (mut quiet, mut chosen): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.is_quiet);
+        let random = usize::try_from(self.outbox.runtime().random() >> 32).unwrap_or(0);
+        let start = random.checked_rem(quiet.len()).unwrap_or(0);
+        quiet.rotate_left(start);
+        chosen.extend(quiet.into_iter().take(QUIET));
+        chosen
     }
 
     /// Reads a whole table to find outbox rows. This is a table scan that is limited to a number of rows.
@@ -120,10 +151,10 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// # Errors
     /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error of the stores.
     pub async fn whole_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
-        let mut report = SweepReport::default();
+        let mut progress = Progress::default();
         let query = Query::new(rows::everywhere());
-        self.sweep(table, &query, Some(max_rows), &mut report).await??;
-        Ok(report)
+        self.sweep(table, &query, Some(max_rows), &mut progress).await??;
+        Ok(progress.report)
     }
 
     /// The outer error is an error of the queue, which all partitions share; the inner one is an error of the table.
@@ -132,7 +163,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         table: &TableName,
         query: &Query,
         max_rows: Option<u64>,
-        report: &mut SweepReport,
+        progress: &mut Progress,
     ) -> Result<Result<()>> {
         let (mut from, mut read) = (None, 0_u64);
         loop {
@@ -148,15 +179,15 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 return Ok(Err(Error::of(WorkFault::Rows { read, most }).with_table(table.as_str())));
             }
             for entity in page.rows.iter() {
-                let sent = match self.note(table, entity, report).await {
-                    Ok(Some(work)) => self.outbox.send(&work).await.map(|()| report.prompted += 1),
+                let sent = match self.note(table, entity, progress).await {
+                    Ok(Some(work)) => self.outbox.send(&work).await.map(|()| progress.report.prompted += 1),
                     other => other.map(|_| ()),
                 };
                 match sent {
                     Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
                     Err(error) => {
                         let key = (entity.partition_key, entity.row_key);
-                        report.fail(&error.with_table(table.as_str()).with_key(key.0, key.1));
+                        progress.report.fail(&error.with_table(table.as_str()).with_key(key.0, key.1));
                     }
                     Ok(()) => {}
                 }
@@ -168,19 +199,34 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
+    /// Returns `true` if a message is due for a row, by the time of the store.
+    fn is_due(&self, pending: &Pending, now: u64) -> bool {
+        let after = ticks_of(self.after);
+        // A claimed row, or one that waits for its next attempt, has a message that will be delivered again.
+        if pending.not_before > now && pending.not_before - now <= ticks_of(CLAIMED) {
+            return false;
+        }
+        // A time that is further ahead was recorded with another clock.
+        let latest = now.saturating_add(after);
+        let last = pending.prompted.filter(|prompted| *prompted <= latest).unwrap_or(pending.version);
+        last > latest || now.saturating_sub(last) >= after
+    }
+
     /// Records that a message is sent for a row. Returns the message, if one is due.
     async fn note(
         &self,
         table: &TableName,
         entity: EntityRef<'_>,
-        report: &mut SweepReport,
+        progress: &mut Progress,
     ) -> Result<Option<Work>> {
         let pending = Pending::read(table, entity)?;
-        report.pending += 1;
-        let now = self.outbox.runtime().now();
-        let last = pending.prompted.unwrap_or(pending.version);
-        // A claimed row, or one that waits for its next attempt, has a message that will be delivered again.
-        if pending.not_before > now || now.saturating_sub(last) < ticks_of(self.after) {
+        progress.report.pending += 1;
+        let now = match progress.now {
+            Some(now) => now,
+            None => *progress.now.insert(registry::store_time(self.outbox.store()).await?),
+        };
+        // A clock that is ahead only sends messages early.
+        if !self.is_due(&pending, now.max(self.outbox.runtime().now())) {
             return Ok(None);
         }
         // IMPORTANT: recorded before the message is sent. Of two concurrent sweeps, only one sends a message, and a crash in between delays the

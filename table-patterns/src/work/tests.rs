@@ -247,7 +247,10 @@ fn pat_ec_5_a_clock_that_is_set_back_opens_no_circuit_for_longer() {
     // Queue and workers have a time before that of the failure.
     block_on(engine.clear(outbox.queue())).unwrap();
     time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
-    block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    let prompt = || block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    prompt();
+    time.fetch_add(50_000_000, Ordering::SeqCst);
+    prompt();
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(worker.metrics().done, 1, "{:?}", worker.metrics());
 }

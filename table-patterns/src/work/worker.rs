@@ -215,7 +215,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             // IMPORTANT: the message is deleted last. After an earlier crash, another worker does all the work again (PAT-EC-1, PAT-EC-3).
             Ok(Outcome::Done) => held.finish().await,
             Ok(Outcome::Again { at, text }) => {
-                let left = at.saturating_sub(outbox.runtime().now());
+                let left = at.saturating_sub(held.now()).min(self.longest_wait());
                 held.hide(Duration::from_nanos(left.saturating_mul(100)), text).await
             }
             Err(error) => Err(error),
@@ -235,15 +235,21 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Returns `true` if a row is free at an instant. A claim that is longer than any worker would make comes from a clock that is ahead.
     pub(super) fn is_due(&self, not_before: u64, now: u64) -> bool {
-        let most = ticks_of(self.options.lease.max(self.options.redelivery.most)).saturating_mul(2);
-        not_before <= now || not_before - now > most
+        // Some queues show their time in whole seconds.
+        not_before <= now.saturating_add(ticks_of(Duration::from_secs(1)))
+            || not_before - now > self.longest_wait()
+    }
+
+    /// Returns a time that exceeds every claim and every wait of a worker with these options, in ticks.
+    fn longest_wait(&self) -> u64 {
+        ticks_of(self.options.lease.max(self.options.redelivery.most)).saturating_mul(2)
     }
 
     /// Returns the time of the next attempt at an intent with this number of started attempts.
-    pub(crate) fn next_attempt(&self, attempts: u32) -> u64 {
-        let pace = self.outbox.runtime();
-        let delay = self.options.redelivery.delay(attempts.saturating_sub(1), pace.random());
-        pace.now().saturating_add(ticks_of(delay))
+    pub(super) fn next_attempt(&self, attempts: u32, now: u64) -> u64 {
+        let random = self.outbox.runtime().random();
+        let delay = self.options.redelivery.delay(attempts.saturating_sub(1), random);
+        now.saturating_add(ticks_of(delay))
     }
 
     /// Retries after transient errors, with back-off, as long as the lease holds.

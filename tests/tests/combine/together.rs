@@ -1,8 +1,10 @@
-//! A ticket type that declares everything, with every pair of patterns, several triples and almost all at once, with blobs and an older program.
+//! A ticket type that declares everything, with every pair of patterns, several triples and almost all at once, with blobs and an older program. Every
+//! process has a clock of its own, which may be wrong; tables and the queue are down for seconds to a day; and others write odd rows and messages.
 //!
 //! Entities that are sources of copies in addition to other patterns are tested with that pattern (`denormal/tests/combined.rs`).
 
 mod desk;
+mod odd;
 mod patterns;
 mod run;
 mod world;

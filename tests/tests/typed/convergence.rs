@@ -1,6 +1,6 @@
 //! Tests of the convergence of everything that is derived in other partitions (index entries, copies, and rows and sums of views) while processes are
-//! suspended, die, lose responses or receive old ones, also after a suspension. The proof is `docs/convergence.md`; each condition that it rests on
-//! is taken out here, and the runs must then find the difference.
+//! suspended, die, lose responses or receive old ones, also after a suspension. Each process has a clock of its own, which may be wrong. The proof is
+//! `docs/convergence.md`; each condition that it rests on is taken out here, and the runs must then find the difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,6 +17,7 @@ use table_core::query::Select;
 use table_core::{EntityKey, IfMatch, TableName, TableStore};
 use tests::effort::effort;
 use tests::faults::Control;
+use tests::time::Skew;
 
 use world::{Answers, Employee, Process, Project, Without, World};
 
@@ -27,7 +28,8 @@ struct Running {
 
 impl Running {
     fn start(world: &World, answers: Answers, rng: &mut StdRng) -> Self {
-        let process = Process { control: Control::default().stepped(), answers, seed: rng.random() };
+        let skew = Skew::random(rng);
+        let process = Process { control: Control::default().stepped(), answers, seed: rng.random(), skew };
         let control = process.control.clone();
         let future: Pin<Box<dyn Future<Output = ()>>> = if answers != Answers::Old && rng.random_bool(0.4) {
             let view = world.view(&process);

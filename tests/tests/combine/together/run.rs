@@ -1,6 +1,7 @@
 //! A run: random writers and workers, some of which die before or after any of their calls, compared with a model.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use pollster::block_on;
 use rand::rngs::StdRng;
@@ -9,10 +10,12 @@ use table_core::{ErrorCode, IfMatch, Result};
 use table_patterns::large::whole;
 use table_patterns::series::SeriesRow;
 use tests::faults::{Control, Death};
+use tests::time::Skew;
 
 use crate::together::desk::{Comment, PEOPLE, Person, TENANT, Ticket, before, person};
+use crate::together::odd;
 use crate::together::patterns::{Parts, Pattern};
-use crate::together::world::{Known, Model, World};
+use crate::together::world::{Known, Model, Process, World};
 
 pub const NUMBERS: u32 = 5;
 
@@ -42,6 +45,10 @@ pub struct Run {
     model: Model,
     /// The number of acknowledged changes of each ticket.
     changes: BTreeMap<u32, usize>,
+    /// The processes that run.
+    processes: Vec<Process>,
+    /// The number of odd rows of outboxes.
+    odd: u64,
 }
 
 impl Run {
@@ -150,8 +157,8 @@ impl Run {
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()
     }
 
-    async fn write(&self, control: &Control, number: u32, verb: &Verb) -> Result<()> {
-        let (tickets, key) = (self.world.tickets(control), || Ticket::key(TENANT, number));
+    async fn write(&self, process: &Process, number: u32, verb: &Verb) -> Result<()> {
+        let (tickets, key) = (self.world.tickets(process), || Ticket::key(TENANT, number));
         match verb {
             Verb::Insert(ticket) => tickets.insert(ticket).await.map(drop),
             Verb::Put(ticket) => tickets.insert_or_replace(ticket).await.map(drop),
@@ -165,13 +172,13 @@ impl Run {
             }
             Verb::Patch(amount) => tickets.patch(key()).set(Ticket::AMOUNT, *amount).send().await.map(drop),
             Verb::Delete if self.has(Pattern::Parts) => {
-                self.world.owners(control).delete(key()).await.map(drop)
+                self.world.owners(process).delete(key()).await.map(drop)
             }
             Verb::Delete => tickets.delete(key(), IfMatch::Any).await,
             Verb::Unit(one, other) => {
                 let mut unit = tickets.unit(Ticket::partition(TENANT))?;
                 if self.has(Pattern::Series) {
-                    let old = self.world.series(control).get(Ticket::key(TENANT, one.number)).await?;
+                    let old = self.world.series(process).get(Ticket::key(TENANT, one.number)).await?;
                     let mut row = SeriesRow::new(one.clone());
                     for (hour, work) in self.hours(one) {
                         *row.slot_mut(hour)? = Some(work);
@@ -187,59 +194,91 @@ impl Run {
             Verb::Comment(comment) => {
                 let (tenant, text) = (TENANT.to_owned(), "so it is".to_owned());
                 let comment = Comment { tenant, ticket: number, number: *comment, text };
-                self.world.owners(control).insert_part(key(), &comment).await
+                self.world.owners(process).insert_part(key(), &comment).await
             }
             Verb::Photo(text) => {
                 let content = [Ticket::PHOTO_BLOB.content(whole(text.clone()))];
-                self.world.large(control).set(key(), content).await.map(drop)
+                self.world.large(process).set(key(), content).await.map(drop)
             }
             Verb::Hour(ticket, hour, work) => {
-                self.world.series(control).set(ticket, *hour, *work).await.map(drop)
+                self.world.series(process).set(ticket, *hour, *work).await.map(drop)
             }
             Verb::Work(ticket, hour, work) => {
-                self.world.series(control).increment(ticket, *hour, *work).await.map(drop)
+                self.world.series(process).increment(ticket, *hour, *work).await.map(drop)
             }
         }
     }
 
-    /// Returns a process that may die at one of its calls.
-    fn process(&mut self) -> Control {
-        if self.rng.random_bool(0.6) {
-            return Control::default();
+    /// Returns a process that may die at one of its calls, and whose clock may be wrong. Some run for the next steps, too.
+    fn process(&mut self) -> Process {
+        self.processes.retain(|process| !process.control.is_dead());
+        if self.processes.len() == 3 {
+            let at = self.rng.random_range(0..3);
+            if self.rng.random_bool(0.7) {
+                return self.processes[at].clone();
+            }
+            self.processes.remove(at);
         }
-        let death = if self.rng.random_bool(0.5) { Death::Before } else { Death::After };
-        Control::dying(self.rng.random_range(1..8), death)
+        let control = if self.rng.random_bool(0.4) {
+            Control::default()
+        } else {
+            let death = if self.rng.random_bool(0.5) { Death::Before } else { Death::After };
+            Control::dying(self.rng.random_range(1..20), death)
+        };
+        let process = self.world.process(control, Skew::random(&mut self.rng));
+        self.processes.push(process.clone());
+        process
     }
 
     fn step(&mut self) {
+        match self.rng.random_range(0..100) {
+            0..=2 => self.outage(),
+            3..=5 => self.odd += u64::from(odd::row(&self.world.engine, &mut self.rng)),
+            6 => odd::message(&self.world.engine, &mut self.rng),
+            7..=8 => self.world.pass(self.rng.random_range(3_600..4 * 3_600)),
+            9..=11 => {
+                let process = self.process();
+                let _ = self.world.sweep(&process);
+            }
+            _ => {}
+        }
         match self.rng.random_range(0..10) {
             0..=5 => self.writes(),
             6..=7 => {
-                let control = self.process();
-                let _ = block_on(self.world.worker(&control).run_once());
+                let process = self.process();
+                let _ = block_on(self.world.worker(&process).run_once());
                 self.world.pass(self.rng.random_range(0..60));
             }
             8 if self.has(Pattern::View) => {
-                let control = self.process();
+                let process = self.process();
                 self.world.pass(60);
-                let _ = block_on(self.world.view(&control).catch_up(3));
+                let _ = block_on(self.world.view(&process).catch_up(3));
             }
             9 if self.has(Pattern::Copies) => {
-                let (control, id) = (self.process(), self.rng.random_range(0..PEOPLE));
+                let (process, id) = (self.process(), self.rng.random_range(0..PEOPLE));
                 let name = ["Ada", "Grace", "Joan"][self.rng.random_range(0..3)];
                 let rename = |person: &mut Person| name.clone_into(&mut person.name);
-                let _ = block_on(self.world.people(&control).update(person(id), rename));
+                let _ = block_on(self.world.people(&process).update(person(id), rename));
             }
             _ => self.world.pass(self.rng.random_range(0..60)),
         }
+    }
+
+    /// Begins an outage of seconds to a day, of one table, of the queue, or of everything.
+    fn outage(&mut self) {
+        let targets =
+            ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work"];
+        let target = targets[self.rng.random_range(0..targets.len())];
+        let seconds = [5, 90, 3_600, 86_400][self.rng.random_range(0..4)];
+        self.world.outage(target, Duration::from_secs(seconds));
     }
 
     fn writes(&mut self) {
         let number = self.rng.random_range(0..NUMBERS);
         let verb = self.verb(number);
         // A dead process takes no blob back, as this one would: its store of blobs lives on.
-        let control = if matches!(verb, Verb::Photo(_)) { Control::default() } else { self.process() };
-        let outcome = block_on(self.write(&control, number, &verb));
+        let process = if matches!(verb, Verb::Photo(_)) { self.world.alive() } else { self.process() };
+        let outcome = block_on(self.write(&process, number, &verb));
         let touched = match &verb {
             Verb::Unit(_, other) => vec![number, other.number],
             _ => vec![number],
@@ -248,7 +287,7 @@ impl Run {
             .filter_map(|number| self.world.stored(number).map(|known| (number, known)))
             .collect();
         let after = self.after(number, &verb);
-        match (&outcome, control.is_dead()) {
+        match (&outcome, process.control.is_dead()) {
             (Ok(()), _) => {
                 let after = after.unwrap_or_else(|| panic!("{verb:?} of {number} was done"));
                 assert_eq!(bare(&stored), bare(&after), "{verb:?} of {number}");
@@ -258,13 +297,13 @@ impl Run {
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // The answer was lost: all of it is there, or none.
-            (Err(_), true) => {
+            // The answer was lost, or a table or the queue is down: all of it is there, or none.
+            (Err(error), is_dead) if is_dead || error.code() == ErrorCode::ServerBusy => {
                 let is_one = bare(&stored) == bare(&self.model)
                     || after.is_some_and(|after| bare(&stored) == bare(&after));
                 assert!(is_one, "{verb:?} of {number}: {stored:?}");
             }
-            (Err(error), false) => {
+            (Err(error), _) => {
                 let codes =
                     [ErrorCode::EntityAlreadyExists, ErrorCode::ResourceNotFound, ErrorCode::UniqueViolation];
                 assert!(codes.contains(&error.code()) && after.is_none(), "{verb:?} of {number}: {error}");
@@ -276,8 +315,8 @@ impl Run {
 
     /// Runs an earlier program, which writes the properties that it knows until it is refused.
     fn older_program(&mut self) {
-        let control = Control::default();
-        let old = block_on(self.world.before(&control).create_if_missing()).unwrap();
+        let process = self.world.alive();
+        let old = block_on(self.world.before(&process).create_if_missing()).unwrap();
         let write = |number: u32, amount: i64| {
             let (tenant, status) = (TENANT.to_owned(), Some("open".to_owned()));
             let ticket = before::Ticket {
@@ -294,12 +333,12 @@ impl Run {
             block_on(old.insert_or_replace(&ticket))
         };
         write(0, 1).unwrap();
-        block_on(self.world.tickets(&control).create_if_missing()).unwrap();
+        block_on(self.world.tickets(&process).create_if_missing()).unwrap();
         write(1, 2).unwrap();
         self.world.pass(11);
         let error = write(2, 3).unwrap_err();
         assert_eq!(error.code(), ErrorCode::LayoutMismatch);
-        let tickets = block_on(self.world.plain(&control).create_if_missing()).unwrap();
+        let tickets = block_on(self.world.plain(&process).create_if_missing()).unwrap();
         block_on(async {
             tickets
                 .backfill::<crate::together::desk::TicketByMail>()
@@ -353,25 +392,25 @@ fn bare(model: &Model) -> Model {
 pub fn run(parts: &Parts, seed: u64, steps: usize) {
     let world = World::new(parts.clone());
     let (rng, model) = (StdRng::seed_from_u64(seed), Model::new());
-    let mut run = Run { world, rng, model, changes: BTreeMap::new() };
-    let control = Control::default();
+    let mut run = Run { world, rng, model, changes: BTreeMap::new(), processes: Vec::new(), odd: 0 };
+    let process = run.world.alive();
     if run.has(Pattern::Versions) {
         run.older_program();
     }
-    block_on(run.world.tickets(&control).create_if_missing()).unwrap();
+    block_on(run.world.tickets(&process).create_if_missing()).unwrap();
     if run.has(Pattern::View) {
-        let view = block_on(run.world.view(&control).create_if_missing()).unwrap();
+        let view = block_on(run.world.view(&process).create_if_missing()).unwrap();
         block_on(view.rebuild().run()).unwrap();
     }
     if run.has(Pattern::Copies) {
         for id in 0..PEOPLE {
             let home = if id == 0 { TENANT } else { "elsewhere" };
             let owner = Person { home: home.to_owned(), id, name: "Ada".to_owned() };
-            block_on(run.world.people(&control).insert(&owner)).unwrap();
+            block_on(run.world.people(&process).insert(&owner)).unwrap();
         }
     }
     for _ in 0..steps {
         run.step();
     }
-    run.world.check(&run.model, &run.changes);
+    run.world.check(&run.model, &run.changes, run.odd);
 }

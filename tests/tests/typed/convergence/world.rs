@@ -26,7 +26,7 @@ use table_patterns::outbox::guard::GUARD_PREFIX;
 use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
 use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
-use tests::time::Time;
+use tests::time::{Skew, Time};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", copied_by(Lead), feed)]
@@ -249,17 +249,18 @@ pub(super) struct World {
     without: Without,
 }
 
-/// One process: the way in which it dies, and the responses that it gets.
+/// One process: the way in which it dies, the responses that it gets, and its clock.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,
     pub(super) seed: u64,
+    pub(super) skew: Skew,
 }
 
 impl Process {
-    /// Creates a process that lives and gets correct responses.
+    /// Creates a process that lives, gets correct responses, and has a correct clock.
     pub(super) fn alive() -> Self {
-        Self { control: Control::default(), answers: Answers::True, seed: 0 }
+        Self { control: Control::default(), answers: Answers::True, seed: 0, skew: Skew::None }
     }
 }
 
@@ -283,8 +284,8 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    fn runtime(&self) -> Runtime {
-        self.time.runtime()
+    fn runtime(&self, process: &Process) -> Runtime {
+        self.time.runtime_of(process.skew)
     }
 
     fn store(&self, process: &Process) -> Store {
@@ -296,19 +297,24 @@ impl World {
 
     fn outbox(&self, process: &Process) -> Through {
         let queues = process.control.over(self.engine.clone());
-        Outbox::with_runtime(self.store(process), queues, QueueName::new("work").unwrap(), self.runtime())
+        Outbox::with_runtime(
+            self.store(process),
+            queues,
+            QueueName::new("work").unwrap(),
+            self.runtime(process),
+        )
     }
 
     pub(super) fn employees(&self, process: &Process) -> Entities<Employee, Store, Through> {
-        Entities::from(self.outbox(process)).with_runtime(self.runtime())
+        Entities::from(self.outbox(process)).with_runtime(self.runtime(process))
     }
 
     pub(super) fn projects(&self, process: &Process) -> Entities<Project, Store, Through> {
-        Entities::from(self.outbox(process)).with_runtime(self.runtime())
+        Entities::from(self.outbox(process)).with_runtime(self.runtime(process))
     }
 
     pub(super) fn view(&self, process: &Process) -> ViewTable<Headcounts, Store> {
-        ViewTable::new(self.store(process)).with_retry(Retry::default().with_runtime(self.runtime()))
+        ViewTable::new(self.store(process)).with_retry(Retry::default().with_runtime(self.runtime(process)))
     }
 
     pub(super) fn worker(&self, process: &Process) -> Worker<Store, Queues> {

@@ -1,6 +1,7 @@
 //! Tests of a user whose signature covers one partition, and who writes arbitrary data there and into the queue. No worker writes elsewhere
 //! as a result.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pollster::block_on;
@@ -14,10 +15,13 @@ use table_core::{
     TableStore, Transaction, ValueRef,
 };
 use table_patterns::EntityStore;
-use table_patterns::outbox::{Intent, Message, OUTBOX_PREFIX, Outbox, Step};
+use table_patterns::outbox::{Intent, Message, OUTBOX_PREFIX, Outbox, REGISTRY, Step};
 use table_patterns::work::{Archive, Delivery, Handler, Sweep, Worker};
 use table_wire::auth::AccountKey;
 use table_wire::sas::{Authority, TablePermissions, TableSas};
+use tests::time::Skew;
+
+use crate::outbox::company::Company;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
@@ -238,4 +242,18 @@ fn pat_ec_4_a_sealed_record_counts_at_its_place_alone_and_by_any_key_of_the_prog
     block_on(store.submit(&desk, transaction)).unwrap();
     block_on(outbox(&["one"]).prompt(&desk, &PartitionKey::new("fabrikam").unwrap())).unwrap();
     assert_eq!(done(&["one"]), (1, 1));
+}
+
+/// A key that a program adds is used by all programs that start later, also if another clock has numbered the earlier keys.
+#[test]
+fn a_key_that_is_added_by_a_clock_that_is_behind_is_the_newest() {
+    let company = Company::new();
+    let registry = TableName::new(REGISTRY).unwrap();
+    let mut known = BTreeSet::new();
+    for skew in [Skew::None, Skew::Days(-9), Skew::Days(9), Skew::None, Skew::Backwards] {
+        block_on(company.outbox_by(skew).rotate_key()).unwrap();
+        let keys = company.all(&registry).into_iter().map(|(key, _)| key);
+        let newest = keys.filter(|key| key.partition_key.as_str() == "keys").next_back().unwrap();
+        assert!(known.insert(newest.row_key.clone()), "{skew:?}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use table_patterns::outbox::{Intent, Message, Step};
 use table_patterns::work::{Delivery, Handler, Sweep, Worker, WorkerOptions};
 use tests::effort::effort;
 use tests::faults::Control;
+use tests::time::Skew;
 
 use crate::outbox::company::{Company, Store, employees};
 
@@ -109,6 +111,46 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     let tried = tried.lock().unwrap();
     assert_eq!((tried.len(), tried.values().sum::<usize>()), (400, 400));
     company.assert_settled();
+}
+
+/// Is down for some calls.
+#[derive(Clone)]
+struct Down {
+    left: Arc<AtomicUsize>,
+}
+
+impl Handler<Named> for Down {
+    async fn handle(&self, _: &Named, _: Delivery<'_>) -> Result<()> {
+        let is_down = |left: usize| left.checked_sub(1);
+        match self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_down) {
+            Ok(_) => Err(Error::new(ErrorCode::ServerBusy, "down")),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Of two workers, one or both may have a wrong clock; after an outage, everything is done.
+#[test]
+fn pat_ec_7_workers_with_wrong_clocks_share_the_time_of_the_queue() {
+    for one in Skew::ALL {
+        for other in Skew::ALL {
+            let company = Company::new();
+            record(&company, ["a".to_owned(), "b".to_owned()]);
+            block_on(company.outbox(&Control::default()).prompt(&employees(), &sales())).unwrap();
+            let down = Down { left: Arc::new(AtomicUsize::new(6)) };
+            let options = WorkerOptions { tries: 1, ..WorkerOptions::default() };
+            let workers = [one, other]
+                .map(|skew| Worker::with_options(company.outbox_by(skew), options).handler(down.clone()));
+            for _ in 0..60 {
+                for worker in &workers {
+                    block_on(worker.run_once()).unwrap();
+                }
+                company.pass(Duration::from_mins(5));
+            }
+            assert_eq!(company.pending(), 0, "{one:?} and {other:?}");
+            company.assert_settled();
+        }
+    }
 }
 
 /// Refuses jobs whose name begins with `bad`.

@@ -1,12 +1,10 @@
 //! The environment of the tests: employees in departments, and a directory of them by e-mail in another table, maintained by an outbox.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::embedded::Engine;
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{RowView, RowWriter};
 use table_core::{
@@ -16,13 +14,14 @@ use table_core::{
 use table_patterns::outbox::{Intent, Outbox, REGISTRY, Step};
 use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
+use tests::time::{Skew, Time};
 
 pub(crate) type Store = Controlled<Engine>;
 
 /// The stores, with a separate clock.
 pub(crate) struct Company {
     pub(crate) engine: Engine,
-    time: Arc<AtomicU64>,
+    time: Time,
 }
 
 pub(crate) fn employees() -> TableName {
@@ -53,9 +52,8 @@ fn place(id: &str, email: &str) -> EntityKey {
 
 impl Company {
     pub(crate) fn new() -> Self {
-        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
-        let clock = Arc::clone(&time);
-        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let time = Time::default();
+        let engine = time.engine();
         for table in [employees(), directory()] {
             block_on(engine.create_table(&table)).unwrap();
         }
@@ -65,22 +63,29 @@ impl Company {
     }
 
     pub(crate) fn pass(&self, time: Duration) {
-        self.time.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
+        self.time.pass(time);
     }
 
     /// Returns a runtime whose time advances instead of being waited for.
     pub(crate) fn runtime(&self) -> Runtime {
-        let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
-        Runtime::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
-            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
-            Box::pin(async {})
-        })
+        self.runtime_of(Skew::None)
+    }
+
+    /// Returns the runtime of a process whose clock differs from the time.
+    pub(crate) fn runtime_of(&self, skew: Skew) -> Runtime {
+        self.time.runtime_of(skew)
     }
 
     /// Returns the outbox as one process sees it.
     pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let store = control.over(self.engine.clone());
         Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
+    }
+
+    /// Returns the outbox of a process whose clock differs from the time.
+    pub(crate) fn outbox_by(&self, skew: Skew) -> Outbox<Store, Store> {
+        let store = Control::default().over(self.engine.clone());
+        Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime_of(skew))
     }
 
     pub(crate) fn worker(&self, control: &Control) -> Worker<Store, Store> {
@@ -123,7 +128,7 @@ impl Company {
         Ok(())
     }
 
-    fn all(&self, table: &TableName) -> Vec<(EntityKey, Row)> {
+    pub(crate) fn all(&self, table: &TableName) -> Vec<(EntityKey, Row)> {
         let (mut all, mut from) = (Vec::new(), None);
         loop {
             let page = block_on(self.engine.query(table, &Query::new(KeyRange::ALL), from.as_ref())).unwrap();

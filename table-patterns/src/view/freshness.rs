@@ -1,0 +1,56 @@
+//! The lag of a view.
+
+use std::time::Duration;
+
+use table_core::error::Result;
+use table_core::store::TableStore;
+
+use crate::view::View;
+use crate::view::table::ViewTable;
+
+/// The lag of a view behind its source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Freshness {
+    /// Number of changes that have not been applied yet.
+    pub pending: u64,
+    /// The Timestamp of the oldest pending change, in [ticks](table_core::ticks).
+    pub oldest: Option<u64>,
+}
+
+impl Freshness {
+    /// Returns the age of the oldest pending change at an instant, in [ticks](table_core::ticks); zero if none is pending.
+    #[must_use]
+    pub fn lag(&self, now: u64) -> Duration {
+        let waited = self.oldest.map_or(0, |oldest| now.saturating_sub(oldest));
+        Duration::from_micros(waited / 10)
+    }
+}
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// Measures the lag behind the source over all partitions. For each partition, this reads the cursor, the head of the feed, and one more row if
+    /// changes are pending.
+    ///
+    /// # Errors
+    /// Any error of the store.
+    pub async fn freshness(&self) -> Result<Freshness> {
+        let table = self.source.name()?;
+        let mut freshness = Freshness::default();
+        for listed in self.feed.listed(table).await? {
+            let partition_key = &listed.partition_key;
+            let cursor = self.position(partition_key).await?;
+            if listed.is_read_at(&cursor) {
+                continue;
+            }
+            let Some((head, _)) = self.feed.head(table, partition_key).await? else { continue };
+            let pending = head.end().number().saturating_sub(head.passed(&cursor));
+            if pending > 0 {
+                let (first, _) = self.feed.entries((table, partition_key), &head, &cursor, 1).await?;
+                let oldest = first.first().map(|entry| entry.timestamp);
+                freshness.oldest = freshness.oldest.into_iter().chain(oldest).min();
+            }
+            freshness.pending += pending;
+        }
+        Ok(freshness)
+    }
+}

@@ -1,0 +1,119 @@
+//! The lease of a view: of all followers, one applies changes at a time.
+//!
+//! Changes of different partitions of the source may add to the same sums. Followers that applied them at the same time would refuse each other's
+//! transactions, and the work of one would be multiplied by their number. The lease only saves work: the result is the same without it.
+//!
+//! The lease of a dead follower expires after a time that the other followers measure themselves. The clock of the holder is not used.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use table_core::error::Result;
+use table_core::etag::ETag;
+use table_core::runtime::ticks_of;
+use table_core::store::TableStore;
+
+use crate::converge::{self, upsert};
+use crate::view::View;
+use crate::view::record;
+use crate::view::table::ViewTable;
+
+/// The number of calls that find the same lease after which its follower is considered dead, regardless of the clock.
+const POLLS: u32 = 600;
+
+/// The lease of another follower as last seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    etag: ETag,
+    /// The time at which it was first seen.
+    since: u64,
+    /// The number of calls that have seen it.
+    times: u32,
+}
+
+/// A lease that this follower holds.
+#[derive(Debug)]
+pub(super) struct Lease {
+    etag: ETag,
+    taken: u64,
+    /// Excludes clones of the same follower.
+    _working: Working,
+}
+
+/// The mark of a clone that is applying changes. It ends when it is dropped.
+#[derive(Debug)]
+struct Working(Arc<AtomicBool>);
+
+impl Working {
+    fn begin(mark: &Arc<AtomicBool>) -> Option<Self> {
+        (!mark.swap(true, Ordering::SeqCst)).then(|| Self(Arc::clone(mark)))
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// Takes the lease; `None` if another follower holds it.
+    pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
+        let following = &self.memory.following;
+        let Some(working) = Working::begin(&following.working) else { return Ok(None) };
+        let found = self.get(&record::lease_key()?).await?;
+        let holder = found.as_ref().and_then(|found| record::holder(found.row.view()));
+        let etag = found.map(|found| found.etag);
+        if let (Some(_), Some(etag)) = (holder.filter(|holder| *holder != following.id), &etag) {
+            let seen = self.see(etag.clone());
+            let age = self.retry.runtime().now().saturating_sub(seen.since);
+            let is_kept = age < ticks_of(self.lease) && seen.times < POLLS;
+            if is_kept && (following.has_called() || !self.is_sighted_long(etag).await?) {
+                return Ok(None);
+            }
+        }
+        let etag = self.write_lease(Some(&following.id), etag).await?;
+        Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
+    }
+
+    /// Remembers the lease of another follower. An instant that is later than now comes from a clock that was set back.
+    fn see(&self, etag: ETag) -> Seen {
+        let now = self.retry.runtime().now();
+        let mut seen = self.memory.following.lease();
+        let next = match seen.take().filter(|seen| seen.etag == etag) {
+            Some(seen) => Seen { since: seen.since.min(now), times: seen.times.saturating_add(1), ..seen },
+            None => Seen { etag, since: now, times: 1 },
+        };
+        seen.insert(next).clone()
+    }
+
+    /// Renews a lease of which a quarter has passed. Returns `None` if another follower has taken it.
+    pub(super) async fn renewed(&self, lease: Lease) -> Result<Option<Lease>> {
+        let now = self.retry.runtime().now();
+        if now.abs_diff(lease.taken) < ticks_of(self.lease) / 4 {
+            return Ok(Some(lease));
+        }
+        let etag = self.write_lease(Some(&self.memory.following.id), Some(lease.etag.clone())).await?;
+        Ok(etag.map(|etag| Lease { etag, taken: now, ..lease }))
+    }
+
+    /// Ends a lease, unless another follower has taken it.
+    pub(super) async fn release(&self, lease: Lease) -> Result<()> {
+        self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
+    }
+
+    /// Writes the holder of the lease under its version. Returns the new version; `None` if another follower was faster.
+    async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
+        let key = record::lease_key()?;
+        let write = upsert(record::lease_row(holder), etag);
+        let (store, table) = (self.rows.store(), self.rows.name()?);
+        match converge::submit(store, table, &key.partition_key, [(key.row_key.clone(), write)]).await {
+            Ok(committed) => match committed.into_iter().next().flatten() {
+                Some(etag) => Ok(Some(etag)),
+                None => Ok(self.get(&key).await?.map(|found| found.etag)),
+            },
+            Err(error) if error.is_conflict() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Rows and messages that no program of the run wrote: those of another program, or of the bearer of a signature.
+
+use pollster::block_on;
+use rand::RngExt;
+use rand::rngs::StdRng;
+use table_core::embedded::Engine;
+use table_core::queue::{PutMessage, QueueStore};
+use table_core::row::RowWriter;
+use table_core::{
+    Operation, OperationKind, PartitionKey, QueueName, RowKey, TableName, TableStore, TableStoreExt,
+    Transaction, ValueRef,
+};
+
+use crate::together::desk::TENANT;
+
+/// The prefix of the rows of the patterns.
+const RESERVED: char = '\u{FFFC}';
+
+/// The keys of odd rows: table, partition, RowKey.
+fn places() -> Vec<(&'static str, &'static str, String)> {
+    let reserved = [
+        "feed_",
+        "feed_0639307584000000000_00",
+        "feed_00000000000000000007",
+        "feed_zzz",
+        "outbox_",
+        "outbox_0000000000000000aaaaaaaaaaaaaaaa",
+        "poison_0000000000000000aaaaaaaaaaaaaaaa",
+        "copy_",
+        "copy_person_0\u{FFFC}00",
+        "copy_person_0\u{FFFC}owner\u{FFFC}elsewhere\u{FFFC}x",
+        "guard_x",
+        "sequence_n",
+        "zzz",
+    ];
+    let mut places: Vec<_> = reserved
+        .iter()
+        .flat_map(|key| [TENANT, "odd"].map(|partition| ("Desk", partition, format!("{RESERVED}{key}"))))
+        .collect();
+    for (table, partition) in
+        [("Queues", "queue_contoso"), ("Badges", "badge"), ("Tags", "red"), ("Tags", "odd")]
+    {
+        places.push((table, partition, "odd".to_owned()));
+        places.push((table, partition, format!("{RESERVED}guard_odd")));
+    }
+    for key in ["view_of_odd", "view_by_odd", "view_poison_odd", "view_odd", "odd"] {
+        places.push(("Totals", "odd", format!("{RESERVED}{key}")));
+    }
+    for registry in ["TablesOutbox", "TablesFeeds"] {
+        places.push((registry, "desk_00", "odd".to_owned()));
+        places.push((registry, "odd", "odd".to_owned()));
+    }
+    places
+}
+
+/// Writes a random odd row. Returns `true` if it is a row of an outbox, which remains as poison.
+pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
+    let places = places();
+    let (table, partition, row_key) = &places[rng.random_range(0..places.len())];
+    let mut row = RowWriter::new();
+    match rng.random_range(0..4) {
+        0 => {}
+        1 => row.property("X", ValueRef::Int32(1)),
+        2 => row.property("Intent", ValueRef::Binary(b"{\"Version\":1}")),
+        // The types differ from those that the patterns write.
+        _ => {
+            row.property("Intent", ValueRef::Int64(-1));
+            row.property("Table", ValueRef::Boolean(true));
+            row.property("Version", ValueRef::String("odd"));
+        }
+    }
+    let (table, partition_key) = (TableName::new(*table).unwrap(), PartitionKey::new(*partition).unwrap());
+    let mut transaction = Transaction::new(partition_key, engine.capabilities().limits).unwrap();
+    let row_key = RowKey::new(row_key.as_str()).unwrap();
+    let is_outbox = row_key.as_str().starts_with("\u{FFFC}outbox_");
+    transaction.push(Operation { row_key, kind: OperationKind::Insert(row.finish()) }).unwrap();
+    block_on(engine.create_table_if_missing(&table)).unwrap();
+    // Refused if the row exists already.
+    let _ = block_on(engine.submit(&table, transaction));
+    is_outbox
+}
+
+/// Sends a random odd message to the workers.
+pub fn message(engine: &Engine, rng: &mut StdRng) {
+    let texts = [
+        "",
+        "odd",
+        "{}",
+        r#"{"Version":9,"Table":"Desk","PartitionKey":"contoso"}"#,
+        r#"{"Version":1,"Table":"Nowhere","PartitionKey":"contoso"}"#,
+        r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","RowKey":"ticket_000"}"#,
+        r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","Intent":"{}"}"#,
+        r#"{"Version":1,"Table":"Desk","PartitionKey":"odd"}"#,
+    ];
+    let text = texts[rng.random_range(0..texts.len())];
+    block_on(engine.put(&QueueName::new("work").unwrap(), PutMessage::new(text))).unwrap();
+}
