@@ -117,7 +117,7 @@ pub(crate) async fn killed<T, const N: usize>(
 }
 
 /// Returns a store of an engine, and a function that returns the number of its requests.
-pub(crate) fn counted(engine: &Engine) -> (DynTableStore, impl Fn() -> usize) {
+pub(crate) fn counted(engine: &Engine) -> (DynTableStore, impl Fn() -> usize + use<>) {
     const ALL: usize = usize::MAX - 1;
     let life = Arc::new(Life { left: AtomicUsize::new(ALL), is_last_sent: false, died: Notify::new() });
     let store = Mortal { engine: engine.clone(), life: Arc::clone(&life) };

@@ -1,4 +1,4 @@
-//! Test of the requests of `check`: it reads the pages of a table, and looks up few rows besides those with a fault.
+//! Tests of the numbers of requests: `check` looks up few rows besides the ones with a fault, and an import in any order writes few transactions.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,10 +9,11 @@
 mod mortal;
 
 use mortal::counted;
-use table_core::{EntityKey, IfMatch, TableName};
+use table_core::{EntityKey, IfMatch, TableEntity, TableName};
 use table_patterns::embedded::Engine;
 use table_patterns::{Entity, EntityStore as _, TableStoreExt};
 use tables_cli::check::{Fault, check_copies};
+use tables_cli::transfer::writer::{Change, Mode, Writer};
 
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", crate = table_patterns)]
@@ -62,4 +63,21 @@ async fn a_check_looks_up_few_rows() {
     let (counts, faults, damaged) = check().await;
     assert_eq!((counts, faults), ((600, 599), vec![("email_n301@contoso.com".to_owned(), Fault::Missing)]));
     assert!(damaged <= 2 * whole + 5, "{damaged} requests");
+}
+
+#[tokio::test]
+async fn rows_in_any_order_are_written_in_full_transactions() {
+    let (store, requests) = counted(&Engine::in_memory());
+    let name = TableName::new("Things").unwrap();
+    store.create_table_if_missing(&name).await.unwrap();
+    let before = requests();
+    let mut writer = Writer::new(store.clone(), name, Mode::Insert, None);
+    for row in 0..5_000_u64 {
+        // Neighbouring rows are in different partitions.
+        let entity = TableEntity::new(format!("p{}", row % 50), format!("{row:05}")).unwrap();
+        writer.push(row, Change::Write(entity)).await.unwrap();
+    }
+    writer.flush().await.unwrap();
+    assert_eq!((writer.settled(), writer.take_rejected().len()), (5_000, 0));
+    assert_eq!(requests() - before, 50);
 }
