@@ -54,7 +54,7 @@ impl Buffer {
                     self.bytes += group.bytes() - bytes;
                     return Ok(pushed);
                 }
-                Err((returned, _)) => change = returned,
+                Err(returned) => change = returned.0,
             }
             pushed.full = self.take(partition_key);
         }
@@ -67,7 +67,7 @@ impl Buffer {
                 self.order.push_back((self.begun, partition_key.clone()));
                 self.groups.insert(partition_key.clone(), (self.begun, group));
             }
-            Err(refused) => pushed.refused = Some(refused),
+            Err(refused) => pushed.refused = Some(*refused),
         }
         Ok(pushed)
     }

@@ -32,13 +32,13 @@ impl Group {
     }
 
     /// Adds a change. After an error, the group is unchanged and the change is returned.
-    pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), (Numbered, Error)> {
+    pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), Box<(Numbered, Error)>> {
         match change.change.operation(mode).and_then(|operation| self.transaction.push(operation)) {
             Ok(()) => {
                 self.changes.push(change);
                 Ok(())
             }
-            Err(error) => Err((change, error)),
+            Err(error) => Err(Box::new((change, error))),
         }
     }
 
