@@ -6,6 +6,10 @@
 mod copies;
 mod outbox;
 pub mod plan;
+mod repair;
+mod sums;
+mod wanted;
 
-pub use copies::{CopyFinding, Fault, check_copies, repair_copy};
+pub use copies::{CopyFinding, Fault, check_copies};
 pub use outbox::{Backlog, Intent, discard, intents, requeue};
+pub use repair::repair_copy;

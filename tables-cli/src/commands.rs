@@ -116,9 +116,8 @@ enum Command {
     Explore(explore::Explore),
     /// Write completions for a shell
     Completions(complete::Completions),
-    /// Write the manual page
-    #[command(after_help = "Example: tables man > tables.1")]
-    Man,
+    /// Write the manual page, or one page for each command
+    Man(complete::Manual),
 }
 
 /// Runs a command, and writes its output to `out`.
@@ -158,7 +157,7 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
         Command::Serve(command) => command.run(&context, out).await,
         Command::Explore(command) => command.run(&context, out).await,
         Command::Completions(command) => command.run(out),
-        Command::Man => complete::man(out),
+        Command::Man(command) => command.run(out),
     }
 }
 

@@ -44,7 +44,14 @@ fn every_form_is_listed_verified_and_restored_at_any_generation() {
         // Restores a key, a partition, and a table under another name into the original store.
         let key = format!("restore DIR/backups DB Company --partition Sales --row 1 --generation {}", ids[0]);
         assert_eq!(shown(at, &key), "restored Company to Company: 1 row, 1 written, 0 deleted, verified\n");
-        assert!(refused(at, &key).1.contains("already has such rows; give `--replace`"));
+        assert_eq!(shown(at, &key), "restored Company to Company: 1 row, 0 written, 0 deleted, verified\n");
+        shown(at, "put Company Sales 1 Age=99 --store DB");
+        let (_, text) = refused(at, &key);
+        assert!(
+            text.contains("has other rows than the backup, first ('Sales', '1'); give `--replace`"),
+            "{text}"
+        );
+        assert!(shown(at, &format!("{key} --replace")).contains("1 row, 1 written"));
         let partition = format!("restore DIR/backups DB Company --partition Sales --generation {}", ids[0]);
         assert!(shown(at, &format!("{partition} --keep")).contains("2 rows, 0 written, 0 deleted"));
         assert!(shown(at, &format!("{partition} --replace")).contains("2 rows, 0 written, 1 deleted"));
@@ -115,6 +122,7 @@ fn backups_and_restores_that_cannot_be_meant_are_refused() {
     let at = folder.path();
     fill(at);
     shown(at, "backup DIR/backups --store DB");
+    shown(at, "put Company Sales 9 Age=39 --store DB");
     for (line, exit, message) in [
         ("backup DIR/db --store DB", Exit::Refused, "contains other files"),
         ("backup DIR/other --store DB --settle", Exit::Usage, "a backup of files is a snapshot"),
@@ -130,7 +138,7 @@ fn backups_and_restores_that_cannot_be_meant_are_refused() {
         ),
         ("restore DIR/backups DIR/to --generation 1999", Exit::Refused, "has no generation 1999"),
         ("restore DIR/backups DIR/to --partition Sales", Exit::Usage, "name the table"),
-        ("restore DIR/backups DB", Exit::Refused, "already has such rows"),
+        ("restore DIR/backups DB", Exit::Refused, "has other rows than the backup, first ('Sales', '9')"),
     ] {
         let (found, text) = refused(at, line);
         assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");

@@ -235,6 +235,11 @@ fn completions_and_the_manual_page_are_generated() {
     let at = tempfile::tempdir().unwrap();
     assert!(shown(at.path(), "completions bash").contains("tables"));
     assert!(shown(at.path(), "man").contains(".TH tables"));
+    shown(at.path(), "man --to DIR");
+    for page in ["tables.1", "tables-copy.1", "tables-backup-verify.1"] {
+        let page = std::fs::read_to_string(at.path().join(page)).unwrap();
+        assert!(page.contains(".SH OPTIONS"), "{page}");
+    }
 }
 
 /// A resumed import ends with the rows of one that was never interrupted.

@@ -1,19 +1,22 @@
-//! Tests of transfers that are killed at any moment and started again. The final rows are those of an uninterrupted transfer.
+//! Tests of commands that are killed by the system at any moment and started again. The final rows are those of an uninterrupted command.
 //!
-//! `TABLES_KILLS` sets the number of kills for each command; the default is small.
+//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `tests/interrupted.rs` stops the same commands at each request.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::TableEntity;
 
+/// The most kills of one command before it runs to its end.
+const ROUND: usize = 10;
+
 fn kills() -> usize {
-    std::env::var("TABLES_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
+    std::env::var("TABLES_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(3)
 }
 
 fn tables(folder: &Path, line: &str) -> Command {
@@ -30,16 +33,32 @@ fn run(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Starts a command and kills it after some time, several times. Then runs it to its end.
-fn run_with_kills(folder: &Path, line: &str) {
+/// Prepares a command, kills it at random moments until it has run to its end, and checks its result; again, until it was killed often enough.
+fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     let mut random: StdRng = rand::make_rng();
-    for _ in 0..kills() {
-        let mut child = tables(folder, line).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(random.random_range(5..400)));
-        child.kill().unwrap();
-        child.wait().unwrap();
+    prepare();
+    let begun = Instant::now();
+    run(at, line);
+    let whole = begun.elapsed();
+    check();
+    let (mut killed, mut rounds) = (0, 0);
+    while killed < kills() {
+        prepare();
+        rounds += 1;
+        for _ in 0..ROUND {
+            let mut child = tables(at, line).spawn().unwrap();
+            std::thread::sleep(Duration::from_secs_f64(random.random_range(0.0..1.1) * whole.as_secs_f64()));
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            killed += 1;
+        }
+        run(at, line);
+        check();
     }
-    run(folder, line);
+    eprintln!("killed {killed} times in {rounds} rounds: {line}");
 }
 
 /// Writes a file of entities in many partitions, with duplicates of a few keys. The last duplicate counts.
@@ -55,30 +74,63 @@ fn write_rows(path: &Path, count: u32) {
     std::fs::write(path, (0..count).map(row).collect::<String>()).unwrap();
 }
 
+fn remove(at: &Path, names: &[&str]) {
+    for name in names {
+        let path = at.join(name);
+        if path.is_dir() {
+            std::fs::remove_dir_all(path).unwrap();
+        } else if path.exists() {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+}
+
 #[test]
-fn imports_copies_and_syncs_that_are_killed_lose_and_double_nothing() {
+fn imports_copies_syncs_and_deletions_that_are_killed_lose_and_double_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write_rows(&at.join("in.jsonl"), 20_000);
     run(at, "import Things in.jsonl --store whole");
     let wanted = run(at, "count Things --checksum --store whole");
+    let is_whole = |store: &str| {
+        assert_eq!(run(at, &format!("count Things --checksum --store {store}")), wanted, "{store}");
+    };
 
-    run_with_kills(at, "import Things in.jsonl --store imported --state import.state");
-    assert_eq!(run(at, "count Things --checksum --store imported"), wanted);
-
-    run_with_kills(at, "copy Things --store whole --to copied --state copy.state");
-    assert_eq!(run(at, "count Things --checksum --store copied"), wanted);
-
+    kill(
+        at,
+        "import Things in.jsonl --store imported --state import.state",
+        || remove(at, &["imported", "import.state"]),
+        || is_whole("imported"),
+    );
+    kill(
+        at,
+        "copy Things --store whole --to copied --state copy.state",
+        || remove(at, &["copied", "copy.state"]),
+        || is_whole("copied"),
+    );
     // A mirror with rows of its own, and without others.
-    run(at, "import Things in.jsonl --store mirror");
-    run(at, "delete Things --partitions p1* --yes --store mirror");
-    run(at, "put Things other 1 A=1 --store mirror");
-    run_with_kills(at, "sync Things --store whole --to mirror");
-    assert_eq!(run(at, "count Things --checksum --store mirror"), wanted);
-    assert!(run(at, "sync Things --store whole --to mirror").ends_with("0 added, 0 changed, 0 deleted\n"));
-
-    run_with_kills(at, "delete Things --partitions p2* --yes --store mirror");
-    assert_eq!(run(at, "count Things --partitions p2* --store mirror -o csv"), "rows\n0\n");
+    let different = || {
+        remove(at, &["mirror"]);
+        run(at, "import Things in.jsonl --store mirror");
+        run(at, "delete Things --partitions p1* --yes --store mirror");
+        run(at, "put Things other 1 A=1 --store mirror");
+    };
+    let sync = "sync Things --store whole --to mirror";
+    kill(at, sync, different, || {
+        is_whole("mirror");
+        assert!(run(at, sync).ends_with("0 added, 0 changed, 0 deleted\n"));
+    });
+    kill(
+        at,
+        "delete Things --partitions p2* --yes --store mirror",
+        || {
+            run(at, sync);
+        },
+        || {
+            assert_eq!(run(at, "count Things --partitions p2* --store mirror -o csv"), "rows\n0\n");
+            assert!(run(at, &format!("{sync} --dry-run")).contains("would change Things: "));
+        },
+    );
 }
 
 #[test]
@@ -86,26 +138,51 @@ fn backups_and_restores_that_are_killed_lose_and_double_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write_rows(&at.join("in.jsonl"), 20_000);
-    run(at, "import Things in.jsonl --store data");
     for form in ["rows", "files"] {
-        let backup = format!("backup {form} --as {form} --store data");
-        run_with_kills(at, &backup);
+        remove(at, &["data"]);
+        run(at, "import Things in.jsonl --store data");
         let before = run(at, "count Things --checksum --store data");
+        run(at, &format!("backup {form} --as {form} --store data"));
         run(at, "delete Things --partitions p1* --yes --store data");
         run(at, "put Things other 1 A=1 --store data");
-        run_with_kills(at, &backup);
         let after = run(at, "count Things --checksum --store data");
-        run(at, &format!("backup verify {form}"));
-
-        let generations = run(at, &format!("backup ls {form} -o csv"));
-        let first = generations.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();
-        let restored = |to: &str, generation: &str, wanted: &str| {
-            let restore = format!("restore {form} {to} Things{generation} --replace");
-            run_with_kills(at, &restore);
-            assert_eq!(run(at, &format!("count Things --checksum --store {to}")), wanted);
-        };
-        restored(&format!("{form}-newest"), "", &after);
-        restored(&format!("{form}-first"), &format!(" --generation {first}"), &before);
-        run(at, "import Things in.jsonl --store data");
+        // Of an empty folder of backups, and of one with an earlier generation.
+        let (first, next) = (format!("{form}-first"), format!("{form}-next"));
+        for to in [&first, &next] {
+            let backup = format!("backup {to} --as {form} --store data");
+            kill(
+                at,
+                &backup,
+                || {
+                    remove(at, &[to.as_str()]);
+                    if *to == next {
+                        let copied = Command::new("cp").args(["-r", form, to]).current_dir(at).status();
+                        assert!(copied.unwrap().success());
+                    }
+                },
+                || {
+                    run(at, &format!("backup verify {to}"));
+                },
+            );
+        }
+        for (to, generation, wanted) in
+            [("newest", "", &after), ("oldest", &oldest(at, &next) as &str, &before)]
+        {
+            // One table into a store, and everything into a new folder.
+            for table in [" Things", ""] {
+                let restore = format!("restore {next} {to}{table}{generation}");
+                let is_restored = || {
+                    assert_eq!(run(at, &format!("count Things --checksum --store {to}")), *wanted);
+                };
+                kill(at, &restore, || remove(at, &[to]), is_restored);
+            }
+        }
     }
+}
+
+/// Returns the option for the oldest generation of a folder of backups.
+fn oldest(at: &Path, backups: &str) -> String {
+    let generations = run(at, &format!("backup ls {backups} -o csv"));
+    let id = generations.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();
+    format!(" --generation {id}")
 }

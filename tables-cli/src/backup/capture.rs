@@ -79,6 +79,11 @@ pub async fn capture(
             match capture.table(&name, base, &mut work).await {
                 // The table was deleted since the tables were listed.
                 Err(Failure::Store(error)) if error.is_table_not_found() => continue,
+                Err(Failure::Store(error)) if is_recreated(&error) => {
+                    work.restart_table()?;
+                    let table = capture.table(&name, base, &mut work).await?;
+                    work.complete(table)?;
+                }
                 table => work.complete(table?)?,
             }
         }
@@ -88,13 +93,18 @@ pub async fn capture(
     while let Some((at, table)) = work.unsettled(from).filter(|_| options.settle) {
         from = at + 1;
         match capture.settle(table, &work.id()).await {
-            Err(Failure::Store(error)) if error.is_table_not_found() => {}
+            Err(Failure::Store(error)) if error.is_table_not_found() || is_recreated(&error) => {}
             table => work.replace(at, table?)?,
         }
     }
     let generation = work.commit(repository, &names, Utc::now())?;
     repository.collect()?;
     Ok(Captured { generation, is_resumed })
+}
+
+/// Returns `true` if the table was dropped and created again since the previous page, so a continuation token no longer applies.
+fn is_recreated(error: &table_core::Error) -> bool {
+    error.rule() == Some("PAGE-9")
 }
 
 /// The data that every pass over a table needs.
@@ -128,6 +138,7 @@ impl Capture<'_> {
         let mut current = work.current(name.as_str());
         let file = format!("{name}-{}-1.rows", work.id());
         let path = self.repository.layer(&file);
+        let is_continued = current.last.is_some();
         let mut layer = match current.last {
             Some(_) => LayerWriter::resume(&path, current.mark.clone())?,
             None => LayerWriter::create(&path)?,
@@ -161,7 +172,9 @@ impl Capture<'_> {
         if is_full || end.rows > 0 {
             layers.push(Layer { file, end });
         }
-        let consistency = if self.options.is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
+        // IMPORTANT: an earlier command read the first rows of a continued table from another snapshot.
+        let is_snapshot = self.options.is_snapshot && !is_continued;
+        let consistency = if is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
         Ok(TableRows {
             name: name.as_str().to_owned(),
             layers,
@@ -177,8 +190,9 @@ impl Capture<'_> {
     /// If a pass finds no differences, it has read the same rows as the pass before. Between the two passes, the table contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
-        for pass in 2..2 + PASSES {
-            let file = format!("{name}-{id}-{pass}.rows");
+        for _ in 0..PASSES {
+            // IMPORTANT: a number that no layer of the table has. A continued backup settles a table again.
+            let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let path = self.repository.layer(&file);
             let mut layer = LayerWriter::create(&path)?;
             let source = Paged::new(Pages::new(self.store, &name, self.query()));

@@ -12,6 +12,7 @@ use table_core::embedded::{BackupFile, BackupImage, CopyReport, EngineOptions};
 
 use crate::backup::generation::{Contents, EngineFile, Generation};
 use crate::backup::repository::Repository;
+use crate::backup::sealed;
 use crate::failure::{Failure, Result};
 
 /// The number of bytes that are copied at a time.
@@ -109,27 +110,56 @@ fn is_equal(image: &BackupImage, file: &BackupFile, path: &Path) -> Result<bool>
     })
 }
 
-/// Restores all files of a generation to a folder that is empty or missing. Every block is checked.
+/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder gets its name when it is complete, so
+/// another call completes an interrupted restore.
 ///
 /// # Errors
 /// `Store` with `Corrupted` for a damaged file, with its name and offset, and with `FolderNotOurs` if the folder is not empty.
 pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &Path) -> Result<CopyReport> {
-    let restoration = EngineOptions::new().restoration(&decode(manifest)?, &decode(base)?, to)?;
-    let mut buffer = vec![0; PIECE];
-    for file in restoration.files() {
-        let path = repository.engine_file(&file.name);
-        let mut from = File::open(&path).map_err(Failure::file(path.display()))?;
-        let mut offset = 0;
-        loop {
-            let length = from.read(&mut buffer).map_err(Failure::file(path.display()))?;
-            if length == 0 {
-                break;
+    let (manifest, base) = (decode(manifest)?, decode(base)?);
+    completed(to, |to| {
+        let restoration = EngineOptions::new().restoration(&manifest, &base, to)?;
+        let mut buffer = vec![0; PIECE];
+        for file in restoration.files() {
+            let path = repository.engine_file(&file.name);
+            let mut from = File::open(&path).map_err(Failure::file(path.display()))?;
+            let mut offset = 0;
+            loop {
+                let length = from.read(&mut buffer).map_err(Failure::file(path.display()))?;
+                if length == 0 {
+                    break;
+                }
+                restoration.write(&file, offset, buffer.get(..length).unwrap_or_default())?;
+                offset += length as u64;
             }
-            restoration.write(&file, offset, buffer.get(..length).unwrap_or_default())?;
-            offset += length as u64;
         }
-    }
-    Ok(restoration.finish()?)
+        Ok(restoration.finish()?)
+    })
+}
+
+/// Restores a folder that `Engine::backup` wrote to a folder that is empty or missing, like [`restore_files`].
+///
+/// # Errors
+/// `Store` with any error of `Engine::restore`.
+pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
+    completed(to, |to| Ok(Engine::restore(from, to)?))
+}
+
+/// Calls a function that fills a folder, which has another name until it is complete. What an interrupted call left is removed first.
+fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
+    let part = to.with_added_extension("tables-restore");
+    let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let ignore_missing = |done: std::io::Result<()>| match done {
+        Err(error) if !is_missing(&error) => Err(error),
+        _ => Ok(()),
+    };
+    ignore_missing(std::fs::remove_dir_all(&part)).map_err(Failure::file(part.display()))?;
+    let report = fill(&part)?;
+    // Not every system replaces an empty folder.
+    ignore_missing(std::fs::remove_dir(to)).map_err(Failure::file(to.display()))?;
+    std::fs::rename(&part, to).map_err(Failure::file(to.display()))?;
+    sealed::sync_folder(to)?;
+    Ok(report)
 }
 
 /// A generation of engine files, opened for reading as a folder in the engine's own backup format.

@@ -65,8 +65,9 @@ impl Repository {
     pub fn create(path: &Path, source: &str) -> Result<Self> {
         std::fs::create_dir_all(path).map_err(Failure::file(path.display()))?;
         if !path.join(MARKER).exists() {
-            let mut entries = std::fs::read_dir(path).map_err(Failure::file(path.display()))?;
-            if entries.next().is_some() {
+            // A killed command may have left the beginning of the marker.
+            let begun = sealed::part_of(Path::new(MARKER)).display().to_string();
+            if names(path)?.iter().any(|name| *name != begun) {
                 let help = "name an empty folder, or one with backups of this store";
                 return Err(Failure::Refused(format!("{} contains other files; {help}", path.display())));
             }
@@ -286,6 +287,11 @@ mod tests {
         let refused = Repository::create(&path, "account a").unwrap_err().to_string();
         assert!(refused.contains("another `tables backup` writes to"), "{refused}");
         drop(first);
+        std::fs::rename(path.join(MARKER), path.join("BACKUPS.part")).unwrap();
+        for folder in [GENERATIONS, ROWS, FILES] {
+            std::fs::remove_dir(path.join(folder)).unwrap();
+        }
+        Repository::create(&path, "account a").unwrap();
         let refused = Repository::create(&path, "account b").unwrap_err().to_string();
         assert!(refused.contains("contains backups of account a, not of account b"), "{refused}");
         std::fs::write(folder.path().join("letter"), "Dear").unwrap();

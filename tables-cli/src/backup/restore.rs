@@ -14,7 +14,7 @@ use crate::transfer::writer::{Change, Mode, Writer};
 /// The handling of rows that the target already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The restore is refused if the target contains any of the selected rows.
+    /// The restore is refused if the target contains selected rows that the backup does not contain equally.
     Refuse,
     /// Rows of the backup replace those of the target; other rows of the target remain.
     Keep,
@@ -53,11 +53,11 @@ impl Restoring<'_> {
     ///
     /// # Errors
     /// `Refused` for existing rows with [`Existing::Refuse`], for damaged rows of the backup, and for rows that differ after the restore; any error
-    /// of the store. In all other modes, another call continues an interrupted restore.
+    /// of the store. Another call continues an interrupted restore.
     pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
         self.target.create_table_if_missing(new).await?;
         if self.existing == Existing::Refuse {
-            self.refuse_existing(new).await?;
+            self.refuse_existing(name, new).await?;
         }
         let mut writer = Writer::new(self.target.clone(), new.clone(), Mode::Replace, self.rate);
         let (mut restored, bar) = (Restored::default(), progress::rows("restored"));
@@ -96,17 +96,37 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    async fn refuse_existing(&self, new: &TableName) -> Result<()> {
+    /// Refuses a target with rows that a restore would overwrite, or that would remain next to the restored ones. Equal rows are those of an interrupted
+    /// restore.
+    async fn refuse_existing(&self, name: &TableName, new: &TableName) -> Result<()> {
+        if self.is_empty(new).await? {
+            return Ok(());
+        }
+        let mut comparison = self.comparison(name, new)?;
+        while let Some(compared) = comparison.next().await? {
+            if matches!(compared, Compared::Changed { .. } | Compared::Extra(_)) {
+                let (partition, row) =
+                    (compared.key().partition_key.as_str(), compared.key().row_key.as_str());
+                let help = "give `--replace` to make them equal to the backup, or `--keep` to keep rows that the backup lacks";
+                return Err(Failure::Refused(format!(
+                    "table {new} has other rows than the backup, first ('{partition}', '{row}'); {help}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the target has none of the selected rows.
+    async fn is_empty(&self, new: &TableName) -> Result<bool> {
         let keys = Select::names(["PartitionKey", "RowKey"]);
         let query = Query { top: Some(1), select: keys, ..Query::new(self.range.clone()) };
         let mut pages = Pages::new(self.target, new, query);
         while let Some(page) = pages.next().await? {
             if !page.rows.is_empty() {
-                let help = "give `--replace` to make them equal to the backup, or `--keep` to keep rows that the backup lacks";
-                return Err(Failure::Refused(format!("table {new} already has such rows; {help}")));
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Compares the restored rows with the backup.

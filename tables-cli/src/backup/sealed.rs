@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,7 +31,7 @@ pub(super) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
         .map_err(|error| Failure::file(path.display())(error.into()))?
         + "\n";
     let text = format!("{text}{SEAL}{}\n", seal_of(&text));
-    let part = path.with_extension("part");
+    let part = part_of(path);
     let mut file = File::create(&part).map_err(Failure::file(part.display()))?;
     file.write_all(text.as_bytes()).map_err(Failure::file(part.display()))?;
     file.sync_all().map_err(Failure::file(part.display()))?;
@@ -39,9 +39,15 @@ pub(super) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     sync_folder(path)
 }
 
+/// Returns the path of a file while it is written.
+pub(super) fn part_of(path: &Path) -> PathBuf {
+    path.with_added_extension("part")
+}
+
 /// Makes the names in the folder of a file durable, on systems that support this.
 pub(super) fn sync_folder(path: &Path) -> Result<()> {
     let Some(folder) = path.parent().filter(|_| cfg!(unix)) else { return Ok(()) };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(Failure::file(folder.display()))
 }
 

@@ -221,12 +221,16 @@ async fn program(seed: u64, met: &mut Met) {
         *live.history.lock().unwrap() = vec![live.model.lock().unwrap().clone()];
         let is_live = random.random_bool(0.3);
         if is_live {
-            *live.writes.lock().unwrap() = (0..6).map(|_| write(&mut random)).collect();
+            let most = if random.random_bool(0.3) { 80 } else { 6 };
+            *live.writes.lock().unwrap() = (0..most).map(|_| write(&mut random)).collect();
         }
+        // Each attempt reads its own snapshot, and another program writes between the attempts.
+        let is_snapshot = !is_live && random.random_bool(0.4);
         let options = CaptureOptions {
             settle: is_live,
+            is_snapshot,
             // Each record of the progress waits for the disk.
-            pause: if random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
+            pause: if is_snapshot || random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
             page: random.random_range(2..8),
             layers: random.random_range(1..5),
             ..CaptureOptions::default()
@@ -234,13 +238,17 @@ async fn program(seed: u64, met: &mut Met) {
         let mut attempts = 0;
         // The backup fails several times. Each attempt continues the previous one.
         let captured = loop {
-            let left = if attempts < 4 { random.random_range(0..40) } else { usize::MAX };
+            let left = if attempts < 4 { random.random_range(0..20) } else { usize::MAX };
             live.left.store(left, Ordering::Relaxed);
             let repository = Repository::create(folder.path(), "live").unwrap();
-            if let Ok(captured) = capture(&repository, &store, &options).await {
-                break captured;
+            match capture(&repository, &store, &options).await {
+                Ok(captured) => break captured,
+                Err(failure) => assert!(attempts < 4, "program {seed}: {failure}"),
             }
             attempts += 1;
+            for _ in 0..if is_snapshot { random.random_range(0..20) } else { 0 } {
+                live.apply(&write(&mut random)).await;
+            }
         };
         live.left.store(usize::MAX, Ordering::Relaxed);
         live.writes.lock().unwrap().clear();
@@ -248,7 +256,8 @@ async fn program(seed: u64, met: &mut Met) {
         let Contents::Rows { tables } = &captured.generation.contents else { panic!("rows") };
         met.deleted += tables.iter().map(|table| table.changes.deleted).sum::<u64>();
         met.settled += tables.iter().filter(|table| table.changes.settled > 0).count();
-        let of_one_moment = |table: &&TableRows| !is_live || table.consistency == Consistency::OneMoment;
+        let is_still = !is_live && !is_snapshot;
+        let of_one_moment = |table: &&TableRows| is_still || table.consistency == Consistency::OneMoment;
         let names = tables.iter().filter(of_one_moment).map(|table| table.name.clone()).collect();
         wanted.insert(captured.generation.id, (live.history.lock().unwrap().clone(), names));
         if random.random_bool(0.3) {

@@ -110,6 +110,12 @@ impl Work {
         self.save()
     }
 
+    /// Removes the progress of the table that is being read, which is then read from its first row.
+    pub(super) fn restart_table(&mut self) -> Result<()> {
+        self.state.current = None;
+        self.save()
+    }
+
     /// Records that a table is complete.
     pub(super) fn complete(&mut self, table: TableRows) -> Result<()> {
         self.state.current = None;

@@ -1,6 +1,7 @@
 //! `tables completions` and `tables man`, generated from the definition of the command line.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -26,8 +27,30 @@ impl Completions {
     }
 }
 
-/// Writes the manual page.
-pub(super) fn man(out: &mut dyn Write) -> Result<Exit> {
-    clap_mangen::Man::new(Tables::command()).render(&mut &mut *out).map_err(Failure::file("-"))?;
-    Ok(Exit::Done)
+/// Options of `man`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables man > tables.1\n  tables man --to src    # one page for each command"
+)]
+pub(super) struct Manual {
+    /// Write the page of each command to this folder, such as tables-copy.1, instead of one page to the output
+    #[arg(long, value_name = "FOLDER")]
+    to: Option<PathBuf>,
+}
+
+impl Manual {
+    pub(super) fn run(&self, out: &mut dyn Write) -> Result<Exit> {
+        match &self.to {
+            None => {
+                clap_mangen::Man::new(Tables::command())
+                    .render(&mut &mut *out)
+                    .map_err(Failure::file("-"))?;
+            }
+            Some(folder) => {
+                clap_mangen::generate_to(Tables::command(), folder)
+                    .map_err(Failure::file(folder.display()))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
 }

@@ -1,11 +1,9 @@
 //! `tables copy`: tables from one store to another, resumable, and verified at the end.
 
-use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
 
-use table_core::query::KeyRange;
-use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName, TableStoreExt};
+use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName};
 
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
@@ -13,10 +11,10 @@ use crate::rows::{Pages, Selection, all_tables};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::copy::Copying;
 use crate::transfer::ordered::Paged;
-use crate::transfer::progress;
 use crate::transfer::state::StateFile;
-use crate::transfer::writer::{Change, Mode, Writer};
+use crate::transfer::writer::Mode;
 use table_inspect::derived;
 
 /// Options of `copy`.
@@ -95,7 +93,6 @@ impl Copy {
     ) -> Result<()> {
         let is_whole = self.selection.is_all() && !self.rewrites_keys();
         derived::refuse_plain_writes(&source.tables, name, self.raw_rows || is_whole).await?;
-        target.tables.create_table_if_missing(new).await?;
         let query = self.selection.query(&source.tables, name).await?;
         let transfer = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
@@ -107,10 +104,15 @@ impl Copy {
         );
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
         let done = state.state().records;
-        if !state.state().is_done {
-            self.transfer(source, target, (name, new), query.clone(), &mut state).await?;
-            state.finish()?;
-        }
+        let copying = Copying {
+            source: (&source.tables, name),
+            target: (&target.tables, new),
+            query: query.clone(),
+            rewrite: &|entity| self.rewrite(entity),
+            mode: self.mode,
+            rate: self.rate,
+        };
+        copying.run(&mut state).await?;
         let rows = count_of(state.state().records, "row");
         if self.no_verify
             || self.rewrites_keys()
@@ -122,46 +124,6 @@ impl Copy {
         let checksum = verify((source, name), (target, new), query).await?;
         let resumed = if done > 0 { format!(", resumed behind {done}") } else { String::new() };
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
-    }
-
-    /// Reads, rewrites and writes all rows from the state's position on.
-    async fn transfer(
-        &self,
-        source: &Store,
-        target: &Store,
-        (name, new): (&TableName, &TableName),
-        query: Query,
-        state: &mut StateFile,
-    ) -> Result<()> {
-        let done = state.state().records;
-        let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
-        let mut pages = Pages::new(&source.tables, name, query).behind(from);
-        let mut writer = Writer::new(target.tables.clone(), new.clone(), self.mode, self.rate);
-        // The ends of pages that are read and not yet written whole.
-        let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
-        let (mut read, bar) = (done, progress::rows("copied"));
-        while let Some(page) = pages.next().await? {
-            for entity in page.rows.iter() {
-                read += 1;
-                let entity = self.rewrite(TableEntity::from_entity(entity)?)?;
-                writer.push(read, Change::Write(entity)).await?;
-            }
-            ends.push_back((read, pages.continuation().map(ToString::to_string)));
-            refuse_rejected(&mut writer)?;
-            while let Some((end, continuation)) =
-                ends.front().filter(|(end, _)| *end <= done + writer.settled()).cloned()
-            {
-                ends.pop_front();
-                if continuation.is_some() {
-                    state.advance(end, continuation)?;
-                }
-            }
-            bar.set_position(done + writer.settled());
-        }
-        writer.flush().await?;
-        bar.finish_and_clear();
-        refuse_rejected(&mut writer)?;
-        state.advance(read, None)
     }
 
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {
@@ -178,16 +140,6 @@ impl Copy {
             moved.insert(name, value.clone());
         }
         Ok(moved)
-    }
-}
-
-fn refuse_rejected(writer: &mut Writer) -> Result<()> {
-    match writer.take_rejected().into_iter().next() {
-        None => Ok(()),
-        Some(rejected) => Err(Failure::Refused(format!(
-            "the other store refuses row {}: {}",
-            rejected.line, rejected.reason
-        ))),
     }
 }
 
@@ -253,9 +205,4 @@ fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     }
     text.push_str(rest);
     Ok(text)
-}
-
-/// Returns the query of a whole table.
-pub(super) const fn everything() -> Query {
-    Query::new(KeyRange::ALL)
 }

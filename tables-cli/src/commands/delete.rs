@@ -2,15 +2,14 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use table_core::TableStore;
 use table_core::query::Select;
-use table_core::{FromEntity, IfMatch, TableEntity, TableStore};
 
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
-use crate::transfer::progress;
-use crate::transfer::writer::{Change, Mode, Writer};
+use crate::transfer::delete::{Deleted, delete};
 use table_inspect::derived;
 
 /// Options of `delete`.
@@ -87,22 +86,8 @@ impl Delete {
             say(out, &format!("deleted table {name} with {rows}"))?;
             return Ok(Exit::Done);
         }
-        let mut writer = Writer::new(store.tables.clone(), name.clone(), Mode::Replace, self.rate).tolerant();
-        let mut pages = Pages::new(&store.tables, &name, query);
-        let (mut kept, bar) = (0, progress::rows("deleted"));
-        while let Some(page) = pages.next().await? {
-            for entity in page.rows.iter() {
-                let condition = if self.any { IfMatch::Any } else { IfMatch::ETag(entity.etag()) };
-                let entity = TableEntity::from_entity(entity)?;
-                writer.push(0, Change::Delete(entity.key().clone(), condition)).await?;
-            }
-            kept += writer.take_rejected().len() as u64;
-            bar.set_position(writer.settled());
-        }
-        writer.flush().await?;
-        bar.finish_and_clear();
-        kept += writer.take_rejected().len() as u64;
-        say(out, &format!("deleted {}", count_of(writer.settled() - kept, "row")))?;
+        let Deleted { deleted, kept } = delete(&store.tables, &name, query, self.any, self.rate).await?;
+        say(out, &format!("deleted {}", count_of(deleted, "row")))?;
         if kept > 0 {
             let rows = count_of(kept, "row");
             return Err(Failure::Refused(format!(

@@ -4,18 +4,16 @@ use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use table_core::TableStoreExt;
-
 use crate::commands::export::FileForm;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use crate::transfer::csv::{CsvReader, Types};
+use crate::transfer::import::{Importing, Rejections};
 use crate::transfer::lines::LineReader;
-use crate::transfer::progress;
-use crate::transfer::source::{Record, Rejected};
-use crate::transfer::state::StateFile;
-use crate::transfer::writer::{Change, Mode, Writer};
+use crate::transfer::source::Record;
+use crate::transfer::state::{State, StateFile};
+use crate::transfer::writer::Mode;
 use table_inspect::derived;
 use table_inspect::value;
 
@@ -70,55 +68,15 @@ impl Import {
         }
         let name = table(&self.table)?;
         let store = context.store.open(Purpose::Create)?;
-        store.tables.create_table_if_missing(&name).await?;
         derived::refuse_plain_writes(&store.tables, &name, self.raw_rows).await?;
         let transfer =
             format!("import {} into {name} of {} by {:?}", self.file.display(), store.shown, self.mode);
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
-        let done = state.state().records;
-        let mut errors = Errors::open(self.errors.as_deref(), done > 0)?;
-        let mut writer = Writer::new(store.tables.clone(), name.clone(), self.mode, self.rate);
-        if self.errors.is_some() {
-            writer = writer.tolerant();
-        }
-        let bar = progress::rows("imported");
-        let outcome = async {
-            let mut last = 0;
-            for (record, number) in records.zip(1..) {
-                let record = record?;
-                last = number;
-                if number <= done {
-                    continue;
-                }
-                match record {
-                    Ok(entity) => writer.push(number, Change::Write(entity)).await?,
-                    Err(rejected) => writer.skip(rejected).await?,
-                }
-                errors.take(writer.take_rejected())?;
-                state.advance(done + writer.settled(), None)?;
-                bar.set_position(done + writer.settled());
-            }
-            if last < done {
-                let help = "it is not the file that was interrupted; name another state file, or delete it";
-                return Err(Failure::Refused(format!(
-                    "the state file has {done} records, and the file {last}; {help}"
-                )));
-            }
-            writer.flush().await?;
-            errors.take(writer.take_rejected())
-        }
-        .await;
-        // What is acknowledged stays, whatever ended the import.
-        state.advance(done + writer.settled(), None)?;
-        bar.finish_and_clear();
-        if let Err(failure) = outcome {
-            state.save()?;
-            return Err(failure);
-        }
-        state.finish()?;
-        let written = done + writer.settled() - errors.count;
+        let mut rejections = Rejections::open(self.errors.as_deref(), state.state())?;
+        let importing = Importing { store: &store.tables, name: &name, mode: self.mode, rate: self.rate };
+        let written = importing.run(records, &mut state, &mut rejections).await?;
         say(out, &format!("imported {} into {name}", count_of(written, "row")))?;
-        errors.end()
+        end(&rejections)
     }
 
     /// Returns the records of the file.
@@ -148,53 +106,25 @@ impl Import {
 
     /// Reads the file without writing anything.
     fn check(&self, records: impl Iterator<Item = Result<Record>>, out: &mut dyn Write) -> Result<Exit> {
-        let (mut errors, mut count) = (Errors::open(self.errors.as_deref(), false)?, 0);
+        let (mut rejections, mut count) = (Rejections::open(self.errors.as_deref(), &State::default())?, 0);
         for record in records {
             match record? {
                 Ok(_) => count += 1,
-                Err(rejected) => errors.take(vec![rejected])?,
+                Err(rejected) => rejections.push(vec![rejected])?,
             }
         }
         say(out, &format!("would import {} into {}", count_of(count, "row"), self.table))?;
-        errors.end()
+        end(&rejections)
     }
 }
 
-/// The rejected records. They are written to a file, or the first one ends the import.
-struct Errors {
-    file: Option<(String, File)>,
-    count: u64,
-}
-
-impl Errors {
-    fn open(path: Option<&Path>, resumed: bool) -> Result<Self> {
-        let open = |path: &Path| {
-            let file = File::options().create(true).write(true).append(resumed).truncate(!resumed).open(path);
-            Ok::<_, Failure>((path.display().to_string(), file.map_err(Failure::file(path.display()))?))
-        };
-        Ok(Self { file: path.map(open).transpose()?, count: 0 })
-    }
-
-    fn take(&mut self, rejected: Vec<Rejected>) -> Result<()> {
-        for rejected in rejected {
-            self.count += 1;
-            let Some((path, file)) = &mut self.file else {
-                let help =
-                    "earlier rows are written. Give `--errors FILE` to set such rows aside and continue";
-                return Err(Failure::Refused(format!("{rejected}; {help}")));
-            };
-            writeln!(file, "{rejected}").map_err(Failure::file(&*path))?;
-        }
-        Ok(())
-    }
-
-    fn end(self) -> Result<Exit> {
-        match (&self.file, self.count) {
-            (Some((path, _)), 1..) => Err(Failure::Refused(format!(
-                "{} rejected; {path} has the reasons",
-                count_of(self.count, "row")
-            ))),
-            _ => Ok(Exit::Done),
-        }
+/// Returns the exit code of an import that read the whole file.
+fn end(rejections: &Rejections) -> Result<Exit> {
+    match rejections.file() {
+        Some(path) => Err(Failure::Refused(format!(
+            "{} rejected; {path} has the reasons",
+            count_of(rejections.count, "row")
+        ))),
+        None => Ok(Exit::Done),
     }
 }

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use table_core::{Engine, TableName};
+use table_core::TableName;
 
-use crate::backup::files::restore_files;
+use crate::backup::files::{restore_files, restore_folder};
 use crate::backup::generation::Contents;
 use crate::backup::opened::Opened;
 use crate::backup::restore::{Existing, Restoring};
@@ -19,7 +19,7 @@ use table_inspect::derived;
 /// Options of `restore`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  tables restore backups data/restored\n  tables restore backups UseDevelopmentStorage=true Company --generation ~1 --replace\n  tables restore backups data/company Company --partition Sales --row empid_000223 --replace\n\nA restore that was interrupted is completed by the same command with `--replace`."
+    after_help = "Examples:\n  tables restore backups data/restored\n  tables restore backups UseDevelopmentStorage=true Company --generation ~1 --replace\n  tables restore backups data/company Company --partition Sales --row empid_000223 --replace\n\nA restore that was interrupted is completed by the same command."
 )]
 pub(super) struct Restore {
     /// The folder of backups, or a folder that `Engine::backup` wrote
@@ -68,7 +68,7 @@ impl Restore {
             }
             Opened::generation(repository, generation)?
         } else if let (true, Some(folder)) = (is_all, new_folder(&to)) {
-            let files = Engine::restore(&self.from, folder)?.copied_files;
+            let files = restore_folder(&self.from, folder)?.copied_files;
             say(out, &format!("{} restored to {to}", count_of(files, "file")))?;
             return Ok(Exit::Done);
         } else {

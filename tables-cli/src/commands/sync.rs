@@ -2,17 +2,13 @@
 
 use std::io::Write;
 
-use table_core::{IfMatch, TableName, TableStore, TableStoreExt};
+use table_core::TableStore;
 
-use crate::commands::copy::everything;
 use crate::commands::{Context, say, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::rows::{Pages, all_tables};
+use crate::rows::all_tables;
 use crate::store::{Purpose, Store};
-use crate::transfer::compare::{Compared, Comparison};
-use crate::transfer::ordered::Paged;
-use crate::transfer::progress;
-use crate::transfer::writer::{Change, Mode, Writer};
+use crate::transfer::sync::{SyncOptions, sync};
 
 /// Options of `sync`.
 #[derive(clap::Args, Debug)]
@@ -34,13 +30,6 @@ pub(super) struct Sync {
     /// Write at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
-}
-
-#[derive(Default)]
-struct Counts {
-    added: u64,
-    changed: u64,
-    deleted: u64,
 }
 
 impl Sync {
@@ -66,55 +55,15 @@ impl Sync {
             Some(name) => vec![table(name)?],
             None => all_tables(&source.tables).await?,
         };
+        let options = SyncOptions { keeps_extra: self.no_delete, is_dry_run: self.dry_run, rate: self.rate };
         let mut sum = 0;
         for name in &names {
-            let counts = self.table(&source, &target, name).await?;
-            sum += counts.added + counts.changed + counts.deleted;
+            let found = sync(&source.tables, &target.tables, name, options).await?;
+            sum += found.sum();
             let would = if self.dry_run { "would change " } else { "" };
-            let (added, changed, deleted) = (counts.added, counts.changed, counts.deleted);
+            let (added, changed, deleted) = (found.added, found.changed, found.deleted);
             say(out, &format!("{would}{name}: {added} added, {changed} changed, {deleted} deleted"))?;
         }
         Ok(if sum == 0 { Exit::Nothing } else { Exit::Done })
-    }
-
-    async fn table(&self, source: &Store, target: &Store, name: &TableName) -> Result<Counts> {
-        if !self.dry_run {
-            target.tables.create_table_if_missing(name).await?;
-        }
-        let mut writer = Writer::new(target.tables.clone(), name.clone(), Mode::Replace, self.rate);
-        let (mut counts, bar) = (Counts::default(), progress::rows("changed"));
-        let (left, right) =
-            (Pages::new(&source.tables, name, everything()), Pages::new(&target.tables, name, everything()));
-        let mut comparison = Comparison::new(Paged::new(left), Paged::new(right));
-        while let Some(compared) = comparison.next().await? {
-            let change = match compared {
-                Compared::Same(_) => continue,
-                Compared::Missing(entity) => {
-                    counts.added += 1;
-                    Change::Write(entity)
-                }
-                Compared::Changed { source, .. } => {
-                    counts.changed += 1;
-                    Change::Write(source)
-                }
-                Compared::Extra(_) if self.no_delete => continue,
-                Compared::Extra(entity) => {
-                    counts.deleted += 1;
-                    Change::Delete(entity.key().clone(), IfMatch::Any)
-                }
-            };
-            bar.inc(1);
-            if !self.dry_run {
-                writer.push(0, change).await?;
-            }
-        }
-        writer.flush().await?;
-        bar.finish_and_clear();
-        match writer.take_rejected().into_iter().next() {
-            None => Ok(counts),
-            Some(rejected) => {
-                Err(Failure::Refused(format!("{} refuses a row: {}", target.shown, rejected.reason)))
-            }
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! State files, which record the progress of a transfer, so that a killed command resumes after its last acknowledged write.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,6 +19,12 @@ pub struct State {
     pub transfer: String,
     /// The number of records that were read and then acknowledged or rejected.
     pub records: u64,
+    /// The number of rejected ones among these records.
+    #[serde(default)]
+    pub rejected: u64,
+    /// The length of the file of rejected records after these records.
+    #[serde(default)]
+    pub errors: u64,
     /// The continuation token after these records, if the source is a table.
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
@@ -29,6 +37,7 @@ pub struct StateFile {
     path: Option<PathBuf>,
     state: State,
     written: Instant,
+    pause: Duration,
 }
 
 impl StateFile {
@@ -56,7 +65,13 @@ impl StateFile {
                 state
             }
         };
-        Ok(Self { path: path.map(Path::to_owned), state, written: Instant::now() })
+        Ok(Self { path: path.map(Path::to_owned), state, written: Instant::now(), pause: PAUSE })
+    }
+
+    /// Sets the minimum time between two writes of the file, which is half a second by default.
+    #[must_use]
+    pub fn with_pause(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 
     /// Returns the state.
@@ -65,26 +80,41 @@ impl StateFile {
         &self.state
     }
 
-    /// Records the progress of the transfer. The file is written at most twice a second.
+    /// Records the progress of a transfer from a table. The file is written at most twice a second.
     ///
     /// # Errors
     /// `File` if it cannot be written.
     pub fn advance(&mut self, records: u64, continuation: Option<String>) -> Result<()> {
         self.state.records = records;
         self.state.continuation = continuation;
-        if self.written.elapsed() < PAUSE { Ok(()) } else { self.save() }
+        self.save_if_due()
     }
 
-    /// Records that the transfer is complete.
+    /// Records the progress of a transfer from a file, with the number of rejected records and the length of their file. The file is written at most
+    /// twice a second.
     ///
     /// # Errors
     /// `File` if it cannot be written.
-    pub fn finish(&mut self) -> Result<()> {
-        self.state.is_done = true;
+    pub fn advance_file(&mut self, records: u64, rejected: u64, errors: u64) -> Result<()> {
+        (self.state.records, self.state.rejected, self.state.errors) = (records, rejected, errors);
+        self.save_if_due()
+    }
+
+    fn save_if_due(&mut self) -> Result<()> {
+        if self.written.elapsed() < self.pause { Ok(()) } else { self.save() }
+    }
+
+    /// Records that the transfer is complete, with all its records.
+    ///
+    /// # Errors
+    /// `File` if it cannot be written.
+    pub fn finish(&mut self, records: u64) -> Result<()> {
+        // IMPORTANT: in one write. A complete transfer without this mark would be resumed at its beginning, behind all its records.
+        self.state = State { records, continuation: None, is_done: true, ..std::mem::take(&mut self.state) };
         self.save()
     }
 
-    /// Writes the file atomically.
+    /// Replaces the file, which is durable before it gets its name.
     ///
     /// # Errors
     /// `File` if it cannot be written.
@@ -93,9 +123,13 @@ impl StateFile {
         let Some(path) = &self.path else { return Ok(()) };
         let text = serde_json::to_string_pretty(&self.state)
             .map_err(|error| Failure::file(path.display())(error.into()))?;
-        let beside = path.with_extension("tmp");
-        std::fs::write(&beside, text).map_err(Failure::file(beside.display()))?;
-        std::fs::rename(&beside, path).map_err(Failure::file(path.display()))
+        let part = path.with_added_extension("part");
+        let written = File::create(&part).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(Failure::file(part.display()))?;
+        std::fs::rename(&part, path).map_err(Failure::file(path.display()))
     }
 }
 

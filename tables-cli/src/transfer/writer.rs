@@ -1,7 +1,9 @@
-//! Writing many entities: transactions of neighbouring entities in one partition, several of them in progress at once, and acknowledged in order.
+//! Writing many entities: the changes of each partition are grouped into transactions, of which several are in progress at once.
 
+mod buffer;
 mod change;
 mod group;
+mod settlement;
 #[cfg(test)]
 mod tests;
 
@@ -11,45 +13,44 @@ use std::future::Future;
 use std::pin::Pin;
 
 use futures_util::StreamExt;
-use futures_util::stream::FuturesOrdered;
-use table_core::{DynTableStore, EntityKey, TableName, TableStore, Transaction};
+use futures_util::stream::FuturesUnordered;
+use table_core::{DynTableStore, EntityKey, Error, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
 use crate::transfer::rate::Rate;
 use crate::transfer::source::Rejected;
+use buffer::Buffer;
 use change::Numbered;
 pub use change::{Change, Mode};
-use group::Written;
+use group::{Group, Written};
+use settlement::Settlement;
 
 /// The maximum number of transactions in progress at once.
 const CONCURRENCY: usize = 16;
+/// The maximum number of records from the first one that is not settled on. A resumed transfer repeats at most these.
+const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// Writes changes in groups. Changes of the same key are applied in the order in which they were added.
+/// Writes changes in groups. Changes of the same key are applied in the order in which they were added, other changes in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,
     mode: Mode,
-    group: Vec<Numbered>,
-    transaction: Option<Transaction>,
-    under_way: FuturesOrdered<Pending>,
+    buffer: Buffer,
+    under_way: FuturesUnordered<Pending>,
+    bytes_under_way: usize,
+    /// The keys of all changes that are not applied yet.
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
-    /// `true` if rejected records also count as settled, `false` if the transfer ends at the first one.
-    is_tolerant: bool,
-    /// `true` after the first rejected record of a transfer that ends there.
-    has_ended: bool,
-    /// The number of settled records, which were either written or rejected.
-    settled: u64,
-    rejected: Vec<Rejected>,
+    settlement: Settlement,
 }
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer")
             .field("table", &self.table)
-            .field("settled", &self.settled)
+            .field("settled", &self.settled())
             .finish_non_exhaustive()
     }
 }
@@ -62,22 +63,20 @@ impl Writer {
             store,
             table,
             mode,
-            group: Vec::new(),
-            transaction: None,
-            under_way: FuturesOrdered::new(),
+            buffer: Buffer::default(),
+            under_way: FuturesUnordered::new(),
+            bytes_under_way: 0,
             keys: HashSet::new(),
             rate: rate.map(Rate::new),
-            is_tolerant: false,
-            has_ended: false,
-            settled: 0,
-            rejected: Vec::new(),
+            settlement: Settlement::default(),
         }
     }
 
     /// Counts rejected records as settled, for callers that set them aside and continue.
     #[must_use]
-    pub fn tolerant(self) -> Self {
-        Self { is_tolerant: true, ..self }
+    pub fn tolerant(mut self) -> Self {
+        self.settlement.is_tolerant = true;
+        self
     }
 
     /// Adds a change. It may not be written before a later change is added or [`flush`](Self::flush) is called.
@@ -85,94 +84,94 @@ impl Writer {
     /// # Errors
     /// Any error of the store while this change or an earlier one was written.
     pub async fn push(&mut self, line: u64, change: Change) -> Result<()> {
-        if self.keys.contains(change.key()) || self.group.iter().any(|(_, other)| other.key() == change.key())
-        {
-            // The same key again: its earlier change must be applied first.
-            self.flush().await?;
-        }
-        let operation = match change.operation(self.mode) {
-            Ok(operation) => operation,
-            Err(error) => return self.reject(line, &error).await,
-        };
-        let partition_key = &change.key().partition_key;
-        if self.transaction.as_ref().is_some_and(|transaction| transaction.partition_key() != partition_key) {
-            self.submit().await?;
-        }
+        let key = change.key().clone();
+        self.apply_earlier(&key).await?;
+        let number = self.settlement.add();
         let limits = self.store.capabilities().limits;
-        for _ in 0..2 {
-            let mut transaction = match self.transaction.take() {
-                Some(transaction) => transaction,
-                None => Transaction::new(partition_key.clone(), limits)?,
-            };
-            let is_first = transaction.operations().is_empty();
-            let pushed = transaction.push(operation.clone());
-            if !transaction.operations().is_empty() {
-                self.transaction = Some(transaction);
+        let pushed = self.buffer.push(Numbered { number, line, change }, self.mode, limits)?;
+        match pushed.refused {
+            None => {
+                self.keys.insert(key);
             }
-            match pushed {
-                Ok(()) => {
-                    self.group.push((line, change));
-                    return Ok(());
-                }
-                Err(error) if is_first => return self.reject(line, &error).await,
-                Err(_) => self.submit().await?,
-            }
+            Some((refused, error)) => self.settlement.reject(number, rejection(refused.line, &error)),
         }
+        if let Some(full) = pushed.full {
+            self.submit(full).await?;
+        }
+        while self.buffer.is_full() {
+            let Some(oldest) = self.buffer.take_oldest() else { break };
+            self.submit(oldest).await?;
+        }
+        self.bound_open().await
+    }
+
+    /// Settles the oldest records if too many later ones wait for them. The first open record is under way, or in the oldest group.
+    async fn bound_open(&mut self) -> Result<()> {
+        if self.settlement.open() < OPEN {
+            return Ok(());
+        }
+        if let Some(oldest) = self.buffer.take_oldest() {
+            self.submit(oldest).await?;
+        }
+        while self.settlement.open() >= OPEN && self.settle().await? {}
         Ok(())
     }
 
-    /// Counts a record that cannot be written, in the order of the records.
-    async fn reject(&mut self, line: u64, error: &table_core::Error) -> Result<()> {
-        self.skip(Rejected { line, column: 0, reason: error.to_string() }).await
+    /// Waits until an earlier change of a key is applied.
+    async fn apply_earlier(&mut self, key: &EntityKey) -> Result<()> {
+        if self.keys.contains(key)
+            && let Some(group) = self.buffer.take(&key.partition_key)
+        {
+            self.submit(group).await?;
+        }
+        while self.keys.contains(key) && self.settle().await? {}
+        Ok(())
     }
 
-    /// Counts a record that is not an entity.
+    /// Counts a record that is not an entity. If rejected records are not set aside, all earlier changes are written first.
     ///
     /// # Errors
     /// Any error of the store while an earlier change was written.
     pub async fn skip(&mut self, rejected: Rejected) -> Result<()> {
-        self.submit().await?;
-        let written = Written { records: 1, rejected: vec![rejected], keys: Vec::new() };
-        self.under_way.push_back(Box::pin(std::future::ready(Ok(written))));
-        self.bound().await
+        if !self.settlement.is_tolerant {
+            self.flush().await?;
+        }
+        let number = self.settlement.add();
+        self.settlement.reject(number, rejected);
+        Ok(())
     }
 
-    /// Sends the group, and waits while too many transactions are in progress.
-    async fn submit(&mut self) -> Result<()> {
-        let group = std::mem::take(&mut self.group);
-        let Some(transaction) = self.transaction.take().filter(|_| !group.is_empty()) else { return Ok(()) };
+    /// Sends a group, and waits while too many transactions are in progress.
+    async fn submit(&mut self, group: Group) -> Result<()> {
         if let Some(rate) = &mut self.rate {
             rate.wait(group.len()).await;
         }
-        self.keys.extend(group.iter().map(|(_, change)| change.key().clone()));
+        self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
         // A task of its own: the transactions under way proceed while the next group is read.
-        let task = tokio::spawn(async move { group::write(&store, &table, mode, group, transaction).await });
-        self.under_way.push_back(Box::pin(async move {
+        let task = tokio::spawn(async move { group.write(&store, &table, mode).await });
+        self.under_way.push(Box::pin(async move {
             task.await.unwrap_or_else(|error| Err(Failure::Refused(format!("a write ended early: {error}"))))
         }));
-        self.bound().await
-    }
-
-    async fn bound(&mut self) -> Result<()> {
-        while self.under_way.len() >= CONCURRENCY {
+        while self.under_way.len() >= CONCURRENCY || self.bytes_under_way > buffer::BYTES {
             self.settle().await?;
         }
         Ok(())
     }
 
-    /// Waits for the oldest transaction in progress; `false` if there is none.
+    /// Waits for a transaction in progress; `false` if there is none.
     async fn settle(&mut self) -> Result<bool> {
         let Some(written) = self.under_way.next().await else { return Ok(false) };
         let written = written?;
-        self.rejected.extend(written.rejected);
-        // IMPORTANT: a transfer that ends at a rejected record resumes with it, not behind it.
-        self.has_ended |= !self.is_tolerant && !self.rejected.is_empty();
-        if !self.has_ended {
-            self.settled += written.records;
-        }
+        self.bytes_under_way -= written.bytes;
         for key in &written.keys {
             self.keys.remove(key);
+        }
+        for (number, rejected) in written.outcomes {
+            match rejected {
+                None => self.settlement.written(number),
+                Some(rejected) => self.settlement.reject(number, rejected),
+            }
         }
         Ok(true)
     }
@@ -182,7 +181,9 @@ impl Writer {
     /// # Errors
     /// Any error of the store.
     pub async fn flush(&mut self) -> Result<()> {
-        self.submit().await?;
+        while let Some(group) = self.buffer.take_oldest() {
+            self.submit(group).await?;
+        }
         while self.settle().await? {}
         Ok(())
     }
@@ -190,11 +191,16 @@ impl Writer {
     /// Returns the number of records that are settled without a gap, starting with the first one.
     #[must_use]
     pub const fn settled(&self) -> u64 {
-        self.settled
+        self.settlement.settled()
     }
 
-    /// Takes the records that were rejected since the last call, in order.
+    /// Takes the rejected records among the settled ones that were not taken before, in order. If rejected records are not set aside, this is the
+    /// first rejected record, at which settlement ends.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
-        std::mem::take(&mut self.rejected)
+        self.settlement.take_rejected()
     }
+}
+
+fn rejection(line: u64, error: &Error) -> Rejected {
+    Rejected { line, column: 0, reason: error.to_string() }
 }

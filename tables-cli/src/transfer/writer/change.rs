@@ -50,5 +50,12 @@ impl Change {
     }
 }
 
-/// A change, and the line of the file that it comes from.
-pub(super) type Numbered = (u64, Change);
+/// A change, and the record that it comes from.
+pub(super) struct Numbered {
+    /// The number of the record, in the order in which changes were added.
+    pub(super) number: u64,
+    /// The line of the file.
+    pub(super) line: u64,
+    /// The change.
+    pub(super) change: Change,
+}

@@ -1,52 +1,84 @@
-//! Writing one group of changes as a transaction.
+//! One group of changes of a partition, written as a transaction.
 
-use table_core::{DynTableStore, EntityKey, ErrorCode, TableName, TableStore, Transaction};
+use table_core::limits::Limits;
+use table_core::{
+    DynTableStore, EntityKey, Error, ErrorCode, PartitionKey, TableName, TableStore, Transaction,
+};
 
 use crate::failure::Result;
 use crate::transfer::source::Rejected;
 use crate::transfer::writer::change::{Change, Mode, Numbered};
 
-/// The outcome of one transaction.
-pub(super) struct Written {
-    /// The number of records that it settles.
-    pub(super) records: u64,
-    /// The records that were not written.
-    pub(super) rejected: Vec<Rejected>,
-    /// The keys of the transaction.
-    pub(super) keys: Vec<EntityKey>,
+/// Changes that are written together, and their transaction.
+pub(super) struct Group {
+    changes: Vec<Numbered>,
+    transaction: Transaction,
 }
 
-/// Writes a group. A change that the store rejects is omitted, and the others are written without it.
-pub(super) async fn write(
-    store: &DynTableStore,
-    table: &TableName,
-    mode: Mode,
-    mut group: Vec<Numbered>,
-    mut transaction: Transaction,
-) -> Result<Written> {
-    let keys: Vec<EntityKey> = group.iter().map(|(_, change)| change.key().clone()).collect();
-    let mut written = Written { records: group.len() as u64, rejected: Vec::new(), keys };
-    loop {
-        let Err(error) = store.submit(table, transaction.clone()).await else { return Ok(written) };
-        let named = error.operation().or((group.len() == 1).then_some(0));
-        let Some(at) = named.filter(|at| *at < group.len() && is_of_row(&error)) else {
-            return Err(error.into());
-        };
-        let (line, change) = group.remove(at);
-        let is_gone = matches!(change, Change::Delete(..)) && error.is_not_found();
-        if !is_gone {
-            written.rejected.push(Rejected { line, column: 0, reason: error.to_string() });
+/// The outcome of one group.
+pub(super) struct Written {
+    /// The number of each record, with the reason if it was not written.
+    pub(super) outcomes: Vec<(u64, Option<Rejected>)>,
+    /// The keys of the group.
+    pub(super) keys: Vec<EntityKey>,
+    /// The size of the group.
+    pub(super) bytes: usize,
+}
+
+impl Group {
+    /// Creates an empty group of a partition.
+    pub(super) fn new(partition_key: PartitionKey, limits: Limits) -> table_core::Result<Self> {
+        Ok(Self { changes: Vec::new(), transaction: Transaction::new(partition_key, limits)? })
+    }
+
+    /// Adds a change. After an error, the group is unchanged and the change is returned.
+    pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), Box<(Numbered, Error)>> {
+        match change.change.operation(mode).and_then(|operation| self.transaction.push(operation)) {
+            Ok(()) => {
+                self.changes.push(change);
+                Ok(())
+            }
+            Err(error) => Err(Box::new((change, error))),
         }
-        let Some((_, first)) = group.first() else { return Ok(written) };
-        transaction = Transaction::new(first.key().partition_key.clone(), *transaction.limits())?;
-        for (_, change) in &group {
-            transaction.push(change.operation(mode)?)?;
+    }
+
+    /// Returns the number of changes.
+    pub(super) fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Returns the size of the transaction.
+    pub(super) const fn bytes(&self) -> usize {
+        self.transaction.bytes()
+    }
+
+    /// Writes the group. A change that the store rejects is omitted, and the others are written without it.
+    pub(super) async fn write(self, store: &DynTableStore, table: &TableName, mode: Mode) -> Result<Written> {
+        let (bytes, limits) = (self.bytes(), *self.transaction.limits());
+        let keys = self.changes.iter().map(|numbered| numbered.change.key().clone()).collect();
+        let (mut changes, mut transaction, mut outcomes) = (self.changes, self.transaction, Vec::new());
+        while let Err(error) = store.submit(table, transaction).await {
+            let named = error.operation().or((changes.len() == 1).then_some(0));
+            let Some(at) = named.filter(|at| *at < changes.len() && is_of_row(&error)) else {
+                return Err(error.into());
+            };
+            let Numbered { number, line, change } = changes.remove(at);
+            let is_gone = matches!(change, Change::Delete(..)) && error.is_not_found();
+            let rejected = Rejected { line, column: 0, reason: error.to_string() };
+            outcomes.push((number, (!is_gone).then_some(rejected)));
+            let Some(first) = changes.first() else { break };
+            transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
+            for numbered in &changes {
+                transaction.push(numbered.change.operation(mode)?)?;
+            }
         }
+        outcomes.extend(changes.iter().map(|numbered| (numbered.number, None)));
+        Ok(Written { outcomes, keys, bytes })
     }
 }
 
 /// Returns `true` if an error concerns one entity, and not the table or the store.
-fn is_of_row(error: &table_core::Error) -> bool {
+fn is_of_row(error: &Error) -> bool {
     let is_of_store = error.is_table_not_found() || error.is_ambiguous() || error.is_throttled();
     !is_of_store
         && (error.is_conflict()

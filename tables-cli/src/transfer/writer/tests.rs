@@ -50,3 +50,18 @@ async fn a_row_that_the_store_refuses_is_rejected_and_its_neighbours_are_written
     let rejected: Vec<_> = writer.take_rejected().iter().map(|rejected| rejected.line).collect();
     assert_eq!((rejected, writer.settled(), stored(&store).await.len()), (vec![4, 6], 5, 3));
 }
+
+/// A row whose partition has no other rows does not keep all later ones from being settled.
+#[tokio::test]
+async fn a_lone_row_is_settled_before_too_many_others_wait() {
+    let (store, table) = table().await;
+    let mut writer = Writer::new(store, table, Mode::Replace, None);
+    writer.push(0, entity("lone", 0, 0)).await.unwrap();
+    let mut most = 0;
+    for row in 0..2 * u32::try_from(OPEN).unwrap() {
+        writer.push(0, entity("p", row, 0)).await.unwrap();
+        most = most.max(writer.settlement.open());
+    }
+    assert!(most <= OPEN, "{most}");
+    assert!(writer.settled() > 50_000, "{}", writer.settled());
+}

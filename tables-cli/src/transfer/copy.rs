@@ -1,0 +1,87 @@
+//! Copying rows from one table to another.
+
+use std::collections::VecDeque;
+
+use table_core::{DynTableStore, FromEntity, Query, TableEntity, TableName, TableStoreExt};
+
+use crate::failure::{Failure, Result};
+use crate::rows::Pages;
+use crate::transfer::progress;
+use crate::transfer::state::StateFile;
+use crate::transfer::writer::{Change, Mode, Writer};
+
+/// The rows to copy, and their target.
+pub struct Copying<'a> {
+    /// The store and the table that are read.
+    pub source: (&'a DynTableStore, &'a TableName),
+    /// The store and the table that are written.
+    pub target: (&'a DynTableStore, &'a TableName),
+    /// The query that selects the rows.
+    pub query: Query,
+    /// Returns the row that is written for a row that was read.
+    pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
+    /// The operation by which rows are written.
+    pub mode: Mode,
+    /// The maximum number of rows written per second.
+    pub rate: Option<u32>,
+}
+
+impl std::fmt::Debug for Copying<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Copying")
+            .field("source", &self.source.1)
+            .field("target", &self.target.1)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Copying<'_> {
+    /// Copies the rows after those of the state, and completes the state. A state that is complete copies nothing.
+    ///
+    /// # Errors
+    /// `Refused` for a row that the target refuses; any error of either store. Another call with the state continues the copy.
+    pub async fn run(&self, state: &mut StateFile) -> Result<()> {
+        if state.state().is_done {
+            return Ok(());
+        }
+        let (store, new) = self.target;
+        store.create_table_if_missing(new).await?;
+        let done = state.state().records;
+        let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
+        let mut pages = Pages::new(self.source.0, self.source.1, self.query.clone()).behind(from);
+        let mut writer = Writer::new(store.clone(), new.clone(), self.mode, self.rate);
+        // The ends of pages that are read and not yet written whole.
+        let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
+        let (mut read, bar) = (done, progress::rows("copied"));
+        while let Some(page) = pages.next().await? {
+            for entity in page.rows.iter() {
+                read += 1;
+                let entity = (self.rewrite)(TableEntity::from_entity(entity)?)?;
+                writer.push(read, Change::Write(entity)).await?;
+            }
+            ends.push_back((read, pages.continuation().map(ToString::to_string)));
+            refuse_rejected(&mut writer)?;
+            let settled = done + writer.settled();
+            while let Some((end, continuation)) = ends.pop_front_if(|(end, _)| *end <= settled) {
+                if continuation.is_some() {
+                    state.advance(end, continuation)?;
+                }
+            }
+            bar.set_position(settled);
+        }
+        writer.flush().await?;
+        bar.finish_and_clear();
+        refuse_rejected(&mut writer)?;
+        state.finish(read)
+    }
+}
+
+fn refuse_rejected(writer: &mut Writer) -> Result<()> {
+    match writer.take_rejected().into_iter().next() {
+        None => Ok(()),
+        Some(rejected) => Err(Failure::Refused(format!(
+            "the other store refuses row {}: {}",
+            rejected.line, rejected.reason
+        ))),
+    }
+}

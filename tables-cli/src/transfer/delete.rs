@@ -1,0 +1,48 @@
+//! Deleting the rows that a query selects, in groups.
+
+use table_core::query::Select;
+use table_core::{DynTableStore, FromEntity, IfMatch, Query, TableEntity, TableName};
+
+use crate::failure::Result;
+use crate::rows::Pages;
+use crate::transfer::progress;
+use crate::transfer::writer::{Change, Mode, Writer};
+
+/// The numbers of rows of a deletion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// The number of rows that were deleted, by this or another program.
+    pub deleted: u64,
+    /// The number of rows that were changed since they were read, and remain.
+    pub kept: u64,
+}
+
+/// Deletes the selected rows of a table: in the version that was read, or in any version. Another call after an error deletes the remaining ones.
+///
+/// # Errors
+/// Any error of the store.
+pub async fn delete(
+    store: &DynTableStore,
+    name: &TableName,
+    query: Query,
+    in_any_version: bool,
+    rate: Option<u32>,
+) -> Result<Deleted> {
+    let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..query };
+    let mut writer = Writer::new(store.clone(), name.clone(), Mode::Replace, rate).tolerant();
+    let mut pages = Pages::new(store, name, query);
+    let (mut kept, bar) = (0, progress::rows("deleted"));
+    while let Some(page) = pages.next().await? {
+        for entity in page.rows.iter() {
+            let condition = if in_any_version { IfMatch::Any } else { IfMatch::ETag(entity.etag()) };
+            let entity = TableEntity::from_entity(entity)?;
+            writer.push(0, Change::Delete(entity.key().clone(), condition)).await?;
+        }
+        kept += writer.take_rejected().len() as u64;
+        bar.set_position(writer.settled());
+    }
+    writer.flush().await?;
+    bar.finish_and_clear();
+    kept += writer.take_rejected().len() as u64;
+    Ok(Deleted { deleted: writer.settled() - kept, kept })
+}

@@ -1,0 +1,88 @@
+//! Making a table equal to another, by comparing both in key order.
+
+use table_core::query::KeyRange;
+use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
+
+use crate::failure::{Failure, Result};
+use crate::rows::Pages;
+use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::ordered::Paged;
+use crate::transfer::progress;
+use crate::transfer::writer::{Change, Mode, Writer};
+
+/// The options of a synchronisation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SyncOptions {
+    /// `true` to keep rows that only the target has.
+    pub keeps_extra: bool,
+    /// `true` to count the differences without writing.
+    pub is_dry_run: bool,
+    /// The maximum number of rows written per second.
+    pub rate: Option<u32>,
+}
+
+/// The numbers of differences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Number of rows that only the source has.
+    pub added: u64,
+    /// Number of rows with other properties.
+    pub changed: u64,
+    /// Number of rows that only the target has.
+    pub deleted: u64,
+}
+
+impl Differences {
+    /// Returns the number of all differences.
+    #[must_use]
+    pub const fn sum(&self) -> u64 {
+        self.added + self.changed + self.deleted
+    }
+}
+
+/// Makes a table of the target equal to that of the source. Another call after an error completes it.
+///
+/// # Errors
+/// `Refused` for a row that the target refuses; any error of either store.
+pub async fn sync(
+    source: &DynTableStore,
+    target: &DynTableStore,
+    name: &TableName,
+    options: SyncOptions,
+) -> Result<Differences> {
+    if !options.is_dry_run {
+        target.create_table_if_missing(name).await?;
+    }
+    let mut writer = Writer::new(target.clone(), name.clone(), Mode::Replace, options.rate);
+    let (mut found, bar) = (Differences::default(), progress::rows("changed"));
+    let rows = |store| Paged::new(Pages::new(store, name, Query::new(KeyRange::ALL)));
+    let mut comparison = Comparison::new(rows(source), rows(target));
+    while let Some(compared) = comparison.next().await? {
+        let change = match compared {
+            Compared::Same(_) => continue,
+            Compared::Missing(entity) => {
+                found.added += 1;
+                Change::Write(entity)
+            }
+            Compared::Changed { source, .. } => {
+                found.changed += 1;
+                Change::Write(source)
+            }
+            Compared::Extra(_) if options.keeps_extra => continue,
+            Compared::Extra(entity) => {
+                found.deleted += 1;
+                Change::Delete(entity.key().clone(), IfMatch::Any)
+            }
+        };
+        bar.inc(1);
+        if !options.is_dry_run {
+            writer.push(0, change).await?;
+        }
+    }
+    writer.flush().await?;
+    bar.finish_and_clear();
+    match writer.take_rejected().into_iter().next() {
+        None => Ok(found),
+        Some(rejected) => Err(Failure::Refused(format!("{target} refuses a row: {}", rejected.reason))),
+    }
+}

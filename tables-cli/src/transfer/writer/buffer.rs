@@ -1,0 +1,101 @@
+//! The groups that are not written yet, one for each partition, so that rows in any order are written in few transactions.
+
+use std::collections::{HashMap, VecDeque};
+
+use table_core::limits::Limits;
+use table_core::{Error, PartitionKey};
+
+use crate::transfer::writer::change::{Mode, Numbered};
+use crate::transfer::writer::group::Group;
+
+/// The number of changes at which the oldest group is written.
+pub(super) const CHANGES: usize = 20_000;
+/// The size at which the oldest group is written.
+pub(super) const BYTES: usize = 16 << 20;
+/// The number of entries of written groups that the order may have.
+const STALE: usize = 1_000;
+
+/// The groups that are not written yet.
+#[derive(Default)]
+pub(super) struct Buffer {
+    groups: HashMap<PartitionKey, (u64, Group)>,
+    /// The groups in the order in which they were begun; a group with another number was written meanwhile.
+    order: VecDeque<(u64, PartitionKey)>,
+    begun: u64,
+    changes: usize,
+    bytes: usize,
+}
+
+/// The outcome of adding a change.
+#[derive(Default)]
+pub(super) struct Pushed {
+    /// The group of the partition, if it had no room for the change.
+    pub(super) full: Option<Group>,
+    /// The change and the reason, if no group can contain it.
+    pub(super) refused: Option<(Numbered, Error)>,
+}
+
+impl Buffer {
+    /// Adds a change to the group of its partition.
+    pub(super) fn push(
+        &mut self,
+        change: Numbered,
+        mode: Mode,
+        limits: Limits,
+    ) -> table_core::Result<Pushed> {
+        let partition_key = &change.change.key().partition_key.clone();
+        let mut pushed = Pushed::default();
+        let mut change = change;
+        if let Some((_, group)) = self.groups.get_mut(partition_key) {
+            let bytes = group.bytes();
+            match group.push(change, mode) {
+                Ok(()) => {
+                    self.changes += 1;
+                    self.bytes += group.bytes() - bytes;
+                    return Ok(pushed);
+                }
+                Err(returned) => change = returned.0,
+            }
+            pushed.full = self.take(partition_key);
+        }
+        let mut group = Group::new(partition_key.clone(), limits)?;
+        match group.push(change, mode) {
+            Ok(()) => {
+                self.changes += 1;
+                self.bytes += group.bytes();
+                self.begun += 1;
+                self.order.push_back((self.begun, partition_key.clone()));
+                self.groups.insert(partition_key.clone(), (self.begun, group));
+            }
+            Err(refused) => pushed.refused = Some(*refused),
+        }
+        Ok(pushed)
+    }
+
+    /// Takes the group of a partition.
+    pub(super) fn take(&mut self, partition_key: &PartitionKey) -> Option<Group> {
+        let (_, group) = self.groups.remove(partition_key)?;
+        self.changes -= group.len();
+        self.bytes -= group.bytes();
+        if self.order.len() > 2 * self.groups.len() + STALE {
+            let groups = &self.groups;
+            self.order.retain(|(number, key)| groups.get(key).is_some_and(|(found, _)| found == number));
+        }
+        Some(group)
+    }
+
+    /// Takes the oldest group.
+    pub(super) fn take_oldest(&mut self) -> Option<Group> {
+        while let Some((number, partition_key)) = self.order.pop_front() {
+            if self.groups.get(&partition_key).is_some_and(|(found, _)| *found == number) {
+                return self.take(&partition_key);
+            }
+        }
+        None
+    }
+
+    /// Returns `true` if the oldest group must be written before another change is added.
+    pub(super) const fn is_full(&self) -> bool {
+        self.changes >= CHANGES || self.bytes >= BYTES
+    }
+}

@@ -1,0 +1,85 @@
+//! The settlement of records in the order in which they were added, although their transactions complete in any order.
+
+use std::collections::VecDeque;
+
+use crate::transfer::source::Rejected;
+
+/// The state of one record.
+enum Slot {
+    Pending,
+    Written,
+    Rejected(Rejected),
+}
+
+/// The records that were added, of which the first ones are settled: written or rejected.
+#[derive(Default)]
+pub(super) struct Settlement {
+    /// The number of settled records.
+    settled: u64,
+    /// The records after these.
+    slots: VecDeque<Slot>,
+    /// The rejections that were settled and not taken yet.
+    rejected: Vec<Rejected>,
+    /// `true` if a rejected record counts as settled. Otherwise, settlement ends in front of it.
+    pub(super) is_tolerant: bool,
+    /// `true` if settlement ended at a rejected record.
+    has_ended: bool,
+}
+
+impl Settlement {
+    /// Adds a record, and returns its number, starting with 0.
+    pub(super) fn add(&mut self) -> u64 {
+        self.slots.push_back(Slot::Pending);
+        self.settled + self.slots.len() as u64 - 1
+    }
+
+    /// Records that a record was written.
+    pub(super) fn written(&mut self, number: u64) {
+        self.set(number, Slot::Written);
+    }
+
+    /// Records that a record was rejected.
+    pub(super) fn reject(&mut self, number: u64, rejected: Rejected) {
+        self.set(number, Slot::Rejected(rejected));
+    }
+
+    fn set(&mut self, number: u64, slot: Slot) {
+        let at = number.checked_sub(self.settled).and_then(|at| usize::try_from(at).ok());
+        if let Some(found) = at.and_then(|at| self.slots.get_mut(at)) {
+            *found = slot;
+        }
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        while let Some(slot) = self.slots.front_mut().filter(|_| !self.has_ended) {
+            match std::mem::replace(slot, Slot::Pending) {
+                Slot::Pending => return,
+                Slot::Written => {}
+                Slot::Rejected(rejected) => self.rejected.push(rejected),
+            }
+            // IMPORTANT: a transfer that ends at a rejected record resumes with it, not behind it.
+            if !self.is_tolerant && !self.rejected.is_empty() {
+                self.has_ended = true;
+                return;
+            }
+            self.slots.pop_front();
+            self.settled += 1;
+        }
+    }
+
+    /// Returns the number of records that are settled without a gap, starting with the first one.
+    pub(super) const fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Returns the number of records since the first one that is not settled.
+    pub(super) fn open(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Takes the settled rejections, in the order of their records.
+    pub(super) fn take_rejected(&mut self) -> Vec<Rejected> {
+        std::mem::take(&mut self.rejected)
+    }
+}

@@ -1,0 +1,76 @@
+//! Tests of the refusals of every command: the exit code and the message.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod common;
+
+use clap::CommandFactory;
+use common::{refused, shown};
+use tables_cli::Exit::{Refused, Store, Usage};
+use tables_cli::{Exit, Tables};
+
+/// Command lines on a folder with the table `Company`, each with its exit code and a part of its message.
+const REFUSALS: &[(&str, Exit, &str)] = &[
+    ("ls --store DIR/none", Refused, "there is no folder `DIR/none`"),
+    ("ls --store https://contoso.table.core.windows.net", Usage, "has no shared access signature"),
+    ("describe Nowhere --store DB", Store, "TableNotFound"),
+    ("describe a/b --store DB", Store, "InvalidResourceName"),
+    ("get Company Sales --store DB", Usage, "<ROW_KEY>"),
+    ("get Nowhere Sales 1 --store DB", Store, "TableNotFound"),
+    ("query Company --filter 'Age ge 30' --store DB", Refused, "reads the whole table Company"),
+    ("query Company --partition Sales --partitions S* --store DB", Usage, "cannot be used with"),
+    ("tail Company --store DB", Usage, "`tail` follows one partition"),
+    ("count Company department=Sales --store DB", Usage, "no schema is stored for Company"),
+    ("heat Company --svg DIR/none/a.svg --store DB", Store, "No such file"),
+    ("explain Company --filter 'Age gt' --store DB", Store, "InvalidInput"),
+    ("audit --row 1 --store DB", Usage, "name the table"),
+    ("check Nowhere --store DB", Store, "TableNotFound"),
+    ("repair Company --store DIR/none", Refused, "there is no folder"),
+    ("poison Company --requeue --discard --store DB", Usage, "cannot be used with"),
+    ("infer Nowhere --store DB", Store, "TableNotFound"),
+    ("put Company Sales 1 Age:Int33=1 --store DB", Usage, "`Int33` is not a type"),
+    ("patch Company Sales 1 --store DB", Usage, "nothing is to change"),
+    ("delete Company --store DB", Usage, "nothing is selected in Company"),
+    ("delete Company --all --store DB", Refused, "give `--yes`"),
+    ("export Company DIR/db --store DB", Refused, "exists; give `--force`"),
+    ("import Company DIR/none.csv --store DB", Store, "DIR/none.csv: No such file"),
+    ("import Company - --state DIR/s --store DB", Usage, "use `--mode replace` and a file"),
+    ("copy Company --store DB --to DB", Usage, "a store cannot be copied onto itself"),
+    ("copy --store DB --to DIR/to --rename Other", Usage, "<TABLE>"),
+    ("copy Company --store DB --to DIR/to --row-key {Age", Usage, "opens a brace and does not close it"),
+    ("sync Company --store DB --to DB", Usage, "a store cannot be synchronised with itself"),
+    ("sync Nowhere --store DB --to DIR/to", Store, "TableNotFound"),
+    ("backup DIR/db --store DB", Refused, "contains other files"),
+    ("restore DIR/db DIR/to Nowhere", Refused, "has no table Nowhere"),
+    ("verify --store memory:x", Refused, "there is no folder"),
+    ("verify --store AccountName=a;AccountKey=d3Jvbmc=", Refused, "`verify` works on a folder"),
+    ("compact --store AccountName=a;AccountKey=d3Jvbmc=", Refused, "`compact` works on a folder"),
+    ("stats --store AccountName=a;AccountKey=d3Jvbmc=", Refused, "`stats` works on a folder"),
+    ("doctor --store DIR/none", Refused, "the store cannot be used: folder failed"),
+    ("serve --store AccountName=a;AccountKey=d3Jvbmc=", Refused, "`serve` works on a folder"),
+    ("explore --store DIR/none", Refused, "there is no folder"),
+    ("completions basic", Usage, "invalid value 'basic'"),
+    ("man --to DIR/none", Store, "DIR/none: No such file"),
+];
+
+#[test]
+fn commands_refuse_what_cannot_be_meant_with_exit_code_and_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    shown(at, "put Company Sales 1 Age=36 --store DB");
+    shown(at, "put Company Sales 2 Age=37 --store DB");
+    let checksum = shown(at, "count Company --checksum --store DB");
+    for (line, exit, message) in REFUSALS {
+        let (found, text) = refused(at, line);
+        assert!(found == *exit && text.contains(message), "{line}: {found:?} {text}");
+    }
+    assert_eq!(shown(at, "count Company --checksum --store DB"), checksum);
+}
+
+#[test]
+fn every_command_has_a_refusal() {
+    for command in Tables::command().get_subcommands() {
+        let is_of = |line: &str| line.split(' ').next() == Some(command.get_name());
+        assert!(REFUSALS.iter().any(|(line, ..)| is_of(line)), "{}", command.get_name());
+    }
+}

@@ -1,0 +1,83 @@
+//! Tests of the numbers of requests: `check` looks up few rows besides the ones with a fault, and an import in any order writes few transactions.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test panics where a result is not the expected one"
+)]
+
+mod mortal;
+
+use mortal::counted;
+use table_core::{EntityKey, IfMatch, TableEntity, TableName};
+use table_patterns::embedded::Engine;
+use table_patterns::{Entity, EntityStore as _, TableStoreExt};
+use tables_cli::check::{Fault, check_copies};
+use tables_cli::transfer::writer::{Change, Mode, Writer};
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Company", crate = table_patterns)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", email))]
+struct Employee {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+}
+
+#[tokio::test]
+async fn a_check_looks_up_few_rows() {
+    let (engine, name) = (Engine::in_memory(), TableName::new("Company").unwrap());
+    let employees = engine.entities::<Employee>().create_if_missing().await.unwrap();
+    let of = |id: u32| Employee {
+        department: format!("Sales{}", id % 3),
+        id,
+        email: format!("n{id}@contoso.com"),
+    };
+    for id in 0..600 {
+        employees.insert(&of(id)).await.unwrap();
+    }
+    let (store, requests) = counted(&engine);
+    let schema = table_inspect::keys::schemas(&store, &name).await.unwrap().pop().unwrap();
+    let index = &schema.indexes[0];
+    let check = async || {
+        let (mut faults, before) = (Vec::new(), requests());
+        let counts = check_copies(&store, &name, (&schema, index), async |finding| {
+            faults.push((finding.key.row_key.as_str().to_owned(), finding.fault));
+            Ok(())
+        })
+        .await
+        .unwrap();
+        (counts, faults, requests() - before)
+    };
+    // One page has 40 rows, and 1,200 rows are read once.
+    let (counts, faults, whole) = check().await;
+    assert_eq!((counts, faults), ((600, 600), Vec::new()));
+    assert!(whole <= 31, "{whole} requests");
+
+    let rows = engine.untyped("Company").unwrap();
+    let key = EntityKey::new("Sales1", "email_n301@contoso.com").unwrap();
+    rows.delete(&key, IfMatch::Any).await.unwrap();
+    let (counts, faults, damaged) = check().await;
+    assert_eq!((counts, faults), ((600, 599), vec![("email_n301@contoso.com".to_owned(), Fault::Missing)]));
+    assert!(damaged <= 2 * whole + 5, "{damaged} requests");
+}
+
+#[tokio::test]
+async fn rows_in_any_order_are_written_in_full_transactions() {
+    let (store, requests) = counted(&Engine::in_memory());
+    let name = TableName::new("Things").unwrap();
+    store.create_table_if_missing(&name).await.unwrap();
+    let before = requests();
+    let mut writer = Writer::new(store.clone(), name, Mode::Insert, None);
+    for row in 0..5_000_u64 {
+        // Neighbouring rows are in different partitions.
+        let entity = TableEntity::new(format!("p{}", row % 50), format!("{row:05}")).unwrap();
+        writer.push(row, Change::Write(entity)).await.unwrap();
+    }
+    writer.flush().await.unwrap();
+    assert_eq!((writer.settled(), writer.take_rejected().len()), (5_000, 0));
+    assert_eq!(requests() - before, 50);
+}
