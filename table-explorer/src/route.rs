@@ -84,6 +84,8 @@ async fn page(context: &Context<'_>) -> Result<Response<Body>> {
     let markup = match path.as_slice() {
         [] => pages::tables::page(context).await?,
         ["find"] => return Ok(pages::tables::find(context)),
+        ["queries"] => pages::queries::page(context).await?,
+        ["queues"] => pages::queues::page(context).await?,
         ["work"] => pages::work::page(context).await?,
         ["engine"] => pages::engine::page(context, None)?,
         ["t", table] => pages::table::page(context, &context.table(table)?).await?,
@@ -92,9 +94,10 @@ async fn page(context: &Context<'_>) -> Result<Response<Body>> {
         ["t", table, "v"] => return pages::value::page(context, &context.table(table)?).await,
         ["t", table, "q"] => pages::query::page(context, &context.table(table)?).await?,
         ["t", table, "plan"] => pages::query::fragment(context, &context.table(table)?),
-        ["t", table, "export"] => return pages::export::answer(context, &context.table(table)?),
+        ["t", table, "export"] => return pages::export::answer(context, &context.table(table)?).await,
         ["t", table, "edit"] => pages::change::edit(context, &context.table(table)?).await?,
         ["t", table, "new"] => pages::change::new(context, &context.table(table)?).await?,
+        ["t", table, "paste"] => pages::paste::page(context, &context.table(table)?).await?,
         ["t", table, "size"] => pages::heat::page(context, &context.table(table)?).await?,
         ["t", table, "feed"] => pages::feed::page(context, &context.table(table)?).await?,
         ["t", table, "events"] => return pages::feed::events(context, &context.table(table)?),
@@ -113,6 +116,11 @@ async fn post(context: &Context<'_>, path: &[&str]) -> Result<Response<Body>> {
         ["t", table, "save"] => pages::change::save(context, &context.table(table)?).await,
         ["t", table, "insert"] => pages::change::insert(context, &context.table(table)?).await,
         ["t", table, "delete"] => pages::change::delete(context, &context.table(table)?).await,
+        ["t", table, "marked"] => pages::bulk::preview(context, &context.table(table)?).await,
+        ["t", table, "delete-marked"] => pages::bulk::delete(context, &context.table(table)?).await,
+        ["t", table, "paste"] => pages::paste::post(context, &context.table(table)?).await,
+        ["t", table, "keep"] => pages::queries::keep(context, &context.table(table)?).await,
+        ["queries", "forget"] => pages::queries::forget(context).await,
         _ => Err(Failure::NotFound("nothing has this address".to_owned())),
     }
 }

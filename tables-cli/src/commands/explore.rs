@@ -7,7 +7,10 @@ use table_explorer::{Explorer, Server, Source, demo};
 
 use crate::commands::{Context, say};
 use crate::failure::{Exit, Failure, Result};
-use crate::store::Purpose;
+use crate::store::{Profiles, Purpose};
+
+/// The file of saved queries, in the folder of the profiles.
+const NOTEBOOK: &str = "tables-queries.json";
 
 /// Options of `explore`.
 #[derive(clap::Args, Debug)]
@@ -61,6 +64,10 @@ impl Explore {
         let purpose = if self.write { Purpose::Write } else { Purpose::Read };
         let store = context.store.open(purpose)?;
         let source = Source::new(store.tables, store.shown);
+        let source = match Profiles::file(context.store.config.as_deref()) {
+            Some(profiles) => source.with_notebook(profiles.with_file_name(NOTEBOOK)),
+            None => source,
+        };
         Ok(match store.engine {
             Some(engine) => source.with_engine(engine),
             None => source,
