@@ -90,6 +90,7 @@ async fn page(context: &Context<'_>) -> Result<Response<Body>> {
         ["engine"] => pages::engine::page(context, None)?,
         ["t", table] => pages::table::page(context, &context.table(table)?).await?,
         ["t", table, "p"] => pages::partition::page(context, &context.table(table)?).await?,
+        ["t", table, "jump"] => return Ok(pages::partition::jump(context, &context.table(table)?)),
         ["t", table, "e"] => pages::entity::page(context, &context.table(table)?).await?,
         ["t", table, "v"] => return pages::value::page(context, &context.table(table)?).await,
         ["t", table, "q"] => pages::query::page(context, &context.table(table)?).await?,

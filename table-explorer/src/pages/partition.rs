@@ -2,6 +2,7 @@
 
 use std::ops::Bound;
 
+use http::Response;
 use maud::{Markup, html};
 use table_core::query::{KeyRange, TextRange};
 use table_core::schema::StoredPiece;
@@ -15,6 +16,7 @@ use crate::grid::{self, Grid};
 use crate::keyed::Keyed;
 use crate::link;
 use crate::pages::{Context, bulk};
+use crate::response::{self, Body};
 use crate::show;
 
 /// The rows of one page unless its address says otherwise, and the most.
@@ -125,9 +127,8 @@ fn foot(
         div.foot {
             span { (show::count_of(rows as u64, "row")) " shown, " (show::thousands(read)) " read · order of the store" }
             span.grow {}
-            form.jump action=(link::table(table, "p")) aria-label="Jump" {
-                input type="hidden" name="pk" value=(partition_key);
-                @if !under.is_empty() { input type="hidden" name="under" value=(under); }
+            form.jump action=(link::table(table, "jump")) aria-label="Jump" {
+                input type="hidden" name="in" value=(form_urlencoded::Serializer::new(String::new()).extend_pairs([("pk", partition_key), ("under", under)]).finish());
                 input name="at" aria-label="RowKey to jump to" placeholder="jump to a RowKey" value=(context.request.query("at").unwrap_or_default()) autocomplete="off" spellcheck="false";
             }
             span.hint aria-hidden="true" { kbd { "j" } " " kbd { "k" } " rows · " kbd { "r" } " raw keys" }
@@ -138,6 +139,16 @@ fn foot(
             }
         }
     }
+}
+
+/// Opens the partition at a key. The form encodes the partition, whose text could turn that of the page.
+pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
+    let within = context.request.query("in").unwrap_or_default();
+    let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();
+    pairs.retain(|(name, value)| name == "pk" || name == "under" && !value.is_empty());
+    pairs.extend(context.request.query("at").map(|at| ("at".to_owned(), at.to_owned())));
+    let pairs: Vec<_> = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
 /// The kinds of rows on the page, and the designs of those that are entities.
