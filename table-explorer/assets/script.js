@@ -67,7 +67,7 @@ document.getElementById("help")?.addEventListener("click", KEYS["?"]);
 if (sessionStorage.getItem("raw")) document.body.classList.add("raw-keys");
 
 /** The pages of rows that the document keeps, and the rows of each. */
-const KEPT = 5;
+const KEPT = 4;
 const ROWS = 200;
 
 /** Pages of a grid that are read while one scrolls. Those that have left the window are dropped, and read again on the way back. */
@@ -87,6 +87,16 @@ class Scroller {
     else if (scrollTop < clientHeight) this.above();
   }
 
+  /** Keeps the widths that the columns have: further rows neither move them nor measure every cell again. */
+  freeze() {
+    const table = this.wrap.querySelector("table");
+    if (table.style.tableLayout) return;
+    const cells = [...table.querySelectorAll("thead th")];
+    const widths = cells.map((cell) => cell.offsetWidth);
+    cells.forEach((cell, at) => { cell.style.width = `${widths[at]}px`; });
+    table.style.tableLayout = "fixed";
+  }
+
   /** Runs one step at a time; a further call while one runs is ignored. */
   async once(step) {
     if (this.running) return this.running;
@@ -98,6 +108,7 @@ class Scroller {
   below() {
     const next = document.querySelector("a.next[data-next]");
     return next ? this.once(async () => {
+      this.freeze();
       const page = await this.read(sized(next.href));
       this.wrap.querySelector("table").append(page.body);
       this.pages.push(page);

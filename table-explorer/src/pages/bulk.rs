@@ -38,13 +38,11 @@ fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     Ok(rows)
 }
 
-/// Returns the form of the marks in a grid.
-pub(crate) fn form(context: &Context<'_>, table: &TableName) -> Markup {
+/// Returns the button of the marks in a grid, with its form.
+pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     html! {
-        form.foot #(mark::FORM) method="post" action=(link::table(table, "marked")) {
+        form #(mark::FORM) method="post" action=(link::table(table, "marked")) {
             input type="hidden" name="csrf" value=(context.state.session.form_token());
-            span.hint aria-hidden="true" { kbd { "x" } " marks a row" }
-            span.grow {}
             button.btn type="submit" { "Delete marked rows…" }
         }
     }

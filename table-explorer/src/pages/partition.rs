@@ -50,7 +50,6 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
         } @else {
             (Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).render("Rows of the partition"))
-            @if bulk::is_allowed(context, table) { (bulk::form(context, table)) }
         }
         (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
     };
@@ -132,6 +131,7 @@ fn foot(
                 input name="at" aria-label="RowKey to jump to" placeholder="jump to a RowKey" value=(context.request.query("at").unwrap_or_default()) autocomplete="off" spellcheck="false";
             }
             span.hint aria-hidden="true" { kbd { "j" } " " kbd { "k" } " rows · " kbd { "r" } " raw keys" }
+            @if rows > 0 && bulk::is_allowed(context, table) { (bulk::button(context, table)) }
             @if !is_first { a.btn.first href=(address(None)) { "First page" } }
             @match next {
                 Some(next) => a.btn.next data-next href=(address(Some(&next.to_string()))) { "Next page" },

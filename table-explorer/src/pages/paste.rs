@@ -57,9 +57,8 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
             }
         }
         @if !rows.is_empty() { (Grid::new(table, &rows).render("Preview")) }
-        (form(context, table, text, replaces))
         @if faults.is_empty() {
-            form.edit method="post" action=(link::table(table, "paste")) {
+            form.edit.confirm method="post" action=(link::table(table, "paste")) {
                 input type="hidden" name="csrf" value=(context.state.session.form_token());
                 input type="hidden" name="text" value=(text);
                 @if replaces { input type="hidden" name="replace" value="1"; }
@@ -71,6 +70,8 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
                 }
             }
         }
+        h2 { "Text" }
+        (form(context, table, text, replaces))
     };
     Ok(response::page(status, bulk::frame(context, table, "Paste rows", main)))
 }

@@ -41,8 +41,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         (form::render(context, table, &plan))
         (result)
         @if let Some(failure) = &unrecorded { p.note { "The history was not written: " (show::text(&failure.to_string())) } }
-        @if is_asked && built.is_ok() { (queries::form(context, table)) }
         (copies)
+        @if is_asked && built.is_ok() { (queries::form(context, table)) }
     };
     let address = link::table(table, "q");
     let frame = Frame {
@@ -126,10 +126,11 @@ async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Res
     let has_marks = bulk::is_allowed(context, table);
     Ok(html! {
         section aria-label="Result" {
-            @if rows.is_empty() { p.empty { "No rows on this page." } } @else { (Grid::new(table, &rows).with_marks(has_marks).render("Result")) @if has_marks { (bulk::form(context, table)) } }
+            @if rows.is_empty() { p.empty { "No rows on this page." } } @else { (Grid::new(table, &rows).with_marks(has_marks).render("Result")) }
             div.foot {
                 span { (show::count_of(rows.len() as u64, "row")) " found, " (show::thousands(page.read)) " read" }
                 span.grow {}
+                @if has_marks && !rows.is_empty() { (bulk::button(context, table)) }
                 @if from.is_some() { a.btn.first href=(with(context, table, &[])) { "First page" } }
                 @match &next { Some(next) => a.btn.next data-next href=(with(context, table, &[("from", next)])) { "Next page" }, None => span.faint data-next { "end of the result" } }
             }

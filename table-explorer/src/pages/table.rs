@@ -36,6 +36,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         p.sub {
             @if names.is_empty() { "No schema is stored for this table." }
             @else { "Holds " (show::text(&names.join(", "))) }
+            " · " a href="#partitions" { "Partitions" }
             " · " a href=(link::table(table, "q")) { "Query" }
             @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } " · " a href=(link::table(table, "paste")) { "Paste rows" } }
         }
@@ -55,7 +56,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             }
         }
         section aria-label="Partitions" {
-            h2 { "Partitions" }
+            h2 #partitions { "Partitions" }
             (partitions(table, schemas.first().copied(), &found.branches))
             @if context.state.source.engine.is_some() {
                 p.foot { a.btn href=(link::table(table, "size")) { "Partitions by size" } span { "reads the table once" } }

@@ -115,7 +115,7 @@ async fn a_large_partition_is_read_to_its_end_with_one_request_a_page_and_bounde
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
-    let partitions = rows();
+    let partitions = rows().max(100_000);
     let (store, browser) = with((0..partitions).map(|nth| (format!("p{nth:08}"), "r".to_owned()))).await;
     let begun = Instant::now();
     let (pages, shown) = scroll(&browser, "/t/Big").await;

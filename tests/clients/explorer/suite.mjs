@@ -1,13 +1,15 @@
-// The explorer in a real browser: browse, query, edit with a conflict, keys alone, a live feed, hostile texts, accessibility, narrow screens.
+// The explorer in a real browser: browse, query, edit with a conflict, keys alone, a live feed, large tables, hostile texts, accessibility,
+// narrow screens.
 //
-// node suite.mjs URL CHROMIUM FOLDER: opens the one-time URL, and leaves pictures of the pages in the folder.
-import { readFileSync } from "node:fs";
+// node suite.mjs URL CHROMIUM FOLDER ROWS PARTITIONS: opens the one-time URL, and leaves pictures of the pages in the folder. The table `Rows`
+// has one partition of ROWS rows, and `Partitions` has PARTITIONS partitions.
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
-const [url, executablePath, folder] = process.argv.slice(2);
+const [url, executablePath, folder, ROWS, PARTITIONS] = process.argv.slice(2);
 const origin = new URL(url).origin;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -132,6 +134,22 @@ async function keys() {
   assert.notEqual(outline, "none", "the focus is visible");
   await page.keyboard.press("g");
   await page.waitForURL(origin + "/");
+  // From the list to a saved change: no pointer.
+  for (const key of ["j", "Enter"]) await page.keyboard.press(key);
+  await page.waitForURL("**/t/Company");
+  for (const key of ["j", "Enter"]) await page.keyboard.press(key);
+  await page.waitForURL("**/t/Company/p?pk=Finance");
+  for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key);
+  await page.waitForURL("**/t/Company/e?*");
+  await page.keyboard.press("e");
+  await page.waitForURL("**/edit?*");
+  const field = page.locator('.property:has(input[value="Age"]) .value');
+  for (let nth = 0; nth < 40 && !(await field.evaluate((one) => one === document.activeElement)); nth += 1) await page.keyboard.press("Tab");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("44");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/t/Company/e?*");
+  assert.match(await page.locator("table.facts").innerText(), /Age\s+Int32\s+44/);
 }
 
 async function feed() {
@@ -148,7 +166,102 @@ async function work() {
   await page.waitForSelector("text=The queue has no poison");
 }
 
+/** Rows marked by keys alone, and deleted after a preview; rows pasted after one. */
+async function bulk() {
+  await open("/t/Company/p?pk=Finance");
+  const before = await page.locator("tbody tr").count();
+  for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+  assert.equal(await page.locator(".mark input:checked").count(), 2);
+  await page.click("text=Delete marked rows");
+  assert.match(await heading(), /Delete 2 rows/);
+  await shot("delete-many");
+  await page.check("input[name=sure]");
+  await page.click("button:text-is(\"Delete\")");
+  assert.match(await heading(), /2 rows deleted/);
+  await open("/t/Company/p?pk=Finance");
+  assert.equal(await page.locator("tbody tr").count(), before - 2);
+  await open("/t/Company/paste");
+  await page.fill("textarea", "PartitionKey\tRowKey\tName\tAge\nFinance\tempid_000990\tGrace\t52\nFinance\tempid_000991\t<img src=x onerror=window.stolen=6>\t41");
+  await page.click("text=Preview");
+  assert.match(await page.locator("section, .wrap.rows").first().innerText(), /990/);
+  await shot("paste");
+  await page.click("text=Write 2 rows");
+  assert.match(await heading(), /2 rows written/);
+}
+
+/** A query saved, found in the list, run, and exported in both forms. */
+async function saved() {
+  await open("/t/Company/q?part.department=Sales&property=Age&is=ge&value=50&run=1");
+  await page.fill("#save-name", "Sales staff from 50");
+  await page.click("text=Save the query");
+  await page.waitForURL("**/queries");
+  await shot("saved");
+  await page.click("text=Sales staff from 50");
+  assert.equal(await page.locator('[name="part.department"]').inputValue(), "Sales");
+  for (const [name, first] of [["JSON lines", /^{/], ["CSV", /^PartitionKey,RowKey,/]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`a:text-is("${name}")`)]);
+    assert.match(readFileSync(await download.path(), "utf8"), first);
+  }
+}
+
+async function queues() {
+  await open("/queues");
+  await page.click("text=helpdesk-poison");
+  assert.match(await page.locator("main").innerText(), /messages? shown of about/);
+  await shot("queues");
+}
+
+/** Scrolls a grid until nothing more is read, or back to its first page. */
+const scroll = (isDown) => page.evaluate(async (isDown) => {
+  const wrap = document.querySelector(".wrap.rows");
+  const isOver = () => (isDown ? !document.querySelector("a.next[data-next]") : scroller.dropped.length === 0);
+  while (!isOver()) {
+    wrap.scrollTop = isDown ? wrap.scrollHeight : 0;
+    await new Promise((done) => requestAnimationFrame(done));
+  }
+}, isDown);
+
+/** The nodes and bytes that the page holds after a collection. */
+async function held(session) {
+  await session.send("HeapProfiler.collectGarbage");
+  const { metrics } = await session.send("Performance.getMetrics");
+  const of = (name) => metrics.find((metric) => metric.name === name).value;
+  return { nodes: of("Nodes"), bytes: of("JSHeapUsedSize") };
+}
+
+/** Large tables: scrolled to the end and back, with the memory of the page bounded. */
+async function large() {
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable");
+  for (const [path, count] of [["/t/Rows/p?pk=all", Number(ROWS)], ["/t/Partitions", Number(PARTITIONS)]]) {
+    await open(path);
+    const first = await page.locator("tbody tr a.key").first().innerText();
+    for (let nth = 0; nth < 6; nth += 1) await page.evaluate(() => scroller.below());
+    const full = await held(session);
+    const begun = Date.now();
+    await scroll(true);
+    const last = await page.locator("tbody tr a.key").last().innerText();
+    assert.match(last, new RegExp(`${count - 1}$`), "the last row is shown");
+    const end = await held(session);
+    const [, requests, rows] = (await page.locator("#cost").innerText()).replaceAll(",", "").match(/sent (\d+) requests.*read (\d+) rows/);
+    if (path.includes("/p?")) assert.equal(Number(rows), count, "each row is read once");
+    await scroll(false);
+    assert.equal(await page.locator("tbody tr a.key").first().innerText(), first, "the first row is shown again");
+    const back = await held(session);
+    console.log(`${path}: ${count} in ${requests} requests, ${Date.now() - begun} ms; nodes and bytes ${[full, end, back].map(({ nodes, bytes }) => `${nodes} ${bytes}`).join(", ")}`);
+    for (const later of [end, back]) {
+      assert.ok(later.nodes < 1.5 * full.nodes + 2_000, `${later.nodes} nodes, after ${full.nodes}`);
+      assert.ok(later.bytes < full.bytes + 4_000_000, `${later.bytes} bytes, after ${full.bytes}`);
+    }
+    assert.ok((await page.locator("tbody tr").count()) < 2_000);
+  }
+  await session.detach();
+}
+
 async function hostile() {
+  await open("/queues?name=hostile");
+  await open("/t/Hostile/feed?pk=feed");
+  await open("/t/Hostile/q?run=1");
   await open("/t/Hostile");
   for (const path of await page.locator("main a.key").evaluateAll((links) => links.map((link) => link.getAttribute("href")))) {
     await open(path);
@@ -169,8 +282,47 @@ const PAGES = [
   ["query-page", "/t/Company/q?part.department=Sales&run=1"],
   ["edit", "/t/Company/edit?pk=Sales&rk=empid_000302"],
   ["engine", "/engine"],
+  ["work-page", "/work?queue=helpdesk"],
+  ["queues-page", "/queues?name=helpdesk"],
+  ["queries-page", "/queries"],
+  ["feed-page", "/t/HelpDesk/feed?pk=fabrikam"],
+  ["paste-page", "/t/Company/paste"],
+  ["size", "/t/Company/size"],
   ["failure", "/t/Missing/p?pk=a"],
 ];
+
+/** The pictures of the book. */
+const PICTURES = [
+  ["explorer-table", "/t/HelpDesk"],
+  ["explorer-partition", "/t/HelpDesk/p?pk=contoso&under=ticket_"],
+  ["explorer-entity", "/t/HelpDesk/e?pk=contoso&rk=ticket_000007"],
+  ["explorer-query", "/t/Company/q?part.department=Sales&part.id=301..309&property=Age&is=ge&value=30&run=1"],
+  ["explorer-work", "/work?queue=helpdesk"],
+  ["explorer-engine", "/engine"],
+];
+
+/** Takes the pictures of the book as WebP, which Chromium draws from its own screenshots. */
+async function pictures() {
+  await page.setViewportSize({ width: 1280, height: 760 });
+  const blank = await browser.newPage();
+  for (const [name, path] of PICTURES) {
+    await open(path);
+    const png = (await page.screenshot()).toString("base64");
+    const webp = await blank.evaluate(async (png) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${png}`;
+      await image.decode();
+      const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+      canvas.getContext("2d").drawImage(image, 0, 0);
+      return canvas.toDataURL("image/webp", 0.82).split(",")[1];
+    }, png);
+    const bytes = Buffer.from(webp, "base64");
+    assert.ok(bytes.length < 60_000, `${name} has ${bytes.length} bytes`);
+    writeFileSync(join(folder, `${name}.webp`), bytes);
+  }
+  await blank.close();
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
 
 async function audit() {
   for (const colorScheme of ["light", "dark"]) {
@@ -196,7 +348,7 @@ async function audit() {
 }
 
 let failed;
-for (const step of [browse, query, edit, keys, feed, work, hostile, audit]) {
+for (const step of [browse, query, saved, edit, bulk, keys, feed, queues, work, hostile, large, pictures, audit]) {
   try {
     await step();
     console.log(`${step.name}: done`);
