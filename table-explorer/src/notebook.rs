@@ -76,7 +76,10 @@ impl Notebook {
 
     /// Runs a function on the content, on a thread that may block. The file is read before, because another explorer may have changed it, and
     /// written if the function changed the content.
-    async fn on_thread<T: Send + 'static>(&self, run: impl FnOnce(&mut Content) -> T + Send + 'static) -> Result<T> {
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut Content) -> T + Send + 'static,
+    ) -> Result<T> {
         let notebook = self.clone();
         let done = tokio::task::spawn_blocking(move || notebook.run(run)).await;
         done.map_err(|error| Failure::Refused(format!("the notebook was not read: {error}")))?
@@ -149,7 +152,13 @@ mod tests {
 
     fn noted(query: &str, name: Option<&str>) -> Noted {
         let (store, table) = ("demo".to_owned(), "Company".to_owned());
-        Noted { store, table, query: query.to_owned(), name: name.map(str::to_owned), at: DateTime::default() }
+        Noted {
+            store,
+            table,
+            query: query.to_owned(),
+            name: name.map(str::to_owned),
+            at: DateTime::default(),
+        }
     }
 
     #[test]
@@ -186,6 +195,10 @@ mod tests {
         }
         std::fs::write(&file, "not JSON").unwrap();
         assert!(one.add(noted("c", None)).await.is_err());
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "not JSON", "a file that cannot be read is not replaced");
+        assert_eq!(
+            std::fs::read_to_string(&file).unwrap(),
+            "not JSON",
+            "a file that cannot be read is not replaced"
+        );
     }
 }

@@ -3,7 +3,8 @@
 use http::{Response, StatusCode};
 use maud::{Markup, html};
 use table_core::{
-    ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction,
+    ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
+    Transaction,
 };
 
 use crate::failure::{Failure, Result};
@@ -26,7 +27,10 @@ fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
         return Err(Failure::Input("no row is marked; mark the rows to delete with their boxes".to_owned()));
     }
     if fields.len() > MOST {
-        return Err(Failure::Input(format!("{} rows are marked; at most {MOST} are deleted at once", fields.len())));
+        return Err(Failure::Input(format!(
+            "{} rows are marked; at most {MOST} are deleted at once",
+            fields.len()
+        )));
     }
     let mut rows = Vec::new();
     for field in fields {
@@ -87,7 +91,10 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
     }
     let rows = marked(context)?;
     let operations = rows.into_iter().map(|(key, etag)| {
-        (key.partition_key, Operation { row_key: key.row_key, kind: OperationKind::Delete(IfMatch::ETag(etag)) })
+        (
+            key.partition_key,
+            Operation { row_key: key.row_key, kind: OperationKind::Delete(IfMatch::ETag(etag)) },
+        )
     });
     let report = submit(context, table, operations.collect()).await?;
     Ok(answer(context, table, "Delete", "deleted", &report))
@@ -131,7 +138,13 @@ pub(crate) async fn submit(
 }
 
 /// Shows the outcome.
-pub(crate) fn answer(context: &Context<'_>, table: &TableName, title: &str, verb: &str, report: &Report) -> Response<Body> {
+pub(crate) fn answer(
+    context: &Context<'_>,
+    table: &TableName,
+    title: &str,
+    verb: &str,
+    report: &Report,
+) -> Response<Body> {
     let main = html! {
         h1 { (show::count_of(report.done as u64, "row")) " " (verb) }
         @if report.refused.is_empty() { p.sub { span.badge.ok { "done" } " Every row was " (verb) "." } }

@@ -29,7 +29,8 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
         (true, Select::All) => Form::Csv(columns(&store, &table, &query).await?),
     };
     let (media_type, extension) = form.kind();
-    let begin = Stream { store, table: table.clone(), query, form, from: None, is_begun: false, is_over: false };
+    let begin =
+        Stream { store, table: table.clone(), query, form, from: None, is_begun: false, is_over: false };
     let mut response = response::stream(media_type, chunks(begin));
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{table}.{extension}\"")) {
         response.headers_mut().insert(CONTENT_DISPOSITION, value);

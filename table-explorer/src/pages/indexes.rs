@@ -67,8 +67,7 @@ fn phase(row: &TableEntity, index: &str) -> Phase {
         return Phase::Ready;
     }
     let progress = lines("Progress");
-    let position =
-        progress.iter().find_map(|line| line.split_once('\t').filter(|(what, _)| *what == note));
+    let position = progress.iter().find_map(|line| line.split_once('\t').filter(|(what, _)| *what == note));
     let Some((_, position)) = position else { return Phase::Announced };
     match position.split(' ').next() {
         Some("rows") => Phase::Rows,
@@ -111,6 +110,9 @@ mod tests {
         assert_eq!(note("property Age\nindex ByName", "", ""), Phase::Announced);
         assert_eq!(note("index ByName", "", "index ByName\tclosing 5"), Phase::Closing);
         assert_eq!(note("index ByName", "", "index ByName\trows 0 "), Phase::Rows);
-        assert_eq!(note("index ByName", "", "index Other\trows 0 \nindex ByName\tentities 1 x"), Phase::Entities);
+        assert_eq!(
+            note("index ByName", "", "index Other\trows 0 \nindex ByName\tentities 1 x"),
+            Phase::Entities
+        );
     }
 }

@@ -4,12 +4,13 @@ mod parse;
 
 use http::{Response, StatusCode};
 use maud::{Markup, html};
-use table_core::{Operation, OperationKind, TableName};
+use table_core::{Operation, OperationKind, TableEntity, TableName};
 
 use crate::failure::Result;
 use crate::grid::Grid;
 use crate::keyed::Keyed;
 use crate::link;
+use crate::pages::paste::parse::Line;
 use crate::pages::{Context, bulk, change};
 use crate::response::{self, Body};
 use crate::show;
@@ -27,26 +28,48 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
 /// Shows the rows of the text, and writes them once the reader has confirmed them.
 pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
-    let text = context.request.field("text").unwrap_or_default();
+    // A browser sends every line end as two characters.
+    let text = context.request.field("text").unwrap_or_default().replace("\r\n", "\n");
     let replaces = context.request.field("replace").is_some();
-    let schema = context.known.of(table).next();
-    let lines = parse::lines(text, schema)?;
-    let faults: Vec<_> = lines.iter().filter_map(|line| Some((line.number, line.entity.as_ref().err()?))).collect();
-    let mut entities: Vec<_> = lines.iter().filter_map(|line| line.entity.as_ref().ok()).collect();
-    if context.request.field("sure").is_some() && faults.is_empty() {
-        entities.sort_by(|one, other| one.key().cmp(other.key()));
-        let mut operations = Vec::new();
-        for entity in entities {
-            let row = entity.to_row()?;
-            let kind = if replaces { OperationKind::InsertOrReplace(row) } else { OperationKind::Insert(row) };
-            let key = entity.key().clone();
-            operations.push((key.partition_key, Operation { row_key: key.row_key, kind }));
-        }
-        let report = bulk::submit(context, table, operations).await?;
-        return Ok(bulk::answer(context, table, "Paste rows", "written", &report));
+    let lines = parse::lines(&text, context.known.of(table).next())?;
+    if context.request.field("sure").is_some() && lines.iter().all(|line| line.entity.is_ok()) {
+        let entities = lines.into_iter().filter_map(|line| line.entity.ok());
+        return write(context, table, entities.collect(), replaces).await;
     }
-    let owned: Vec<_> = entities.into_iter().cloned().collect();
-    let rows: Vec<_> = owned.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    Ok(preview(context, table, &text, replaces, &lines))
+}
+
+/// Writes entities in groups of a partition.
+async fn write(
+    context: &Context<'_>,
+    table: &TableName,
+    mut entities: Vec<TableEntity>,
+    replaces: bool,
+) -> Result<Response<Body>> {
+    entities.sort_by(|one, other| one.key().cmp(other.key()));
+    let mut operations = Vec::new();
+    for entity in entities {
+        let row = entity.to_row()?;
+        let kind = if replaces { OperationKind::InsertOrReplace(row) } else { OperationKind::Insert(row) };
+        let key = entity.key().clone();
+        operations.push((key.partition_key, Operation { row_key: key.row_key, kind }));
+    }
+    let report = bulk::submit(context, table, operations).await?;
+    Ok(bulk::answer(context, table, "Paste rows", "written", &report))
+}
+
+/// Shows the rows, the lines that cannot be read, and the button that writes the rows if all can.
+fn preview(
+    context: &Context<'_>,
+    table: &TableName,
+    text: &str,
+    replaces: bool,
+    lines: &[Line],
+) -> Response<Body> {
+    let faults: Vec<_> =
+        lines.iter().filter_map(|line| Some((line.number, line.entity.as_ref().err()?))).collect();
+    let entities = lines.iter().filter_map(|line| line.entity.as_ref().ok());
+    let rows: Vec<_> = entities.map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let main = html! {
         h1 { (show::count_of(lines.len() as u64, "row")) " for " (table) }
@@ -57,23 +80,27 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
             }
         }
         @if !rows.is_empty() { (Grid::new(table, &rows).render("Preview")) }
-        @if faults.is_empty() {
-            form.edit.confirm method="post" action=(link::table(table, "paste")) {
-                input type="hidden" name="csrf" value=(context.state.session.form_token());
-                input type="hidden" name="text" value=(text);
-                @if replaces { input type="hidden" name="replace" value="1"; }
-                input type="hidden" name="sure" value="1";
-                div.row.end {
-                    span { @if replaces { "Stored rows of the same keys are replaced." } @else { "A row whose key is stored already refuses its group; nothing of the group is written." } }
-                    span.grow {}
-                    button.go type="submit" { "Write " (show::count_of(lines.len() as u64, "row")) }
-                }
-            }
-        }
+        @if faults.is_empty() { (confirm(context, table, text, replaces, lines.len())) }
         h2 { "Text" }
         (form(context, table, text, replaces))
     };
-    Ok(response::page(status, bulk::frame(context, table, "Paste rows", main)))
+    response::page(status, bulk::frame(context, table, "Paste rows", main))
+}
+
+fn confirm(context: &Context<'_>, table: &TableName, text: &str, replaces: bool, rows: usize) -> Markup {
+    html! {
+        form.edit.confirm method="post" action=(link::table(table, "paste")) {
+            input type="hidden" name="csrf" value=(context.state.session.form_token());
+            input type="hidden" name="text" value=(text);
+            @if replaces { input type="hidden" name="replace" value="1"; }
+            input type="hidden" name="sure" value="1";
+            div.row.end {
+                span { @if replaces { "Stored rows of the same keys are replaced." } @else { "A row whose key is stored already refuses its group; nothing of the group is written." } }
+                span.grow {}
+                button.go type="submit" { "Write " (show::count_of(rows as u64, "row")) }
+            }
+        }
+    }
 }
 
 fn form(context: &Context<'_>, table: &TableName, text: &str, replaces: bool) -> Markup {

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result};
 use crate::frame::Frame;
 use crate::link;
 use crate::notebook::Noted;
-use crate::pages::Context;
+use crate::pages::{Context, built};
 use crate::response::{self, Body};
 use crate::show;
 
@@ -20,7 +20,10 @@ const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
 /// Returns the parameters of a query in one text, without those that only run it.
 pub(crate) fn parameters(query: &[(String, String)]) -> String {
     let mut text = form_urlencoded::Serializer::new(String::new());
-    let is_kept = |(name, value): &&(String, String)| !value.is_empty() && !PASSING.contains(&name.as_str());
+    let is_kept = |(name, value): &&(String, String)| {
+        let is_default = name == "top" && *value == built::ROWS.to_string();
+        !value.is_empty() && !is_default && !PASSING.contains(&name.as_str())
+    };
     text.extend_pairs(query.iter().filter(is_kept));
     text.finish()
 }
@@ -78,21 +81,21 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let main = html! {
         h1 { "Saved queries" }
         @if saved.is_empty() { p.empty { "No query is saved. The page of a query saves it under a name." } }
-        @else { (list(context, &saved, "Saved queries")) }
+        @else { (list(context, &saved, "Saved queries", "Saved")) }
         section aria-label="History" {
             h2 { "History" }
-            @if history.is_empty() { p.empty { "No query has run." } } @else { (list(context, &history, "History")) }
+            @if history.is_empty() { p.empty { "No query has run." } } @else { (list(context, &history, "History", "Last run")) }
         }
     };
     let frame = Frame { title: "Saved queries".to_owned(), here: "/queries", main, ..Frame::default() };
     Ok(frame.render(context.state, &context.known))
 }
 
-fn list(context: &Context<'_>, queries: &[Noted], label: &str) -> Markup {
+fn list(context: &Context<'_>, queries: &[Noted], label: &str, time: &str) -> Markup {
     html! {
         div.wrap tabindex="0" role="region" aria-label=(label) {
-            table.grid {
-                thead { tr { th scope="col" { "Query" } th scope="col" { "Table" } th scope="col" { "Since" } th scope="col" { span.hidden { "Remove" } } } }
+            table.grid.list {
+                thead { tr { th scope="col" { "Query" } th scope="col" { "Table" } th scope="col" { (time) } th scope="col" { span.hidden { "Remove" } } } }
                 tbody { @for noted in queries { @if let Ok(table) = TableName::new(&noted.table) { (row(context, &table, noted)) } } }
             }
         }
@@ -107,7 +110,7 @@ fn row(context: &Context<'_>, table: &TableName, noted: &Noted) -> Markup {
             td.long { a.key href=(address) { @match &noted.name { Some(name) => { b { (show::stored(name)) } span.raw { (show::stored(&label)) } }, None => span.mono { (show::stored(&label)) } } } }
             td { (table) }
             td { (show::instant(noted.at)) }
-            td {
+            td.num {
                 form method="post" action="/queries/forget" {
                     input type="hidden" name="csrf" value=(context.state.session.form_token());
                     input type="hidden" name="table" value=(table);
@@ -140,7 +143,16 @@ mod tests {
 
     #[test]
     fn a_query_is_kept_without_its_position_and_read_as_words() {
-        let pairs = [("part.department", "Sales"), ("run", "1"), ("from", "x"), ("property", "Age"), ("is", "ge"), ("value", "30"), ("row", "")];
+        let pairs = [
+            ("part.department", "Sales"),
+            ("run", "1"),
+            ("from", "x"),
+            ("top", "50"),
+            ("property", "Age"),
+            ("is", "ge"),
+            ("value", "30"),
+            ("row", ""),
+        ];
         let pairs: Vec<_> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let text = parameters(&pairs);
         assert_eq!(text, "part.department=Sales&property=Age&is=ge&value=30");

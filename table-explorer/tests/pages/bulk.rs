@@ -10,7 +10,8 @@ async fn engine(rows: u32) -> Engine {
     let engine = Engine::in_memory();
     let table = engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
     for row in 0..rows {
-        let entity = TableEntity::new(if row % 2 == 0 { "Sales" } else { "Legal" }, format!("{row:03}")).unwrap();
+        let entity =
+            TableEntity::new(if row % 2 == 0 { "Sales" } else { "Legal" }, format!("{row:03}")).unwrap();
         table.insert(&entity.with("Age", i32::try_from(row).unwrap())).await.unwrap();
     }
     engine
@@ -47,7 +48,11 @@ async fn marked_rows_are_deleted_after_a_preview_and_a_changed_row_keeps_its_gro
     fields.push(("sure", "1"));
     let deleted = browser.post("/t/Company/delete-marked", &fields).await;
     assert_eq!(deleted.status, StatusCode::CONFLICT);
-    assert!(deleted.body.contains("10 rows deleted") && deleted.body.contains("10 rows of partition"), "{}", deleted.body);
+    assert!(
+        deleted.body.contains("10 rows deleted") && deleted.body.contains("10 rows of partition"),
+        "{}",
+        deleted.body
+    );
     assert!(stored(&engine, "Sales", "000").await.is_none());
     assert_eq!(stored(&engine, "Legal", "001").await.unwrap().get("Age"), Some(&Value::Int32(99)));
     assert!(stored(&engine, "Legal", "003").await.is_some(), "a group is deleted as a whole or not at all");
@@ -62,7 +67,11 @@ async fn more_rows_than_a_transaction_takes_are_deleted_in_groups() {
     let mut fields = vec![("csrf", csrf.as_str()), ("sure", "1")];
     fields.extend(marks.iter().map(|mark| ("row", mark.as_str())));
     let deleted = browser.post("/t/Company/delete-marked", &fields).await;
-    assert!(deleted.status == StatusCode::OK && deleted.body.contains("230 rows deleted"), "{}", deleted.body);
+    assert!(
+        deleted.status == StatusCode::OK && deleted.body.contains("230 rows deleted"),
+        "{}",
+        deleted.body
+    );
 }
 
 const CSV: &str = "PartitionKey,RowKey,Age,Name\nSales,900,41,\"Ada, the first\"\nSales,901,,<b>\n";
@@ -73,7 +82,11 @@ async fn pasted_rows_are_shown_first_and_written_once_confirmed() {
     let browser = Browser::writing(&engine).await;
     let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
     let preview = browser.post("/t/Company/paste", &[("csrf", &csrf), ("text", CSV)]).await;
-    assert!(preview.body.contains("2 rows for Company") && preview.body.contains("Ada, the first"), "{}", preview.body);
+    assert!(
+        preview.body.contains("2 rows for Company") && preview.body.contains("Ada, the first"),
+        "{}",
+        preview.body
+    );
     assert!(!preview.body.contains("<b></bdi>") && stored(&engine, "Sales", "900").await.is_none());
     let fields = [("csrf", csrf.as_str()), ("text", CSV), ("sure", "1")];
     let written = browser.post("/t/Company/paste", &fields).await;
@@ -103,7 +116,8 @@ async fn a_paste_with_one_wrong_row_writes_nothing() {
 async fn many_rows_are_changed_only_where_one_row_may_be() {
     let reading = Browser::reading(&engine(2).await).await;
     let csrf = hidden(&reading.page("/engine").await, "csrf");
-    let fields = [("csrf", csrf.as_str()), ("row", "[\"Sales\",\"000\",\"x\"]"), ("text", CSV), ("sure", "1")];
+    let fields =
+        [("csrf", csrf.as_str()), ("row", "[\"Sales\",\"000\",\"x\"]"), ("text", CSV), ("sure", "1")];
     assert!(!reading.page("/t/Company/p?pk=Sales").await.contains("type=\"checkbox\""));
     for page in ["marked", "delete-marked", "paste"] {
         let refused = reading.post(&format!("/t/Company/{page}"), &fields).await;

@@ -115,8 +115,10 @@ async fn every_page_of_a_partition_is_one_request_until_its_end() {
         let page = browser.page(&next).await;
         assert_eq!(store.take().0, 1);
         pages += 1;
-        let link =
-            page.split("class=\"btn next\" data-next href=\"").nth(1).map(|rest| rest.split('"').next().unwrap());
+        let link = page
+            .split("class=\"btn next\" data-next href=\"")
+            .nth(1)
+            .map(|rest| rest.split('"').next().unwrap());
         path = link.map(|link| link.replace("&amp;", "&"));
     }
     assert_eq!(pages, 3);

@@ -3,8 +3,8 @@
 use http::StatusCode;
 use table_core::queue::PutMessage;
 use table_core::{
-    DynTableStore, Engine, PartitionKey, QueueName, QueueStore, RowKey, TableEntity, TableName, TableStore, TableStoreExt,
-    Transaction, Value,
+    DynTableStore, Engine, PartitionKey, QueueName, QueueStore, RowKey, TableEntity, TableName, TableStore,
+    TableStoreExt, Transaction, Value,
 };
 use table_explorer::{Explorer, Source, demo};
 use table_patterns::feed::{Feed, FeedChange};
@@ -33,7 +33,11 @@ async fn a_query_is_saved_in_a_file_and_opened_by_another_explorer() {
     let page = other.page("/queries").await;
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"), "{page}");
     assert!(page.contains("department=Sales Age ge 30"), "{page}");
-    assert_eq!(page.matches("/t/Company/q?part.department=Sales&amp;property=Age").count(), 2, "saved, and in the history");
+    assert_eq!(
+        page.matches("/t/Company/q?part.department=Sales&amp;property=Age").count(),
+        2,
+        "saved, and in the history"
+    );
     let csrf = hidden(&page, "csrf");
     let fields = [("csrf", csrf.as_str()), ("table", "Company"), ("query", query.as_str()), ("name", name)];
     other.post("/queries/forget", &fields).await;
@@ -62,7 +66,10 @@ async fn an_export_of_csv_has_the_columns_of_all_rows() {
     }
     let body = Browser::reading(&engine).await.page("/t/Company/export?partition=Sales&as=csv").await;
     let lines: Vec<_> = body.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (1_501, "PartitionKey,RowKey,Timestamp,Early,Early@type,Late,Late@type"));
+    assert_eq!(
+        (lines.len(), lines[0]),
+        (1_501, "PartitionKey,RowKey,Timestamp,Early,Early@type,Late,Late@type")
+    );
     assert!(lines[1_401].ends_with(",,,\"x,y\",Edm.String"), "{}", lines[1_401]);
 }
 
@@ -128,7 +135,8 @@ async fn queues_are_listed_and_their_messages_peeked() {
 async fn pending_work_shows_its_depth_and_the_age_of_the_oldest() {
     let browser = Browser::open(Explorer::new(demo::source().await.unwrap())).await;
     let page = browser.page("/work").await;
-    for text in ["<dt>pending</dt><dd>2</dd>", "<dt>set aside</dt><dd>1</dd>", "<dt>oldest pending</dt><dd>"] {
+    for text in ["<dt>pending</dt><dd>2</dd>", "<dt>set aside</dt><dd>1</dd>", "<dt>oldest pending</dt><dd>"]
+    {
         assert!(page.contains(text), "{text} is missing in {page}");
     }
     assert!(page.contains("/work?queue=helpdesk"), "the queues of outboxes are found: {page}");

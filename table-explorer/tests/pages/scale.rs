@@ -5,8 +5,8 @@
 use std::time::Instant;
 
 use table_core::{
-    DynTableStore, Engine, Operation, OperationKind, PartitionKey, RowKey, TableEntity, TableName, TableStore,
-    TableStoreExt, Transaction,
+    DynTableStore, Engine, Operation, OperationKind, PartitionKey, RowKey, TableEntity, TableName,
+    TableStore, TableStoreExt, Transaction,
 };
 use table_explorer::{Explorer, Source};
 
@@ -25,10 +25,14 @@ async fn load(engine: &Engine, table: &TableName, rows: impl Iterator<Item = (St
         while groups.len() < 64 {
             let Some((partition, row)) = rows.next() else { break };
             let partition_key = PartitionKey::new(partition.as_str()).unwrap();
-            let entity = TableEntity::new(partition, row.as_str()).unwrap().with("N", 7).with("Text", "some text");
+            let entity =
+                TableEntity::new(partition, row.as_str()).unwrap().with("N", 7).with("Text", "some text");
             let kind = OperationKind::Insert(entity.to_row().unwrap());
             let operation = Operation { row_key: RowKey::new(row).unwrap(), kind };
-            match groups.last_mut().filter(|group| group.partition_key() == &partition_key && group.operations().len() < 100) {
+            match groups
+                .last_mut()
+                .filter(|group| group.partition_key() == &partition_key && group.operations().len() < 100)
+            {
                 Some(group) => group.push(operation).unwrap(),
                 None => {
                     let mut group = Transaction::new(partition_key, engine.capabilities().limits).unwrap();
@@ -109,7 +113,11 @@ async fn a_large_partition_is_read_to_its_end_with_one_request_a_page_and_bounde
     }
     let jump = browser.get(&format!("/t/Big/jump?in=pk%3Dall&at={:09}", rows - 3)).await;
     let last = browser.page(jump.location()).await;
-    assert_eq!((store.take(), last.matches("class=\"key\"").count()), ((1, 3), 3), "a jump reads the rest alone");
+    assert_eq!(
+        (store.take(), last.matches("class=\"key\"").count()),
+        ((1, 3), 3),
+        "a jump reads the rest alone"
+    );
     assert!(last.contains("end of the partition"));
 }
 
@@ -120,9 +128,15 @@ async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
     let begun = Instant::now();
     let (pages, shown) = scroll(&browser, "/t/Big").await;
     let (requests, read) = store.take();
-    println!("{partitions} partitions in {pages} pages, {requests} requests, {read} rows: {:?}", begun.elapsed());
+    println!(
+        "{partitions} partitions in {pages} pages, {requests} requests, {read} rows: {:?}",
+        begun.elapsed()
+    );
     assert_eq!(shown, partitions);
     // The sample by which keys are explained is one more request a page.
-    assert!(requests as usize <= 4 * pages && pages <= partitions / 190, "{requests} requests for {pages} pages");
+    assert!(
+        requests as usize <= 4 * pages && pages <= partitions / 190,
+        "{requests} requests for {pages} pages"
+    );
     assert!(read as usize <= 2 * partitions + 250 * pages, "{read} rows were read");
 }

@@ -12,8 +12,8 @@ use std::{env, fs, io};
 
 use table_core::queue::PutMessage;
 use table_core::{
-    DynTableStore, Engine, Operation, OperationKind, PartitionKey, QueueName, QueueStore, RowKey, TableEntity,
-    TableName, TableStore, TableStoreExt, Transaction,
+    DynTableStore, Engine, Operation, OperationKind, PartitionKey, QueueName, QueueStore, RowKey,
+    TableEntity, TableName, TableStore, TableStoreExt, Transaction,
 };
 use table_explorer::{Explorer, Server, Source, demo};
 use table_patterns::feed::{Feed, FeedChange};
@@ -84,11 +84,15 @@ async fn store() -> Engine {
         let source = RowKey::new(key.as_str()).unwrap();
         let change = FeedChange { source: &source, kind: text, payload: text.as_bytes() };
         let transaction = group(&engine, "feed");
-        Feed::new(engine.clone()).submit(&TableName::new("Hostile").unwrap(), transaction, &[change]).await.unwrap();
+        Feed::new(engine.clone())
+            .submit(&TableName::new("Hostile").unwrap(), transaction, &[change])
+            .await
+            .unwrap();
     }
     let (rows, partitions) = large();
     load(&engine, "Rows", (0..rows).map(|row| ("all".to_owned(), format!("{row:09}"))).collect()).await;
-    load(&engine, "Partitions", (0..partitions).map(|nth| (format!("p{nth:08}"), "r".to_owned())).collect()).await;
+    load(&engine, "Partitions", (0..partitions).map(|nth| (format!("p{nth:08}"), "r".to_owned())).collect())
+        .await;
     engine
 }
 
@@ -162,5 +166,7 @@ async fn the_pages_work_in_a_real_browser() {
     serving.await.unwrap();
     let output = output.unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Figures of the run, which `--nocapture` shows.
+    println!("{text}");
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -56,7 +56,11 @@ impl Columns {
 /// Returns a line of cells, each in quotes if its text needs them.
 fn record(cells: impl Iterator<Item = String>) -> String {
     let quoted = |cell: String| {
-        if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+        if cell.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell
+        }
     };
     cells.map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
@@ -72,9 +76,15 @@ mod tests {
         let mut columns = Columns::default();
         columns.add(&one);
         columns.add(&other);
-        assert_eq!(columns.header(), "PartitionKey,RowKey,Timestamp,Age,Age@type,Text,Text@type,Big,Big@type\n");
+        assert_eq!(
+            columns.header(),
+            "PartitionKey,RowKey,Timestamp,Age,Age@type,Text,Text@type,Big,Big@type\n"
+        );
         assert_eq!(columns.line(&one), "Sales,1,,36,Edm.Int32,\"a \"\"b\"\", c\nd\",Edm.String,,\n");
         assert_eq!(columns.line(&other), "Sales,2,,,,,Edm.String,7,Edm.Int64\n");
-        assert_eq!(Columns::new(["RowKey", "Age"].into_iter()).header(), "PartitionKey,RowKey,Timestamp,Age,Age@type\n");
+        assert_eq!(
+            Columns::new(["RowKey", "Age"].into_iter()).header(),
+            "PartitionKey,RowKey,Timestamp,Age,Age@type\n"
+        );
     }
 }

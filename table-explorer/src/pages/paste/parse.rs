@@ -32,14 +32,22 @@ pub(super) fn lines(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Lin
         return Err(Failure::Input("the text has no rows".to_owned()));
     }
     if lines.len() > MOST {
-        return Err(Failure::Input(format!("the text has {} rows; at most {MOST} are pasted at once, and `tables import` reads more", lines.len())));
+        return Err(Failure::Input(format!(
+            "the text has {} rows; at most {MOST} are pasted at once, and `tables import` reads more",
+            lines.len()
+        )));
     }
     Ok(lines)
 }
 
 fn json(text: &str) -> Vec<Line> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(number, line)| Line { number, entity: serde_json::from_str(line).map_err(|error| error.to_string()) }).collect()
+    lines
+        .map(|(number, line)| Line {
+            number,
+            entity: serde_json::from_str(line).map_err(|error| error.to_string()),
+        })
+        .collect()
 }
 
 fn cells(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Line>> {
@@ -72,22 +80,33 @@ fn entity(header: &[String], cells: &[String], schema: Option<&StoredSchema>) ->
     let mut entity =
         TableEntity::new(key("PartitionKey"), key("RowKey")).map_err(|error| error.to_string())?;
     let is_property = |name: &&String| {
-        !name.is_empty() && !name.ends_with(TYPE) && !OWN.contains(&name.as_str()) && !["PartitionKey", "RowKey"].contains(&name.as_str())
+        !name.is_empty()
+            && !name.ends_with(TYPE)
+            && !OWN.contains(&name.as_str())
+            && !["PartitionKey", "RowKey"].contains(&name.as_str())
     };
     for name in header.iter().filter(is_property) {
         let text = cell(name).unwrap_or_default();
         let Some(edm) = edm(name, text, cell(&format!("{name}{TYPE}")), schema)? else { continue };
-        let found = value::read(edm, text).map_err(|expected| format!("`{name}`: `{text}` is not {edm}; expected {expected}"))?;
+        let found = value::read(edm, text)
+            .map_err(|expected| format!("`{name}`: `{text}` is not {edm}; expected {expected}"))?;
         entity.insert(name.as_str(), found);
     }
     Ok(entity)
 }
 
 /// Returns the type of a cell: the one in the column of types, the declared one, or the one that its text has. `None` if the property is absent.
-fn edm(name: &str, text: &str, typed: Option<&str>, schema: Option<&StoredSchema>) -> Result<Option<EdmType>, String> {
+fn edm(
+    name: &str,
+    text: &str,
+    typed: Option<&str>,
+    schema: Option<&StoredSchema>,
+) -> Result<Option<EdmType>, String> {
     match typed {
         Some("") => return Ok(None),
-        Some(edm) => return value::type_of(edm).map(Some).ok_or_else(|| format!("`{name}`: `{edm}` is no type")),
+        Some(edm) => {
+            return value::type_of(edm).map(Some).ok_or_else(|| format!("`{name}`: `{edm}` is no type"));
+        }
         None if text.is_empty() => return Ok(None),
         None => {}
     }
@@ -139,14 +158,18 @@ mod tests {
 
     #[test]
     fn cells_of_a_spreadsheet_have_the_types_of_their_texts() {
-        let found = entities("PartitionKey\tRowKey\tAge\tName\nSales\t1\t36\t\"Ada\nLovelace\"\r\nSales\t2\t\t007x\n\n");
+        let found = entities(
+            "PartitionKey\tRowKey\tAge\tName\nSales\t1\t36\t\"Ada\nLovelace\"\r\nSales\t2\t\t007x\n\n",
+        );
         let one = TableEntity::new("Sales", "1").unwrap().with("Age", 36).with("Name", "Ada\nLovelace");
         assert_eq!(found, [Ok(one), Ok(TableEntity::new("Sales", "2").unwrap().with("Name", "007x"))]);
     }
 
     #[test]
     fn csv_has_the_types_of_its_columns_and_ignores_the_time() {
-        let found = entities("PartitionKey,RowKey,Timestamp,Age,Age@type,Text,Text@type\nSales,1,2026-01-01T00:00:00Z,36,Edm.Int64,,\nSales,2,,36,String,\"a \"\"b\"\", c\",Edm.String\n");
+        let found = entities(
+            "PartitionKey,RowKey,Timestamp,Age,Age@type,Text,Text@type\nSales,1,2026-01-01T00:00:00Z,36,Edm.Int64,,\nSales,2,,36,String,\"a \"\"b\"\", c\",Edm.String\n",
+        );
         let one = TableEntity::new("Sales", "1").unwrap().with("Age", 36_i64);
         let other = TableEntity::new("Sales", "2").unwrap().with("Age", "36").with("Text", "a \"b\", c");
         assert_eq!(found, [Ok(one), Ok(other)]);
@@ -155,7 +178,10 @@ mod tests {
     #[test]
     fn a_row_that_cannot_be_read_says_its_line_and_reason() {
         let found = lines("PartitionKey,RowKey,Age,Age@type\na,\"1\n2\",x,Edm.String\nb,2,x,Edm.Int32\nc/d,3,,\ne,4,1,Edm.Int32,5\n", None).unwrap();
-        let faults: Vec<_> = found.iter().filter_map(|line| Some((line.number, line.entity.as_ref().err()?.as_str()))).collect();
+        let faults: Vec<_> = found
+            .iter()
+            .filter_map(|line| Some((line.number, line.entity.as_ref().err()?.as_str())))
+            .collect();
         assert_eq!(faults.len(), 4, "{faults:?}");
         let expected = [(2, "RowKey"), (4, "expected a whole number"), (5, "PartitionKey"), (6, "5 cells")];
         for ((number, fault), (line, part)) in faults.iter().zip(expected) {
@@ -172,7 +198,12 @@ mod tests {
 
     #[test]
     fn the_first_line_names_each_column_once_and_both_keys() {
-        for (text, fault) in [("", "no rows"), ("a,b\n1,2", "`PartitionKey`"), ("PartitionKey,RowKey,A,A\n1,2,3,4", "twice"), ("PartitionKey,RowKey", "no rows")] {
+        for (text, fault) in [
+            ("", "no rows"),
+            ("a,b\n1,2", "`PartitionKey`"),
+            ("PartitionKey,RowKey,A,A\n1,2,3,4", "twice"),
+            ("PartitionKey,RowKey", "no rows"),
+        ] {
             assert!(lines(text, None).unwrap_err().to_string().contains(fault), "{text}");
         }
         let many = format!("PartitionKey,RowKey\n{}", "a,1\n".repeat(MOST + 1));

@@ -32,7 +32,7 @@ pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) ->
                 div.row {
                     label.wide { span { "$filter" } input name="filter" value=(context.request.query("filter").unwrap_or_default()) placeholder="Age ge 30 and Active eq true" spellcheck="false"; }
                     label { span { "$select" } input name="select" value=(context.request.query("select").unwrap_or_default()) placeholder="all properties" spellcheck="false"; }
-                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(context.request.query("top").unwrap_or("50")); }
+                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(context.request.query("top").map_or_else(|| built::ROWS.to_string(), str::to_owned)); }
                 }
             }
             (plan)
