@@ -66,7 +66,7 @@ document.addEventListener("keydown", (event) => {
 document.getElementById("help")?.addEventListener("click", KEYS["?"]);
 if (sessionStorage.getItem("raw")) document.body.classList.add("raw-keys");
 
-/** The pages of rows that the document keeps, and the rows of each. */
+/** The pages of rows that the document keeps, if those out of sight are far enough away, and the rows of each. */
 const KEPT = 4;
 const ROWS = 200;
 
@@ -113,12 +113,14 @@ class Scroller {
       this.wrap.querySelector("table").append(page.body);
       this.pages.push(page);
       next.replaceWith(page.next);
-      if (this.pages.length <= KEPT) return;
-      const first = this.pages.shift();
-      const height = first.body.offsetHeight;
-      this.dropped.push(first.address);
-      first.body.remove();
-      this.wrap.scrollTop -= height;
+      const { clientHeight } = this.wrap;
+      while (this.pages.length > KEPT && this.wrap.scrollTop - this.pages[0].body.offsetHeight > 2 * clientHeight) {
+        const first = this.pages.shift();
+        const height = first.body.offsetHeight;
+        this.dropped.push(first.address);
+        first.body.remove();
+        this.wrap.scrollTop -= height;
+      }
     }) : undefined;
   }
 
@@ -129,8 +131,10 @@ class Scroller {
       this.wrap.querySelector("thead").after(page.body);
       this.pages.unshift(page);
       this.wrap.scrollTop += page.body.offsetHeight;
-      if (this.pages.length <= KEPT) return;
-      const last = this.pages.pop();
+      const { scrollHeight, scrollTop, clientHeight } = this.wrap;
+      const last = this.pages.at(-1);
+      if (this.pages.length <= KEPT || scrollHeight - last.body.offsetHeight - scrollTop < 3 * clientHeight) return;
+      this.pages.pop();
       last.body.remove();
       const next = document.createElement("a");
       Object.assign(next, { className: "btn next", href: last.address, textContent: "Next page" });

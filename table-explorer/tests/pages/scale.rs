@@ -29,16 +29,15 @@ async fn load(engine: &Engine, table: &TableName, rows: impl Iterator<Item = (St
                 TableEntity::new(partition, row.as_str()).unwrap().with("N", 7).with("Text", "some text");
             let kind = OperationKind::Insert(entity.to_row().unwrap());
             let operation = Operation { row_key: RowKey::new(row).unwrap(), kind };
-            match groups
-                .last_mut()
-                .filter(|group| group.partition_key() == &partition_key && group.operations().len() < 100)
-            {
-                Some(group) => group.push(operation).unwrap(),
-                None => {
-                    let mut group = Transaction::new(partition_key, engine.capabilities().limits).unwrap();
-                    group.push(operation).unwrap();
-                    groups.push(group);
-                }
+            let is_open = |group: &&mut Transaction| {
+                group.partition_key() == &partition_key && group.operations().len() < 100
+            };
+            if let Some(group) = groups.last_mut().filter(is_open) {
+                group.push(operation).unwrap();
+            } else {
+                let mut group = Transaction::new(partition_key, engine.capabilities().limits).unwrap();
+                group.push(operation).unwrap();
+                groups.push(group);
             }
         }
         let writes: Vec<_> = groups
@@ -104,7 +103,7 @@ async fn a_large_partition_is_read_to_its_end_with_one_request_a_page_and_bounde
     let (pages, shown) = scroll(&browser, path).await;
     println!("{rows} rows in {pages} pages: {:?}", begun.elapsed());
     let (requests, read) = store.take();
-    assert_eq!((shown, requests as usize, read as usize), (rows, pages, rows));
+    assert_eq!((shown as u64, requests, read), (rows as u64, pages as u64, rows as u64));
     assert!(pages <= rows / 500 + 1, "{pages} pages");
     if let (Some(before), Some(after)) = (before, resident()) {
         let grown = after.saturating_sub(before);
@@ -135,8 +134,8 @@ async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
     assert_eq!(shown, partitions);
     // The sample by which keys are explained is one more request a page.
     assert!(
-        requests as usize <= 4 * pages && pages <= partitions / 190,
+        requests <= 4 * pages as u64 && pages <= partitions / 190,
         "{requests} requests for {pages} pages"
     );
-    assert!(read as usize <= 2 * partitions + 250 * pages, "{read} rows were read");
+    assert!(read <= (2 * partitions + 250 * pages) as u64, "{read} rows were read");
 }

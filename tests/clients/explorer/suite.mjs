@@ -242,7 +242,13 @@ async function large() {
     const bottom = await page.locator("tr.sel a.key").innerText();
     await page.keyboard.press("j");
     await page.waitForFunction((bottom) => document.querySelector("tr.sel a.key").innerText > bottom, bottom);
-    for (let nth = 0; nth < 6; nth += 1) await page.evaluate(() => scroller.below());
+    await page.evaluate(async () => {
+      const wrap = document.querySelector(".wrap.rows");
+      while (scroller.dropped.length < 4) {
+        wrap.scrollTop = wrap.scrollHeight;
+        await new Promise((done) => requestAnimationFrame(done));
+      }
+    });
     const full = await held(session);
     const begun = Date.now();
     await scroll(true);
@@ -262,6 +268,21 @@ async function large() {
     assert.ok((await page.locator("tbody tr").count()) < 2_000);
   }
   await session.detach();
+  // Pages that are lower than twice the window: a move reads those that fill it, and then waits.
+  await page.setViewportSize({ width: 1440, height: 500 });
+  await open("/t/Rows/q?partition=all&top=12&run=1");
+  const requests = () => page.evaluate(() => scroller.sums.requests);
+  for (let move = 1; move <= 10; move += 1) {
+    const before = await requests();
+    await page.evaluate(() => { const wrap = document.querySelector(".wrap.rows"); wrap.scrollTop = wrap.scrollHeight; });
+    await page.waitForFunction((before) => scroller.sums.requests > before, before);
+    await page.waitForTimeout(150);
+  }
+  const few = await requests();
+  await page.waitForTimeout(1_000);
+  assert.equal(await requests(), few, "nothing is read while nothing moves");
+  assert.ok(few <= 32, `${few} requests for ten moves`);
+  await page.setViewportSize({ width: 1440, height: 900 });
 }
 
 async function hostile() {
