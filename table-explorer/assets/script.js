@@ -1,19 +1,23 @@
 // The script of the explorer: keys, times in the reader's zone, plans while a query is written, the live feed. Every page works without it.
 "use strict";
 
-const rows = () => [...document.querySelectorAll(".grid tbody tr")];
-let chosen = -1;
+const rows = () => [...document.querySelectorAll(".grid tbody tr:not(.columns)")];
+let chosen = null;
 
-/** Marks a row, brings it into view, and says its key. */
-function choose(at) {
-  const all = rows();
+/** Marks the row at a distance from the one that is marked, brings it into view, and moves the focus to its key. */
+async function choose(step) {
+  let all = rows();
   if (all.length === 0) return;
-  all[chosen]?.classList.remove("sel");
-  chosen = Math.max(0, Math.min(at, all.length - 1));
-  const row = all[chosen];
-  row.classList.add("sel");
-  row.scrollIntoView({ block: "nearest" });
-  row.querySelector("a.key, a")?.focus({ preventScroll: true });
+  const at = all.indexOf(chosen);
+  if (step > 0 && at === all.length - 1) await scroller?.below();
+  if (step < 0 && at === 0) await scroller?.above();
+  all = rows();
+  const from = all.indexOf(chosen);
+  chosen?.classList.remove("sel");
+  chosen = all[Math.max(0, Math.min(from + step, all.length - 1))] ?? all[0];
+  chosen.classList.add("sel");
+  chosen.scrollIntoView({ block: "nearest" });
+  chosen.querySelector("a.key, a")?.focus({ preventScroll: true });
 }
 
 function go(selector) {
@@ -23,8 +27,9 @@ function go(selector) {
 const KEYS = {
   "?": () => document.getElementById("keys").showModal(),
   "/": () => document.getElementById("find").focus(),
-  j: () => choose(chosen + 1),
-  k: () => choose(chosen - 1),
+  j: () => choose(1),
+  k: () => choose(-1),
+  x: () => chosen?.querySelector(".mark input")?.click(),
   r: () => {
     const large = document.body.classList.toggle("raw-keys");
     sessionStorage.setItem("raw", large ? "1" : "");
@@ -43,12 +48,12 @@ function say(text) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.target.closest("input, select, textarea")) {
+  if (event.target.closest("input:not([type=checkbox]), select, textarea")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  if (event.key === "Enter" && event.target === document.body && chosen >= 0) {
-    rows()[chosen]?.querySelector("a.key, a")?.click();
+  if (event.key === "Enter" && event.target === document.body && chosen) {
+    chosen.querySelector("a.key, a")?.click();
     return;
   }
   const action = KEYS[event.key];
@@ -60,6 +65,119 @@ document.addEventListener("keydown", (event) => {
 
 document.getElementById("help")?.addEventListener("click", KEYS["?"]);
 if (sessionStorage.getItem("raw")) document.body.classList.add("raw-keys");
+
+/** The pages of rows that the document keeps, if those out of sight are far enough away, and the rows of each. */
+const KEPT = 4;
+const ROWS = 200;
+
+/** Pages of a grid that are read while one scrolls. Those that have left the window are dropped, and read again on the way back. */
+class Scroller {
+  constructor(wrap) {
+    this.wrap = wrap;
+    this.pages = [{ address: location.href, body: wrap.querySelector("tbody") }];
+    this.dropped = [];
+    const cost = document.getElementById("cost");
+    this.sums = { requests: Number(cost?.dataset.requests ?? 0), rows: Number(cost?.dataset.rows ?? 0) };
+    wrap.addEventListener("scroll", () => this.fill(), { passive: true });
+  }
+
+  fill() {
+    const { scrollTop, scrollHeight, clientHeight } = this.wrap;
+    if (scrollHeight - scrollTop - clientHeight < clientHeight) this.below();
+    else if (scrollTop < clientHeight) this.above();
+  }
+
+  /** Keeps the widths that the columns have: further rows neither move them nor measure every cell again. */
+  freeze() {
+    const table = this.wrap.querySelector("table");
+    if (table.style.tableLayout) return;
+    const cells = [...table.querySelectorAll("thead th")];
+    const widths = cells.map((cell) => cell.offsetWidth);
+    cells.forEach((cell, at) => { cell.style.width = `${widths[at]}px`; });
+    table.style.tableLayout = "fixed";
+  }
+
+  /** Runs one step at a time; a further call while one runs is ignored. */
+  async once(step) {
+    if (this.running) return this.running;
+    this.running = step().catch(() => say("the next rows could not be read; scroll to try again"));
+    await this.running;
+    this.running = null;
+  }
+
+  below() {
+    const next = document.querySelector("a.next[data-next]");
+    return next ? this.once(async () => {
+      this.freeze();
+      const page = await this.read(sized(next.href));
+      this.wrap.querySelector("table").append(page.body);
+      this.pages.push(page);
+      next.replaceWith(page.next);
+      const { clientHeight } = this.wrap;
+      while (this.pages.length > KEPT && this.wrap.scrollTop - this.pages[0].body.offsetHeight > 2 * clientHeight) {
+        const first = this.pages.shift();
+        const height = first.body.offsetHeight;
+        this.dropped.push(first.address);
+        first.body.remove();
+        this.wrap.scrollTop -= height;
+      }
+    }) : undefined;
+  }
+
+  above() {
+    return this.dropped.length > 0 ? this.once(async () => {
+      const page = await this.read(this.dropped.at(-1));
+      this.dropped.pop();
+      this.wrap.querySelector("thead").after(page.body);
+      this.pages.unshift(page);
+      this.wrap.scrollTop += page.body.offsetHeight;
+      const { scrollHeight, scrollTop, clientHeight } = this.wrap;
+      const last = this.pages.at(-1);
+      if (this.pages.length <= KEPT || scrollHeight - last.body.offsetHeight - scrollTop < 3 * clientHeight) return;
+      this.pages.pop();
+      last.body.remove();
+      const next = document.createElement("a");
+      Object.assign(next, { className: "btn next", href: last.address, textContent: "Next page" });
+      next.dataset.next = "";
+      document.querySelector("[data-next]").replaceWith(next);
+    }) : undefined;
+  }
+
+  async read(address) {
+    const answer = await fetch(address);
+    if (!answer.ok) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const body = document.adoptNode(page.querySelector(".wrap.rows tbody"));
+    const head = page.querySelector(".wrap.rows thead");
+    if (head.textContent !== this.wrap.querySelector("thead").textContent) {
+      const columns = document.adoptNode(head.querySelector("tr"));
+      columns.className = "columns";
+      body.prepend(columns);
+    }
+    localise(body);
+    this.count(page.getElementById("cost"));
+    return { address, body, next: document.adoptNode(page.querySelector("[data-next]")) };
+  }
+
+  /** Adds the requests of a page to those that the foot reports. */
+  count(cost) {
+    if (!cost) return;
+    this.sums.requests += Number(cost.dataset.requests);
+    this.sums.rows += Number(cost.dataset.rows);
+    const [requests, read] = [this.sums.requests, this.sums.rows].map((number) => number.toLocaleString("en-US"));
+    document.getElementById("cost").textContent = `This page sent ${requests} requests to the store, which read ${read} rows.`;
+  }
+}
+
+/** Returns the address of a page with as many rows as one read of a scroll takes. */
+function sized(address) {
+  const url = new URL(address);
+  if (!url.pathname.endsWith("/q")) url.searchParams.set("rows", ROWS);
+  return url.href;
+}
+
+const scrolling = document.querySelector(".wrap.rows");
+const scroller = scrolling && document.querySelector("a.next[data-next]") ? new Scroller(scrolling) : null;
 
 /** Shows times in the reader's zone; the title keeps the instant in UTC. The form is the one that the page had, so nothing moves. */
 function localise(root) {

@@ -19,14 +19,17 @@ const RIGHT: usize = 390;
 const LINE: usize = 46;
 
 /// Returns the key of an entity type, part by part, with its indexes, copies and feeds.
-pub(crate) fn line(schema: &StoredSchema) -> Markup {
+///
+/// `states` replaces the names of the indexes where their states are known.
+pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
     let kind = Kind::Entity(schema);
     html! {
         div.design {
             div.key { small { "PartitionKey" } code { (keyed::pattern(&kind, &schema.partition_key)) } (codecs(&schema.partition_key)) }
             div.key { small { "RowKey" } code { (keyed::pattern(&kind, &schema.row_key)) } (codecs(&schema.row_key)) }
             div.links {
-                @for index in &schema.indexes { span.badge { (show::text(&index.name)) @if index.unique { ", unique" } } }
+                @if let Some(states) = states { (states) }
+                @else { @for index in &schema.indexes { span.badge { (show::text(&index.name)) @if index.unique { ", unique" } } } }
                 @for word in &schema.keeps { span.badge { (show::text(word)) } }
             }
         }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use crate::catalog::Catalog;
+use crate::notebook::Notebook;
 use crate::response::Body;
 use crate::route;
 use crate::session::Session;
@@ -30,7 +31,8 @@ impl Explorer {
 
     fn with(source: Source, is_writable: bool) -> Self {
         let (catalog, session) = (Catalog::default(), Session::new());
-        Self(Arc::new(State { source, catalog, session, is_writable }))
+        let notebook = source.notebook.clone().map(Notebook::in_file).unwrap_or_default();
+        Self(Arc::new(State { source, catalog, session, notebook, is_writable }))
     }
 
     /// Returns the path that starts the session. It contains a token that is valid once.

@@ -101,7 +101,9 @@ impl Frame<'_> {
                 }
                 h2 { "Work" }
                 ul.tree {
+                    li { a href="/queries" aria-current=[is_here("/queries")] { "Saved queries" } }
                     li { a href="/work" aria-current=[is_here("/work")] { "Outbox and poison" } }
+                    @if state.source.queues.is_some() { li { a href="/queues" aria-current=[is_here("/queues")] { "Queues" } } }
                 }
                 @if state.source.engine.is_some() {
                     h2 { "Engine" }
@@ -156,17 +158,18 @@ fn branch(
 
 fn cost_line(cost: Cost) -> Markup {
     html! {
-        p.cost { "This page sent " (show::count_of(cost.requests, "request")) " to the store, which read " (show::count_of(cost.rows, "row")) "." }
+        p #cost.cost data-requests=(cost.requests) data-rows=(cost.rows) { "This page sent " (show::count_of(cost.requests, "request")) " to the store, which read " (show::count_of(cost.rows, "row")) "." }
     }
 }
 
 /// The dialog with the keyboard shortcuts.
 fn keys() -> Markup {
-    const KEYS: [(&str, &str); 9] = [
+    const KEYS: [(&str, &str); 10] = [
         ("?", "these keys"),
         ("/", "find a table"),
         ("j k", "next and previous row"),
         ("Enter", "open the row"),
+        ("x", "mark the row"),
         ("r", "raw keys large or small"),
         ("n p", "next page, back to the first"),
         ("q", "query the table"),

@@ -8,6 +8,7 @@ use table_inspect::kind::Kind;
 use crate::columns::{self, Column};
 use crate::keyed::{self, Keyed};
 use crate::link;
+use crate::mark;
 use crate::show;
 
 /// The maximum number of properties shown for a row of another kind.
@@ -23,6 +24,7 @@ pub(crate) struct Grid<'a> {
     left_out: usize,
     has_partitions: bool,
     has_kinds: bool,
+    has_marks: bool,
 }
 
 impl<'a> Grid<'a> {
@@ -36,12 +38,17 @@ impl<'a> Grid<'a> {
         let first = rows.first().map(partition);
         let has_partitions = rows.iter().any(|row| Some(partition(row)) != first);
         let has_kinds = rows.iter().any(|row| row.kind != main);
-        Self { table, rows, main, columns, left_out, has_partitions, has_kinds }
+        Self { table, rows, main, columns, left_out, has_partitions, has_kinds, has_marks: false }
+    }
+
+    /// Adds a box to each row that marks it for the form with the identifier [`mark::FORM`].
+    pub(crate) fn with_marks(self, has_marks: bool) -> Self {
+        Self { has_marks, ..self }
     }
 
     pub(crate) fn render(&self, label: &str) -> Markup {
         html! {
-            div.wrap tabindex="0" role="region" aria-label=(label) {
+            div.wrap.rows tabindex="0" role="region" aria-label=(label) {
                 table.grid {
                     thead { (self.head()) }
                     tbody { @for row in self.rows { (self.row(row)) } }
@@ -61,6 +68,7 @@ impl<'a> Grid<'a> {
         let parts = self.parts();
         html! {
             tr {
+                @if self.has_marks { th.mark scope="col" { span.hidden { "Mark" } } }
                 @if self.has_partitions { th scope="col" { "PartitionKey" small { "key" } } }
                 @if parts.is_empty() { th scope="col" { "RowKey" small { "key" } } }
                 @for name in &parts { th scope="col" { span class=(keyed::colour(&self.main, name)) { (show::text(name)) } small { "RowKey" } } }
@@ -79,6 +87,7 @@ impl<'a> Grid<'a> {
         let partition = || link::partition(self.table, row.row.key().partition_key.as_str());
         html! {
             tr class=[(!is_main).then_some("other")] {
+                @if self.has_marks { td.mark { @if let Some(mark) = mark::of(row.row) { input type="checkbox" name="row" form=(mark::FORM) value=(mark) aria-label={ "Mark " (show::text(row.row.key().row_key.as_str())) }; } } }
                 @if self.has_partitions { td { a href=(partition()) { (row.partition_key()) } } }
                 (self.key_cells(row, &address, is_main))
                 @if self.has_kinds { td.kind { (kind_label(&row.kind)) } }

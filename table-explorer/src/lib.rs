@@ -30,6 +30,8 @@ mod frame;
 mod grid;
 mod keyed;
 mod link;
+mod mark;
+mod notebook;
 mod pages;
 mod reader;
 mod request;

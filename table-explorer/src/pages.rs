@@ -1,6 +1,7 @@
 //! The pages, one module each.
 
 pub(crate) mod built;
+pub(crate) mod bulk;
 pub(crate) mod change;
 pub(crate) mod engine;
 pub(crate) mod entity;
@@ -8,8 +9,12 @@ pub(crate) mod export;
 pub(crate) mod failure;
 pub(crate) mod feed;
 pub(crate) mod heat;
+pub(crate) mod indexes;
 pub(crate) mod partition;
+pub(crate) mod paste;
+pub(crate) mod queries;
 pub(crate) mod query;
+pub(crate) mod queues;
 pub(crate) mod recipe;
 pub(crate) mod table;
 pub(crate) mod tables;

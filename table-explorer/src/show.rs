@@ -42,6 +42,17 @@ pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
     html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }
 
+/// Returns a length of time in its largest unit: `3 min`.
+pub(crate) fn age(time: chrono::Duration) -> String {
+    let seconds = time.num_seconds().max(0);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
 /// Returns a value as people read a part of a key: an instant as such, anything else as a text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
@@ -163,6 +174,13 @@ mod tests {
             ["1 entity", "2 entities", "2 indexes"]
         );
         assert_eq!([7, 1_204, 1_204_881].map(thousands), ["7", "1,204", "1,204,881"]);
+    }
+
+    #[test]
+    fn ages_have_their_largest_unit() {
+        let ages = [-5, 0, 119, 120, 7_199, 7_200, 172_800];
+        let shown = ages.map(|seconds| age(chrono::Duration::seconds(seconds)));
+        assert_eq!(shown, ["0 s", "0 s", "119 s", "2 min", "119 min", "2 h", "2 days"]);
     }
 
     #[test]

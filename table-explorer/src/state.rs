@@ -1,9 +1,12 @@
 //! The state of an explorer: its store, the catalog, and the session.
 
+use std::path::PathBuf;
+
 use table_core::queue::DynQueueStore;
 use table_core::{DynTableStore, Engine};
 
 use crate::catalog::Catalog;
+use crate::notebook::Notebook;
 use crate::session::Session;
 
 /// The store that an explorer shows.
@@ -17,13 +20,15 @@ pub struct Source {
     pub(crate) engine: Option<Engine>,
     /// The name of the store, without secrets.
     pub(crate) name: String,
+    /// The file of saved queries; they are kept in memory without one.
+    pub(crate) notebook: Option<PathBuf>,
 }
 
 impl Source {
     /// Creates a source from tables and the name shown on pages.
     #[must_use]
     pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
-        Self { tables, queues: None, engine: None, name: name.into() }
+        Self { tables, queues: None, engine: None, name: name.into(), notebook: None }
     }
 
     /// Adds the engine behind the tables, whose statistics, checks and queues are shown.
@@ -38,6 +43,13 @@ impl Source {
     pub fn with_queues(self, queues: DynQueueStore) -> Self {
         Self { queues: Some(queues), ..self }
     }
+
+    /// Keeps saved queries and the history of queries in a file, which several explorers may share. It contains parts of keys, and is created
+    /// for its owner alone.
+    #[must_use]
+    pub fn with_notebook(self, file: impl Into<PathBuf>) -> Self {
+        Self { notebook: Some(file.into()), ..self }
+    }
 }
 
 /// The state shared by all requests.
@@ -46,5 +58,6 @@ pub(crate) struct State {
     pub(crate) source: Source,
     pub(crate) catalog: Catalog,
     pub(crate) session: Session,
+    pub(crate) notebook: Notebook,
     pub(crate) is_writable: bool,
 }

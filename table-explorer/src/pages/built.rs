@@ -12,7 +12,7 @@ use crate::keyed;
 use crate::pages::Context;
 
 /// The rows of one page unless the form says otherwise, and the most.
-const ROWS: usize = 50;
+pub(crate) const ROWS: usize = 50;
 const MOST: usize = 1_000;
 
 /// The prefix of form fields for parts of the key.

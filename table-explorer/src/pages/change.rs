@@ -17,7 +17,7 @@ use crate::response::{self, Body};
 use crate::show;
 
 /// Declines where changes are off, and where a plain write would leave derived rows wrong.
-async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
+pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to edit entities";
         return Err(Failure::Refused(text.to_owned()));

@@ -58,24 +58,30 @@ fn verified(report: &Verification) -> Markup {
 
 type Figures = Vec<(&'static str, String)>;
 
-fn groups(found: &Statistics) -> [(&'static str, Figures); 3] {
+fn groups(found: &Statistics) -> [(&'static str, Figures); 5] {
     let number = |number: u64| show::thousands(number);
     let size = |size: usize| number(u64::try_from(size).unwrap_or(u64::MAX));
     let share = |part: u64, rest: u64| match part.checked_add(rest).filter(|all| *all > 0) {
         Some(all) => format!("{} %", part.saturating_mul(100) / all),
         None => "–".to_owned(),
     };
-    let age =
-        found.checkpoint_age.map_or_else(|| "none yet".to_owned(), |age| format!("{} s ago", age.as_secs()));
+    let ago = |age| chrono::Duration::from_std(age).map(|age| format!("{} ago", show::age(age)));
+    let age = found.checkpoint_age.and_then(|age| ago(age).ok()).unwrap_or_else(|| "none yet".to_owned());
+    let mean = found.grouped_writes.checked_div(found.groups).map_or_else(|| "–".to_owned(), number);
     [
         (
             "Content",
             vec![
                 ("tables", size(found.tables)),
                 ("recent rows", size(found.recent_rows)),
-                ("memory of these", show::size(found.recent_bytes)),
-                ("base", show::scaled(found.base_bytes)),
-                ("files of the base", size(found.runs)),
+                ("memory of recent rows", show::size(found.recent_bytes)),
+            ],
+        ),
+        (
+            "Layers",
+            vec![
+                ("size of the base", show::scaled(found.base_bytes)),
+                ("files", size(found.runs)),
                 ("ranges of keys", size(found.segments)),
                 ("layers, at most", size(found.layers)),
                 ("to be merged", show::scaled(found.unmerged_bytes)),
@@ -83,16 +89,22 @@ fn groups(found: &Statistics) -> [(&'static str, Figures); 3] {
             ],
         ),
         (
-            "Writes",
+            "Journal",
             vec![
-                ("groups", number(found.groups)),
                 ("writes", number(found.grouped_writes)),
+                ("groups", number(found.groups)),
+                ("writes in a group", mean),
                 ("largest group", number(found.largest_group)),
+            ],
+        ),
+        (
+            "Checkpoints and merges",
+            vec![
                 ("last checkpoint", age),
                 ("checkpoints", number(found.flushes)),
-                ("written by these", show::scaled(found.flushed_bytes)),
+                ("written by checkpoints", show::scaled(found.flushed_bytes)),
                 ("merges", number(found.merges)),
-                ("written by these", show::scaled(found.merged_bytes)),
+                ("written by merges", show::scaled(found.merged_bytes)),
             ],
         ),
         (

@@ -1,9 +1,12 @@
-//! Exports: all rows of a query as JSON lines, sent page by page.
+//! Exports: all rows of a query as JSON lines or CSV, sent page by page.
+
+mod csv;
 
 use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use table_core::query::Select;
 use table_core::{Continuation, DynTableStore, FromEntity, Query, TableEntity, TableName, TableStore};
 
 use crate::failure::Result;
@@ -14,16 +17,72 @@ use crate::response::{self, Body};
 /// The number of rows of one request.
 const PAGE: usize = 1_000;
 
-/// Answers with a file.
-pub(crate) fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+/// Answers with a file. A name of columns that is not selected is found by reading the result once before.
+pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = Built::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };
-    let store = context.state.source.tables.clone();
-    let mut response = lines(store, table.clone(), query);
-    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{table}.jsonl\"")) {
+    let is_csv = context.request.query("as") == Some("csv");
+    let (store, table) = (context.state.source.tables.clone(), table.clone());
+    let form = match (is_csv, &query.select) {
+        (false, _) => Form::Lines,
+        (true, Select::Names(names)) => Form::Csv(csv::Columns::new(names.iter().map(AsRef::as_ref))),
+        (true, Select::All) => Form::Csv(columns(&store, &table, &query).await?),
+    };
+    let (media_type, extension) = form.kind();
+    let begin =
+        Stream { store, table: table.clone(), query, form, from: None, is_begun: false, is_over: false };
+    let mut response = response::stream(media_type, chunks(begin));
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{table}.{extension}\"")) {
         response.headers_mut().insert(CONTENT_DISPOSITION, value);
     }
     Ok(response)
+}
+
+/// Returns the columns of a result, which is read for them: a file with a header must not lose a property of a later row.
+async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<csv::Columns> {
+    let (mut columns, mut from) = (csv::Columns::default(), None);
+    loop {
+        let page = store.query(table, query, from.as_ref()).await?;
+        for entity in page.rows.iter() {
+            columns.add(&TableEntity::from_entity(entity)?);
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(columns);
+        }
+    }
+}
+
+/// The form of a file.
+enum Form {
+    /// JSON lines with types, from which nothing is lost.
+    Lines,
+    /// CSV with types, as `tables export` writes and `tables import` reads it.
+    Csv(csv::Columns),
+}
+
+impl Form {
+    const fn kind(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Lines => ("application/x-ndjson", "jsonl"),
+            Self::Csv(_) => ("text/csv; charset=utf-8", "csv"),
+        }
+    }
+
+    fn begin(&self) -> String {
+        match self {
+            Self::Lines => String::new(),
+            Self::Csv(columns) => columns.header(),
+        }
+    }
+
+    fn line(&self, entity: &TableEntity) -> String {
+        match self {
+            // An entity is always JSON.
+            Self::Lines => serde_json::to_string(entity).unwrap_or_default() + "\n",
+            Self::Csv(columns) => columns.line(entity),
+        }
+    }
 }
 
 /// The position of a stream of pages.
@@ -31,12 +90,14 @@ struct Stream {
     store: DynTableStore,
     table: TableName,
     query: Query,
+    form: Form,
     from: Option<Continuation>,
+    is_begun: bool,
     is_over: bool,
 }
 
 impl Stream {
-    /// Reads the next page as JSON lines; `None` after the last one.
+    /// Reads the next page as text; `None` after the last one.
     async fn next(&mut self) -> table_core::Result<Option<Bytes>> {
         if self.is_over {
             return Ok(None);
@@ -44,20 +105,18 @@ impl Stream {
         let page = self.store.query(&self.table, &self.query, self.from.as_ref()).await?;
         self.is_over = page.continuation.is_none();
         self.from = page.continuation;
-        let mut text = Vec::new();
+        let mut text = if self.is_begun { String::new() } else { self.form.begin() };
+        self.is_begun = true;
         for entity in page.rows.iter() {
-            // Writing to memory does not fail, and an entity is always JSON.
-            let _ = serde_json::to_writer(&mut text, &TableEntity::from_entity(entity)?);
-            text.push(b'\n');
+            text += &self.form.line(&TableEntity::from_entity(entity)?);
         }
         Ok(Some(text.into()))
     }
 }
 
-/// Streams JSON lines with types, from which nothing is lost. An error of the store becomes the last line, which is not an entity.
-fn lines(store: DynTableStore, table: TableName, query: Query) -> Response<Body> {
-    let begin = Stream { store, table, query, from: None, is_over: false };
-    let chunks = stream::unfold(begin, |mut stream| async move {
+/// Streams the pages. An error of the store becomes the last line, which is not an entity.
+fn chunks(begin: Stream) -> impl futures_util::Stream<Item = Bytes> + Send + 'static {
+    stream::unfold(begin, |mut stream| async move {
         match stream.next().await {
             Ok(chunk) => chunk.map(|chunk| (chunk, stream)),
             Err(error) => {
@@ -66,6 +125,5 @@ fn lines(store: DynTableStore, table: TableName, query: Query) -> Response<Body>
                 Some((line.into(), stream))
             }
         }
-    });
-    response::stream("application/x-ndjson", chunks)
+    })
 }

@@ -1,5 +1,7 @@
 //! The change feed of a partition: its newest entries, and later entries as they are written.
 
+mod position;
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -24,18 +26,28 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     let partition_key = PartitionKey::new(context.request.required("pk")?)?;
     let feed = Feed::new(context.state.source.tables.clone());
-    let entries = feed.read(table, &partition_key, &Cursor::default(), ENTRIES).await?;
-    let events = link::to(&link::table(table, "events"), &[("pk", partition_key.as_str())]);
+    let end = feed.end(table, &partition_key).await?;
+    let upper = context.request.query("until").and_then(|until| until.parse().ok());
+    let upper = upper.unwrap_or_else(|| position::number(&end)).min(position::number(&end));
+    let from = position::at(&end, upper.saturating_sub(ENTRIES as u64));
+    let mut entries = feed.read(table, &partition_key, &from, ENTRIES).await?;
+    entries.retain(|entry| position::number(&entry.cursor) <= upper);
+    let is_newest = upper == position::number(&end);
+    let events = is_newest.then(|| {
+        let from = position::text(&end);
+        link::to(&link::table(table, "events"), &[("pk", partition_key.as_str()), ("from", &from)])
+    });
     let main = html! {
         h1 { "Change feed" }
         p.sub {
             "Of partition " a href=(link::partition(table, partition_key.as_str())) { (show::raw_key(partition_key.as_str())) }
-            " · " span #feed-state role="status" { (show::count_of(entries.len() as u64, "entry")) }
+            " · " span #feed-state role="status" { (show::count_of(entries.len() as u64, "entry")) ", newest first" }
         }
-        ol #feed data-events=(events) reversed {
+        ol #feed data-events=[events] {
             @for entry in entries.iter().rev() { (item(table, &partition_key, entry)) }
         }
-        @if entries.is_empty() { p.empty #feed-empty { "The feed has no entries." } }
+        @if entries.is_empty() { p.empty #feed-empty { "The feed has no entries" @if is_newest { "." } @else { " before this one." } } }
+        (foot(table, &partition_key, &entries, is_newest))
     };
     let frame = Frame {
         title: "Change feed".to_owned(),
@@ -51,10 +63,31 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known))
 }
 
+/// The links to older entries, and back to the newest.
+fn foot(table: &TableName, partition_key: &PartitionKey, entries: &[FeedEntry], is_newest: bool) -> Markup {
+    let oldest = entries.first().map(|entry| position::number(&entry.cursor).saturating_sub(1));
+    let address = |until: Option<&str>| {
+        let until = until.map(|until| ("until", until));
+        let query: Vec<_> = [("pk", partition_key.as_str())].into_iter().chain(until).collect();
+        link::to(&link::table(table, "feed"), &query)
+    };
+    html! {
+        div.foot {
+            span.grow {}
+            @if !is_newest { a.btn.first href=(address(None)) { "Newest entries" } }
+            @match oldest.filter(|oldest| *oldest > 0) {
+                Some(oldest) => a.btn.next href=(address(Some(&oldest.to_string()))) { "Older entries" },
+                None => span.faint { "beginning of the feed" },
+            }
+        }
+    }
+}
+
 fn item(table: &TableName, partition_key: &PartitionKey, entry: &FeedEntry) -> Markup {
     let key = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
     html! {
         li {
+            span.number title="number of the change" { (show::thousands(position::number(&entry.cursor))) }
             @if let Some(at) = ticks::to_datetime(entry.timestamp) { (show::instant(at)) " " }
             b { (show::text(&entry.kind)) } " "
             a.key href=(link::entity(table, &key)) { (show::raw_key(entry.source.as_str())) }
@@ -67,19 +100,26 @@ struct Events {
     feed: Feed<DynTableStore>,
     table: TableName,
     partition_key: PartitionKey,
-    /// The end of the last event; `None` before the first read.
+    /// The end of the last event; `None` if the stream begins at the end of the feed.
     cursor: Option<Cursor>,
+    /// `true` once the reader knows that the stream is live.
+    is_begun: bool,
     /// The end of the feed at the last look without an entry.
     is_idle: bool,
 }
 
-/// Streams the entries that are written from now on, as server-sent events. Each is the markup of one item.
+/// Streams the entries behind those of the page, as server-sent events. Each is the markup of one item.
+///
+/// The identifier of an event is its cursor, which a browser sends when it connects again: no entry is lost in between.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let from = last.or_else(|| context.request.query("from"));
     let begin = Events {
         feed: Feed::new(context.state.source.tables.clone()),
         table: table.clone(),
         partition_key: PartitionKey::new(context.request.required("pk")?)?,
-        cursor: None,
+        cursor: from.and_then(position::parse),
+        is_begun: false,
         is_idle: false,
     };
     let chunks = stream::unfold(begin, |mut events| async move {
@@ -92,23 +132,27 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
 impl Events {
     /// Waits for the next event. `None` ends the stream, and the browser reconnects.
     async fn next(&mut self) -> Option<Bytes> {
-        let Some(cursor) = self.cursor.clone() else {
-            self.cursor = Some(self.feed.end(&self.table, &self.partition_key).await.ok()?);
+        if !std::mem::replace(&mut self.is_begun, true) {
             return Some(Bytes::from_static(b"event: live\ndata: \n\n"));
+        }
+        let cursor = match self.cursor.take() {
+            Some(cursor) => cursor,
+            None => self.feed.end(&self.table, &self.partition_key).await.ok()?,
         };
         if std::mem::take(&mut self.is_idle) {
             tokio::time::sleep(PAUSE).await;
         }
         let entries = self.feed.read(&self.table, &self.partition_key, &cursor, ENTRIES).await.ok()?;
-        let Some(last) = entries.last() else {
+        self.cursor = Some(entries.last().map_or(cursor, |last| last.cursor.clone()));
+        if entries.is_empty() {
             self.is_idle = true;
             // An SSE comment, whose failure reveals a closed connection.
             return Some(Bytes::from_static(b": still here\n\n"));
-        };
-        self.cursor = Some(last.cursor.clone());
+        }
         let event = |entry: &FeedEntry| {
             let markup = item(&self.table, &self.partition_key, entry).into_string();
-            format!("data: {}\n\n", markup.replace('\n', "&#10;"))
+            let (id, data) = (position::text(&entry.cursor), markup.replace(['\r', '\n'], " "));
+            format!("id: {id}\ndata: {data}\n\n")
         };
         Some(entries.iter().map(event).collect::<String>().into())
     }

@@ -1,5 +1,8 @@
 //! One partition: a page of its rows, in key order.
 
+use std::ops::Bound;
+
+use http::Response;
 use maud::{Markup, html};
 use table_core::query::{KeyRange, TextRange};
 use table_core::schema::StoredPiece;
@@ -12,19 +15,25 @@ use crate::frame::Frame;
 use crate::grid::{self, Grid};
 use crate::keyed::Keyed;
 use crate::link;
-use crate::pages::Context;
+use crate::pages::{Context, bulk};
+use crate::response::{self, Body};
 use crate::show;
 
-/// The rows of one page.
+/// The rows of one page unless its address says otherwise, and the most.
 const ROWS: usize = 50;
+const MOST: usize = 1_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     let request = context.request;
     let partition_key = request.required("pk")?;
     let under = request.query("under").unwrap_or_default();
     let from: Option<Continuation> = request.query("from").map(str::parse).transpose()?;
-    let keys = KeyRange::rows(partition_key, TextRange::prefix(under));
-    let query = Query { top: Some(ROWS), ..Query::new(keys) };
+    let mut row_key = TextRange::prefix(under);
+    if let Some(at) = request.query("at") {
+        row_key.intersect(&TextRange { lower: Bound::Included(at.to_owned()), upper: Bound::Unbounded });
+    }
+    let top = request.query("rows").and_then(|rows| rows.parse().ok()).unwrap_or(ROWS).clamp(1, MOST);
+    let query = Query { top: Some(top), ..Query::new(KeyRange::rows(partition_key, row_key)) };
     let page = context.reader.page(table, &query, from.as_ref()).await?;
     let rows: Vec<Keyed<'_>> =
         page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
@@ -40,7 +49,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         @if rows.is_empty() {
             p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
         } @else {
-            (Grid::new(table, &rows).render("Rows of the partition"))
+            (Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).render("Rows of the partition"))
         }
         (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
     };
@@ -106,22 +115,40 @@ fn foot(
     let address = |from: Option<&str>| {
         let mut query = vec![("pk", partition_key)];
         query.extend((!under.is_empty()).then_some(("under", under)));
+        for name in ["at", "rows"] {
+            query.extend(context.request.query(name).filter(|_| from.is_some()).map(|value| (name, value)));
+        }
         query.extend(from.map(|from| ("from", from)));
         link::to(&link::table(table, "p"), &query)
     };
-    let is_first = context.request.query("from").is_none();
+    let is_first = context.request.query("from").or(context.request.query("at")).is_none();
     html! {
         div.foot {
             span { (show::count_of(rows as u64, "row")) " shown, " (show::thousands(read)) " read · order of the store" }
             span.grow {}
+            form.jump action=(link::table(table, "jump")) aria-label="Jump" {
+                input type="hidden" name="in" value=(form_urlencoded::Serializer::new(String::new()).extend_pairs([("pk", partition_key), ("under", under)]).finish());
+                input name="at" aria-label="RowKey to jump to" placeholder="jump to a RowKey" value=(context.request.query("at").unwrap_or_default()) autocomplete="off" spellcheck="false";
+            }
             span.hint aria-hidden="true" { kbd { "j" } " " kbd { "k" } " rows · " kbd { "r" } " raw keys" }
+            @if rows > 0 && bulk::is_allowed(context, table) { (bulk::button(context, table)) }
             @if !is_first { a.btn.first href=(address(None)) { "First page" } }
             @match next {
-                Some(next) => a.btn.next href=(address(Some(&next.to_string()))) { "Next page" },
-                None => span.faint { "end of the partition" },
+                Some(next) => a.btn.next data-next href=(address(Some(&next.to_string()))) { "Next page" },
+                None => span.faint data-next { "end of the partition" },
             }
         }
     }
+}
+
+/// Opens the partition at a key. The form encodes the partition, whose text could turn that of the page.
+pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
+    let within = context.request.query("in").unwrap_or_default();
+    let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();
+    pairs.retain(|(name, value)| name == "pk" || name == "under" && !value.is_empty());
+    pairs.extend(context.request.query("at").map(|at| ("at".to_owned(), at.to_owned())));
+    let pairs: Vec<_> = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
 /// The kinds of rows on the page, and the designs of those that are entities.
@@ -137,7 +164,7 @@ fn aside(rows: &[Keyed<'_>]) -> Markup {
         h2 { "On this page" }
         dl.counts { @for (kind, count) in &kinds { dt { (grid::kind_label(kind)) } dd { (count) } } }
         @for (kind, _) in &kinds {
-            @if let Kind::Entity(schema) = kind { h2 { (show::text(&schema.entity)) } (design::line(schema)) }
+            @if let Kind::Entity(schema) = kind { h2 { (show::text(&schema.entity)) } (design::line(schema, None)) }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::grid::Grid;
 use crate::keyed::Keyed;
 use crate::link;
 use crate::pages::built::Built;
-use crate::pages::{Context, recipe};
+use crate::pages::{Context, bulk, queries, recipe};
 use crate::show;
 
 /// The price of one request of a storage account, in millionths of a millionth of a dollar: 0.036 cents for 10,000.
@@ -33,11 +33,16 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         Err(failure) => (refusal(failure), html! {}),
     };
     let copies = built.as_ref().map_or_else(|_| html! {}, |built| recipe::copies(context, table, built));
+    let is_first = is_asked && built.is_ok() && context.request.query("from").is_none();
+    // A history that cannot be written does not keep the result from being shown.
+    let unrecorded = if is_first { queries::record(context, table).await.err() } else { None };
     let main = html! {
         h1 { "Query " (table) }
         (form::render(context, table, &plan))
         (result)
+        @if let Some(failure) = &unrecorded { p.note { "The history was not written: " (show::text(&failure.to_string())) } }
         (copies)
+        @if is_asked && built.is_ok() { (queries::form(context, table)) }
     };
     let address = link::table(table, "q");
     let frame = Frame {
@@ -118,14 +123,16 @@ async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Res
     let rows: Vec<Keyed<'_>> =
         page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
     let next = page.next.as_ref().map(ToString::to_string);
+    let has_marks = bulk::is_allowed(context, table);
     Ok(html! {
         section aria-label="Result" {
-            @if rows.is_empty() { p.empty { "No rows on this page." } } @else { (Grid::new(table, &rows).render("Result")) }
+            @if rows.is_empty() { p.empty { "No rows on this page." } } @else { (Grid::new(table, &rows).with_marks(has_marks).render("Result")) }
             div.foot {
                 span { (show::count_of(rows.len() as u64, "row")) " found, " (show::thousands(page.read)) " read" }
                 span.grow {}
+                @if has_marks && !rows.is_empty() { (bulk::button(context, table)) }
                 @if from.is_some() { a.btn.first href=(with(context, table, &[])) { "First page" } }
-                @match &next { Some(next) => a.btn.next href=(with(context, table, &[("from", next)])) { "Next page" }, None => span.faint { "end of the result" } }
+                @match &next { Some(next) => a.btn.next data-next href=(with(context, table, &[("from", next)])) { "Next page" }, None => span.faint data-next { "end of the result" } }
             }
         }
     })

@@ -29,14 +29,17 @@ pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &Built<'_>
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
-    let export = link::to(&link::table(table, "export"), &given);
+    let export = |form| {
+        let given = given.iter().copied().filter(|(name, _)| !["as", "from", "run", "scan"].contains(name));
+        link::to(&link::table(table, "export"), &given.chain([("as", form)]).collect::<Vec<_>>())
+    };
     html! {
         section.copies aria-label="Copy and export" {
             h2 { "Copy as" }
             @for (name, text) in &sources {
                 details.copy { summary { (name) } pre.source tabindex="0" { (text) } button.btn.copies type="button" data-copy { "Copy" } }
             }
-            p.foot { span { "Export all rows of the query:" } a.btn href=(export) download { "JSON lines" } }
+            p.foot { span { "Export all rows of the query:" } a.btn href=(export("jsonl")) download { "JSON lines" } a.btn href=(export("csv")) download { "CSV" } span { "CSV reads the result twice, first for its columns." } }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::frame::Frame;
 use crate::keyed;
 use crate::link;
-use crate::pages::Context;
+use crate::pages::{Context, indexes};
 use crate::show;
 use crate::tree::{self, Branch};
 
@@ -30,18 +30,20 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     }
     let names: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
     let looks = if schemas.is_empty() { Some(sample(context, table).await?) } else { None };
+    let states = indexes::states(context, table).await?;
     let main = html! {
         h1 { (table) }
         p.sub {
             @if names.is_empty() { "No schema is stored for this table." }
             @else { "Holds " (show::text(&names.join(", "))) }
+            " · " a href="#partitions" { "Partitions" }
             " · " a href=(link::table(table, "q")) { "Query" }
-            @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } }
+            @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } " · " a href=(link::table(table, "paste")) { "Paste rows" } }
         }
         @for schema in &schemas {
             section.entity aria-label={ "Design of " (show::text(&schema.entity)) } {
                 h2 { (show::text(&schema.entity)) }
-                (design::line(schema))
+                (design::line(schema, Some(&indexes::badges(&states, &schema.entity))))
                 (design::picture(schema))
                 (design::properties(schema))
             }
@@ -54,14 +56,15 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             }
         }
         section aria-label="Partitions" {
-            h2 { "Partitions" }
+            h2 #partitions { "Partitions" }
             (partitions(table, schemas.first().copied(), &found.branches))
             @if context.state.source.engine.is_some() {
                 p.foot { a.btn href=(link::table(table, "size")) { "Partitions by size" } span { "reads the table once" } }
             }
             @if let Some(next) = &found.after {
-                p.foot { a.btn.next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" } }
-            } @else if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " behind this place" } "." } }
+                p.foot { a.btn.next data-next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" } }
+            } @else if !found.branches.is_empty() { p.foot { span.faint data-next { "end of the table" } } }
+            @if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " behind this place" } "." } }
         }
     };
     let address = link::table(table, "");
@@ -87,7 +90,7 @@ fn partitions(table: &TableName, schema: Option<&StoredSchema>, branches: &[Bran
     let most = branches.iter().map(|branch| branch.rows).max().unwrap_or(1).max(1);
     html! {
         @if !branches.is_empty() {
-            div.wrap tabindex="0" role="region" aria-label="Partitions" {
+            div.wrap.rows tabindex="0" role="region" aria-label="Partitions" {
                 table.grid {
                     thead { tr {
                         th scope="col" { @match schema { Some(schema) => (keyed::pattern(&Kind::Entity(schema), &schema.partition_key)), None => "PartitionKey" } small { "PartitionKey" } }

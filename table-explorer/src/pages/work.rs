@@ -1,5 +1,6 @@
 //! Pending work: waiting intents, and poison intents with the reasons.
 
+use chrono::{DateTime, Utc};
 use http::Response;
 use maud::{Markup, html};
 use table_core::query::{KeyRange, TextRange};
@@ -10,13 +11,15 @@ use table_patterns::work::PoisonEntry;
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
 use crate::link;
-use crate::pages::Context;
+use crate::pages::{Context, queues};
 use crate::response::{self, Body};
 use crate::show;
 
 /// The maximum number of partitions that the page reads, and of rows in each.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
+/// The most queues among which those of outboxes are sought.
+const QUEUES: usize = 1_000;
 /// The most entries of the poison queue that the page shows.
 const ENTRIES: usize = 32;
 
@@ -39,17 +42,23 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         Some(queue) => Some(entries(context, queue).await?),
         None => None,
     };
+    let known = outbox_queues(context)?;
     let main = html! {
         h1 { "Outbox and poison" }
         p.sub { "Work that changes have recorded, by the partition of the change." @if !is_all { " Only the first " (PARTITIONS) " partitions are shown." } }
         @if found.is_empty() { p.empty { "No partition has recorded work." } }
-        @else { (overview(&found)) }
+        @else { (summary(&found)) (overview(&found)) }
         section aria-label="Poison" {
             h2 { "Set aside" }
-            form.row action="/work" aria-label="Queue" {
+            @if !known.is_empty() {
+                nav.tabs aria-label="Queues of outboxes" {
+                    @for name in &known { a href=(link::to("/work", &[("queue", name)])) aria-current=[(queue == Some(name.as_str())).then_some("true")] { (name) } }
+                }
+            }
+            @else { form.row action="/work" aria-label="Queue" {
                 span.fld { label for="queue" { "queue" } input #queue name="queue" value=(queue.unwrap_or_default()) placeholder="name of the outbox's queue" autocomplete="off" spellcheck="false"; }
                 button.btn type="submit" { "Show its poison" }
-            }
+            } }
             @if let Some(entries) = &entries { (poison(context, queue.unwrap_or_default(), entries)) }
         }
     };
@@ -92,16 +101,49 @@ async fn read(context: &Context<'_>, table: TableName, partition_key: String) ->
     Ok(Waiting { table, partition_key, pending, poison })
 }
 
+/// Returns the names of the queues that have a poison queue, as the queues of outboxes do.
+fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
+    let names = queues::names(context, QUEUES)?.unwrap_or_default();
+    let has_poison = |name: &&QueueName| name.poison().is_ok_and(|poison| names.contains(&poison));
+    Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
+}
+
+/// The depth of the outbox, and the age of its oldest intent: the lag of the workers.
+fn summary(found: &[Waiting]) -> Markup {
+    let sum = |rows: fn(&Waiting) -> &Vec<TableEntity>| {
+        let is_bound = found.iter().any(|waiting| rows(waiting).len() == ROWS);
+        let count: usize = found.iter().map(|waiting| rows(waiting).len()).sum();
+        html! { (show::thousands(count as u64)) @if is_bound { "+" } }
+    };
+    let oldest = found.iter().filter_map(|waiting| oldest(&waiting.pending)).min();
+    let age = oldest.map(|at| show::age(ticks::now() - at));
+    html! {
+        dl.figures {
+            div { dt { "pending" } dd { (sum(|waiting| &waiting.pending)) } }
+            div { dt { "oldest pending" } dd { (age.as_deref().unwrap_or("–")) } }
+            div { dt { "set aside" } dd { (sum(|waiting| &waiting.poison)) } }
+            div { dt { "partitions" } dd { (show::thousands(found.len() as u64)) } }
+        }
+        p.note { "Intents become pending with the change that records them; the age of the oldest is the lag of the workers." }
+    }
+}
+
+/// Returns the time of the oldest of some rows.
+fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
+    rows.iter().filter_map(TableEntity::timestamp).min()
+}
+
 fn overview(found: &[Waiting]) -> Markup {
     html! {
         div.wrap tabindex="0" role="region" aria-label="Work by partition" {
             table.grid {
-                thead { tr { th scope="col" { "Table" } th scope="col" { "Partition" } th.num scope="col" { "Pending" } th.num scope="col" { "Set aside" } th scope="col" { "Reason" } } }
+                thead { tr { th scope="col" { "Table" } th scope="col" { "Partition" } th.num scope="col" { "Pending" } th scope="col" { "Oldest" small { "since" } } th.num scope="col" { "Set aside" } th scope="col" { "Reason" } } }
                 tbody { @for waiting in found {
                     tr {
                         td { a href=(link::table(&waiting.table, "")) { (waiting.table) } }
                         td { a.key href=(under(waiting, OUTBOX_PREFIX)) { (show::raw_key(&waiting.partition_key)) } }
                         td.num { (count(waiting.pending.len())) }
+                        td { @match oldest(&waiting.pending) { Some(at) => (show::instant(at)), None => span.faint { "–" } } }
                         td.num { @if waiting.poison.is_empty() { "0" } @else { a href=(under(waiting, POISON_PREFIX)) { span.badge.warn { (count(waiting.poison.len())) } } } }
                         td { @if let Some(reason) = waiting.poison.iter().chain(&waiting.pending).find_map(reason) { (show::stored(reason)) } }
                     }

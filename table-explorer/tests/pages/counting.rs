@@ -17,19 +17,19 @@ use crate::browser::Browser;
 
 /// A store that counts requests and the rows that they read.
 #[derive(Clone, Debug)]
-struct Counting {
+pub(crate) struct Counting {
     engine: Engine,
     requests: Arc<AtomicU64>,
     rows: Arc<AtomicU64>,
 }
 
 impl Counting {
-    fn new(engine: &Engine) -> Self {
+    pub(crate) fn new(engine: &Engine) -> Self {
         Self { engine: engine.clone(), requests: Arc::default(), rows: Arc::default() }
     }
 
     /// Returns the requests and the rows since the last call.
-    fn take(&self) -> (u64, u64) {
+    pub(crate) fn take(&self) -> (u64, u64) {
         (self.requests.swap(0, Ordering::SeqCst), self.rows.swap(0, Ordering::SeqCst))
     }
 }
@@ -115,8 +115,10 @@ async fn every_page_of_a_partition_is_one_request_until_its_end() {
         let page = browser.page(&next).await;
         assert_eq!(store.take().0, 1);
         pages += 1;
-        let link =
-            page.split("class=\"btn next\" href=\"").nth(1).map(|rest| rest.split('"').next().unwrap());
+        let link = page
+            .split("class=\"btn next\" data-next href=\"")
+            .nth(1)
+            .map(|rest| rest.split('"').next().unwrap());
         path = link.map(|link| link.replace("&amp;", "&"));
     }
     assert_eq!(pages, 3);

@@ -3,8 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod browser;
+mod bulk;
 mod change;
 mod content;
 mod counting;
 mod hostile;
+mod notes;
 mod safety;
+mod scale;

@@ -7,7 +7,10 @@ use table_explorer::{Explorer, Server, Source, demo};
 
 use crate::commands::{Context, say};
 use crate::failure::{Exit, Failure, Result};
-use crate::store::Purpose;
+use crate::store::{Profiles, Purpose, Store};
+
+/// The file of saved queries, in the folder of the profiles.
+const NOTEBOOK: &str = "tables-queries.json";
 
 /// Options of `explore`.
 #[derive(clap::Args, Debug)]
@@ -43,10 +46,7 @@ impl Explore {
         out: &mut (dyn Write + Send),
         end: impl Future<Output = ()>,
     ) -> Result<Exit> {
-        let source = self.source(context).await?;
-        let explorer = if self.write { Explorer::writable(source) } else { Explorer::new(source) };
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        let server = Server::bind(address, explorer).await.map_err(Failure::file(address))?;
+        let server = bind(self.source(context).await?, self.write, self.port).await?;
         say(out, &server.url())?;
         out.flush().map_err(Failure::file("-"))?;
         eprintln!("open the address in a browser; Ctrl-C ends the explorer");
@@ -60,12 +60,28 @@ impl Explore {
         }
         let purpose = if self.write { Purpose::Write } else { Purpose::Read };
         let store = context.store.open(purpose)?;
-        let source = Source::new(store.tables, store.shown);
-        Ok(match store.engine {
-            Some(engine) => source.with_engine(engine),
-            None => source,
-        })
+        Ok(source_of(context, &store))
     }
+}
+
+/// Returns the source of an open store, with the reader's saved queries.
+pub(super) fn source_of(context: &Context, store: &Store) -> Source {
+    let source = Source::new(store.tables.clone(), store.shown.as_str());
+    let source = match Profiles::file(context.store.config.as_deref()) {
+        Some(profiles) => source.with_notebook(profiles.with_file_name(NOTEBOOK)),
+        None => source,
+    };
+    match &store.engine {
+        Some(engine) => source.with_engine(engine.clone()),
+        None => source,
+    }
+}
+
+/// Binds a port of this machine alone.
+pub(super) async fn bind(source: Source, is_writable: bool, port: u16) -> Result<Server> {
+    let explorer = if is_writable { Explorer::writable(source) } else { Explorer::new(source) };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    Server::bind(address, explorer).await.map_err(Failure::file(address))
 }
 
 #[cfg(test)]

@@ -39,12 +39,18 @@ struct Profile {
 }
 
 impl Profiles {
+    /// Returns the path of a configuration file, or of that of the user if none is named; `None` if the home folder is not known.
+    #[must_use]
+    pub fn file(named: Option<&Path>) -> Option<PathBuf> {
+        named.map(Path::to_owned).or_else(default_path)
+    }
+
     /// Reads a configuration file, or that of the user if none is named.
     ///
     /// # Errors
     /// `File` if the file cannot be read; `Refused` if it is not a configuration file.
     pub fn read(path: Option<&Path>) -> Result<Self> {
-        let path = path.map(Path::to_owned).or_else(default_path).ok_or_else(|| {
+        let path = Self::file(path).ok_or_else(|| {
             Failure::Refused(
                 "the home folder is not known; name the configuration file with `--config`".to_owned(),
             )

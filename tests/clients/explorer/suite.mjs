@@ -1,23 +1,28 @@
-// The explorer in a real browser: browse, query, edit with a conflict, keys alone, a live feed, hostile texts, accessibility, narrow screens.
+// The explorer in a real browser: browse, query, edit with a conflict, keys alone, a live feed, large tables, hostile texts, accessibility,
+// narrow screens.
 //
-// node suite.mjs URL CHROMIUM FOLDER: opens the one-time URL, and leaves pictures of the pages in the folder.
-import { readFileSync } from "node:fs";
+// node suite.mjs URL CHROMIUM FOLDER ROWS PARTITIONS SAMPLE: opens the one-time URL, and leaves pictures of the pages in the folder. The table
+// `Rows` has one partition of ROWS rows, and `Partitions` has PARTITIONS partitions. SAMPLE is the one-time URL of an explorer of the sample
+// tables alone, for times and the pictures of the book.
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
-const [url, executablePath, folder] = process.argv.slice(2);
-const origin = new URL(url).origin;
+const [url, executablePath, folder, ROWS, PARTITIONS, SAMPLE] = process.argv.slice(2);
+const [origin, sample] = [url, SAMPLE].map((address) => new URL(address).origin);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+// No name resolves: a page that needs another host shows it as an error.
+const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", offline] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, timezoneId: "Europe/Berlin", locale: "en-GB" });
 context.setDefaultTimeout(10_000);
 /** What no page may do: leave this machine, break its policy, throw, or run a stored text. */
 const faults = [];
 context.on("request", (request) => {
-  if (!request.url().startsWith(origin)) faults.push(`a request left: ${request.url()}`);
+  if (![origin, sample].includes(new URL(request.url()).origin)) faults.push(`a request left: ${request.url()}`);
 });
 context.on("console", (message) => {
   const isExpected = /status of (4\d\d)/.test(message.text());
@@ -132,6 +137,22 @@ async function keys() {
   assert.notEqual(outline, "none", "the focus is visible");
   await page.keyboard.press("g");
   await page.waitForURL(origin + "/");
+  // From the list to a saved change: no pointer.
+  for (const key of ["j", "Enter"]) await page.keyboard.press(key);
+  await page.waitForURL("**/t/Company");
+  for (const key of ["j", "Enter"]) await page.keyboard.press(key);
+  await page.waitForURL("**/t/Company/p?pk=Finance");
+  for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key);
+  await page.waitForURL("**/t/Company/e?*");
+  await page.keyboard.press("e");
+  await page.waitForURL("**/edit?*");
+  const field = page.locator('.property:has(input[value="Age"]) .value');
+  for (let nth = 0; nth < 40 && !(await field.evaluate((one) => one === document.activeElement)); nth += 1) await page.keyboard.press("Tab");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("44");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/t/Company/e?*");
+  assert.match(await page.locator("table.facts").innerText(), /Age\s+Int32\s+44/);
 }
 
 async function feed() {
@@ -148,7 +169,127 @@ async function work() {
   await page.waitForSelector("text=The queue has no poison");
 }
 
+/** Rows marked by keys alone, and deleted after a preview; rows pasted after one. */
+async function bulk() {
+  await open("/t/Company/p?pk=Finance");
+  const before = await page.locator("tbody tr").count();
+  for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+  assert.equal(await page.locator(".mark input:checked").count(), 2);
+  await page.click("text=Delete marked rows");
+  assert.match(await heading(), /Delete 2 rows/);
+  await shot("delete-many");
+  await page.check("input[name=sure]");
+  await page.click("button:text-is(\"Delete\")");
+  assert.match(await heading(), /2 rows deleted/);
+  await open("/t/Company/p?pk=Finance");
+  assert.equal(await page.locator("tbody tr").count(), before - 2);
+  await open("/t/Company/paste");
+  await page.fill("textarea", "PartitionKey\tRowKey\tName\tAge\nFinance\tempid_000990\tGrace\t52\nFinance\tempid_000991\t<img src=x onerror=window.stolen=6>\t41");
+  await page.click("text=Preview");
+  assert.match(await page.locator("section, .wrap.rows").first().innerText(), /990/);
+  await shot("paste");
+  await page.click("text=Write 2 rows");
+  assert.match(await heading(), /2 rows written/);
+}
+
+/** A query saved, found in the list, run, and exported in both forms. */
+async function saved() {
+  await open("/t/Company/q?part.department=Sales&property=Age&is=ge&value=50&run=1");
+  await page.fill("#save-name", "Sales staff from 50");
+  await page.click("text=Save the query");
+  await page.waitForURL("**/queries");
+  await shot("saved");
+  await page.click("text=Sales staff from 50");
+  assert.equal(await page.locator('[name="part.department"]').inputValue(), "Sales");
+  for (const [name, first] of [["JSON lines", /^{/], ["CSV", /^PartitionKey,RowKey,/]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`a:text-is("${name}")`)]);
+    assert.match(readFileSync(await download.path(), "utf8"), first);
+  }
+}
+
+async function queues() {
+  await open("/queues");
+  await page.click("text=helpdesk-poison");
+  assert.match(await page.locator("main").innerText(), /messages? shown of about/);
+  await shot("queues");
+}
+
+/** Scrolls a grid until nothing more is read, or back to its first page. */
+const scroll = (isDown) => page.evaluate(async (isDown) => {
+  const wrap = document.querySelector(".wrap.rows");
+  const isOver = () => (isDown ? !document.querySelector("a.next[data-next]") : scroller.dropped.length === 0);
+  while (!isOver()) {
+    wrap.scrollTop = isDown ? wrap.scrollHeight : 0;
+    await new Promise((done) => requestAnimationFrame(done));
+  }
+}, isDown);
+
+/** The nodes and bytes that the page holds after a collection. */
+async function held(session) {
+  await session.send("HeapProfiler.collectGarbage");
+  const { metrics } = await session.send("Performance.getMetrics");
+  const of = (name) => metrics.find((metric) => metric.name === name).value;
+  return { nodes: of("Nodes"), bytes: of("JSHeapUsedSize") };
+}
+
+/** Large tables: scrolled to the end and back, with the memory of the page bounded. */
+async function large() {
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable");
+  for (const [path, count] of [["/t/Rows/p?pk=all", Number(ROWS)], ["/t/Partitions", Number(PARTITIONS)]]) {
+    await open(path);
+    const first = await page.locator("tbody tr a.key").first().innerText();
+    await page.evaluate(() => choose(1_000));
+    const bottom = await page.locator("tr.sel a.key").innerText();
+    await page.keyboard.press("j");
+    await page.waitForFunction((bottom) => document.querySelector("tr.sel a.key").innerText > bottom, bottom);
+    await page.evaluate(async () => {
+      const wrap = document.querySelector(".wrap.rows");
+      while (scroller.dropped.length < 4) {
+        wrap.scrollTop = wrap.scrollHeight;
+        await new Promise((done) => requestAnimationFrame(done));
+      }
+    });
+    const full = await held(session);
+    const begun = Date.now();
+    await scroll(true);
+    const last = await page.locator("tbody tr a.key").last().innerText();
+    assert.match(last, new RegExp(`${count - 1}$`), "the last row is shown");
+    const end = await held(session);
+    const [, requests, rows] = (await page.locator("#cost").innerText()).replaceAll(",", "").match(/sent (\d+) requests.*read (\d+) rows/);
+    if (path.includes("/p?")) assert.equal(Number(rows), count, "each row is read once");
+    await scroll(false);
+    assert.equal(await page.locator("tbody tr a.key").first().innerText(), first, "the first row is shown again");
+    const back = await held(session);
+    console.log(`${path}: ${count} in ${requests} requests, ${Date.now() - begun} ms; nodes and bytes ${[full, end, back].map(({ nodes, bytes }) => `${nodes} ${bytes}`).join(", ")}`);
+    for (const later of [end, back]) {
+      assert.ok(later.nodes < 1.5 * full.nodes + 2_000, `${later.nodes} nodes, after ${full.nodes}`);
+      assert.ok(later.bytes < full.bytes + 4_000_000, `${later.bytes} bytes, after ${full.bytes}`);
+    }
+    assert.ok((await page.locator("tbody tr").count()) < 2_000);
+  }
+  await session.detach();
+  // Pages that are lower than twice the window: a move reads those that fill it, and then waits.
+  await page.setViewportSize({ width: 1440, height: 500 });
+  await open("/t/Rows/q?partition=all&top=12&run=1");
+  const requests = () => page.evaluate(() => scroller.sums.requests);
+  for (let move = 1; move <= 10; move += 1) {
+    const before = await requests();
+    await page.evaluate(() => { const wrap = document.querySelector(".wrap.rows"); wrap.scrollTop = wrap.scrollHeight; });
+    await page.waitForFunction((before) => scroller.sums.requests > before, before);
+    await page.waitForTimeout(150);
+  }
+  const few = await requests();
+  await page.waitForTimeout(1_000);
+  assert.equal(await requests(), few, "nothing is read while nothing moves");
+  assert.ok(few <= 32, `${few} requests for ten moves`);
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
 async function hostile() {
+  await open("/queues?name=hostile");
+  await open("/t/Hostile/feed?pk=feed");
+  await open("/t/Hostile/q?run=1");
   await open("/t/Hostile");
   for (const path of await page.locator("main a.key").evaluateAll((links) => links.map((link) => link.getAttribute("href")))) {
     await open(path);
@@ -169,8 +310,65 @@ const PAGES = [
   ["query-page", "/t/Company/q?part.department=Sales&run=1"],
   ["edit", "/t/Company/edit?pk=Sales&rk=empid_000302"],
   ["engine", "/engine"],
+  ["work-page", "/work?queue=helpdesk"],
+  ["queues-page", "/queues?name=helpdesk"],
+  ["queries-page", "/queries"],
+  ["feed-page", "/t/HelpDesk/feed?pk=fabrikam"],
+  ["paste-page", "/t/Company/paste"],
+  ["size", "/t/Company/size"],
   ["failure", "/t/Missing/p?pk=a"],
 ];
+
+/** Reports how long pages take from the request to the last byte, and to the first paint. */
+async function times() {
+  await page.goto(SAMPLE);
+  for (const path of ["/", "/t/HelpDesk", "/t/HelpDesk/p?pk=contoso", "/t/Company/q?part.department=Sales&run=1"]) {
+    const found = [];
+    for (let nth = 0; nth < 7; nth += 1) {
+      await page.goto(sample + path);
+      found.push(await page.evaluate(async () => {
+        const [navigation] = performance.getEntriesByType("navigation");
+        while (performance.getEntriesByName("first-contentful-paint").length === 0) await new Promise(requestAnimationFrame);
+        return [navigation.responseEnd - navigation.requestStart, performance.getEntriesByName("first-contentful-paint")[0].startTime];
+      }));
+    }
+    const median = (at) => found.map((times) => times[at]).sort((one, other) => one - other)[3].toFixed(0);
+    console.log(`${path}: response after ${median(0)} ms, painted after ${median(1)} ms`);
+  }
+}
+
+/** The pictures of the book. */
+const PICTURES = [
+  ["explorer-table", "/t/HelpDesk"],
+  ["explorer-partition", "/t/HelpDesk/p?pk=contoso&under=ticket_"],
+  ["explorer-entity", "/t/HelpDesk/e?pk=contoso&rk=ticket_000007"],
+  ["explorer-query", "/t/Company/q?part.department=Sales&part.id=301..309&property=Age&is=ge&value=30&run=1"],
+  ["explorer-work", "/work?queue=helpdesk"],
+  ["explorer-engine", "/engine"],
+];
+
+/** Takes the pictures of the book as WebP, which Chromium draws from its own screenshots. */
+async function pictures() {
+  await page.setViewportSize({ width: 1280, height: 760 });
+  const blank = await browser.newPage();
+  for (const [name, path] of PICTURES) {
+    await page.goto(sample + path);
+    const png = (await page.screenshot()).toString("base64");
+    const webp = await blank.evaluate(async (png) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${png}`;
+      await image.decode();
+      const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+      canvas.getContext("2d").drawImage(image, 0, 0);
+      return canvas.toDataURL("image/webp", 0.82).split(",")[1];
+    }, png);
+    const bytes = Buffer.from(webp, "base64");
+    assert.ok(bytes.length < 60_000, `${name} has ${bytes.length} bytes`);
+    writeFileSync(join(folder, `${name}.webp`), bytes);
+  }
+  await blank.close();
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
 
 async function audit() {
   for (const colorScheme of ["light", "dark"]) {
@@ -196,7 +394,7 @@ async function audit() {
 }
 
 let failed;
-for (const step of [browse, query, edit, keys, feed, work, hostile, audit]) {
+for (const step of [browse, query, saved, edit, bulk, keys, feed, queues, work, hostile, large, times, pictures, audit]) {
   try {
     await step();
     console.log(`${step.name}: done`);

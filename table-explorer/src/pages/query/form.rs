@@ -23,21 +23,19 @@ pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) ->
             div.row {
                 @if schemas.len() > 1 { (entity(&schemas, schema)) }
                 @if let Some(schema) = schema { (parts(context, schema)) } @else { (raw(context)) }
+                (conditions(context, schema))
+                span.grow {}
+                button.go type="submit" name="run" value="1" { "Run" }
             }
-            (conditions(context, schema))
             details.more open[context.request.query("filter").is_some() || context.request.query("select").is_some()] {
                 summary { "Filter, properties, rows" }
                 div.row {
                     label.wide { span { "$filter" } input name="filter" value=(context.request.query("filter").unwrap_or_default()) placeholder="Age ge 30 and Active eq true" spellcheck="false"; }
                     label { span { "$select" } input name="select" value=(context.request.query("select").unwrap_or_default()) placeholder="all properties" spellcheck="false"; }
-                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(context.request.query("top").unwrap_or("50")); }
+                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(context.request.query("top").map_or_else(|| built::ROWS.to_string(), str::to_owned)); }
                 }
             }
             (plan)
-            div.row.end {
-                span.grow {}
-                button.go type="submit" name="run" value="1" { "Run" }
-            }
         }
     }
 }
@@ -87,7 +85,7 @@ fn conditions(context: &Context<'_>, schema: Option<&StoredSchema>) -> Markup {
     html! {
         datalist #properties { @if let Some(schema) = schema { @for property in &schema.properties { option value=(property.name) { (show::type_name(property.edm)) } } } }
         @for (at, condition) in given.iter().chain([&empty]).enumerate() {
-            div.row.condition {
+            div.condition {
                 span.fld {
                     label for={ "property" (at) } { "property" }
                     input #{ "property" (at) } name="property" list="properties" value=(condition.property) placeholder="none" autocomplete="off" spellcheck="false";

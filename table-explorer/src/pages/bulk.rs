@@ -1,0 +1,170 @@
+//! Changes of many rows: those that are marked in a grid are deleted after a preview, in groups, each under the versions that were shown.
+
+use http::{Response, StatusCode};
+use maud::{Markup, html};
+use table_core::{
+    ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
+    Transaction,
+};
+
+use crate::failure::{Failure, Result};
+use crate::frame::Frame;
+use crate::link;
+use crate::mark;
+use crate::pages::{Context, change};
+use crate::response::{self, Body};
+use crate::show;
+
+/// The most operations of a transaction (EGT-3).
+const GROUP: usize = 100;
+/// The most rows of one form.
+const MOST: usize = 1_000;
+
+/// The rows of the form, in the order of their keys.
+fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
+    let fields = context.request.fields("row");
+    if fields.is_empty() {
+        return Err(Failure::Input("no row is marked; mark the rows to delete with their boxes".to_owned()));
+    }
+    if fields.len() > MOST {
+        return Err(Failure::Input(format!(
+            "{} rows are marked; at most {MOST} are deleted at once",
+            fields.len()
+        )));
+    }
+    let mut rows = Vec::new();
+    for field in fields {
+        let unknown = || Failure::Input("a mark of the form is not one of this page".to_owned());
+        rows.push(mark::parse(field).ok_or_else(unknown)?);
+    }
+    rows.sort_by(|(one, _), (other, _)| one.cmp(other));
+    rows.dedup_by(|(one, _), (other, _)| one == other);
+    Ok(rows)
+}
+
+/// Returns the button of the marks in a grid, with its form.
+pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
+    html! {
+        form #(mark::FORM) method="post" action=(link::table(table, "marked")) {
+            input type="hidden" name="csrf" value=(context.state.session.form_token());
+            button.btn type="submit" { "Delete marked rows…" }
+        }
+    }
+}
+
+/// Returns `true` if rows of the table can be marked: changes are on, and no derived rows are declared.
+pub(crate) fn is_allowed(context: &Context<'_>, table: &TableName) -> bool {
+    context.state.is_writable && context.declared(table).is_empty()
+}
+
+/// Shows the marked rows, and the button that deletes them.
+pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    change::permit(context, table).await?;
+    let rows = marked(context)?;
+    let count = show::count_of(rows.len() as u64, "row");
+    let main = html! {
+        h1 { "Delete " (count) " of " (table) "?" }
+        p.sub { "Each is deleted if it has the version that was shown. Rows of one partition are deleted together, up to " (GROUP) " in a transaction." }
+        div.wrap tabindex="0" role="region" aria-label="Marked rows" {
+            table.grid {
+                thead { tr { th scope="col" { "PartitionKey" } th scope="col" { "RowKey" } } }
+                tbody { @for (key, _) in &rows { tr {
+                    td.mono { (show::raw_key(key.partition_key.as_str())) }
+                    td.mono { a.key href=(link::entity(table, key)) { (show::raw_key(key.row_key.as_str())) } }
+                } } }
+            }
+        }
+        form.edit.danger method="post" action=(link::table(table, "delete-marked")) {
+            input type="hidden" name="csrf" value=(context.state.session.form_token());
+            @for field in context.request.fields("row") { input type="hidden" name="row" value=(field); }
+            div.row.end { label { input type="checkbox" name="sure" value="1" required; " delete " (count) } span.grow {} button.btn type="submit" { "Delete" } }
+        }
+    };
+    Ok(response::page(StatusCode::OK, frame(context, table, "Delete", main)))
+}
+
+/// Deletes the marked rows, and reports each group.
+pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    change::permit(context, table).await?;
+    if context.request.field("sure").is_none() {
+        return Err(Failure::Input("mark the box beside the button to delete the rows".to_owned()));
+    }
+    let rows = marked(context)?;
+    let operations = rows.into_iter().map(|(key, etag)| {
+        (
+            key.partition_key,
+            Operation { row_key: key.row_key, kind: OperationKind::Delete(IfMatch::ETag(etag)) },
+        )
+    });
+    let report = submit(context, table, operations.collect()).await?;
+    Ok(answer(context, table, "Delete", "deleted", &report))
+}
+
+/// The outcome of many operations.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    done: usize,
+    /// The groups of which nothing was written: the partition, the keys, and the error.
+    refused: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
+}
+
+/// Submits operations in groups of a partition. A group that is refused does not keep the others from being written.
+pub(crate) async fn submit(
+    context: &Context<'_>,
+    table: &TableName,
+    operations: Vec<(PartitionKey, Operation)>,
+) -> Result<Report> {
+    let store = &context.state.source.tables;
+    let mut report = Report::default();
+    for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
+        for group in partition.chunks(GROUP) {
+            let Some((partition_key, _)) = group.first() else { continue };
+            let mut transaction = Transaction::new(partition_key.clone(), store.capabilities().limits)?;
+            let pushed = group.iter().try_for_each(|(_, operation)| transaction.push(operation.clone()));
+            let submitted = match pushed {
+                Ok(()) => store.submit(table, transaction).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            match submitted {
+                Ok(()) => report.done += group.len(),
+                Err(error) => {
+                    let keys = group.iter().map(|(_, operation)| operation.row_key.clone()).collect();
+                    report.refused.push((partition_key.clone(), keys, error));
+                }
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// Shows the outcome.
+pub(crate) fn answer(
+    context: &Context<'_>,
+    table: &TableName,
+    title: &str,
+    verb: &str,
+    report: &Report,
+) -> Response<Body> {
+    let main = html! {
+        h1 { (show::count_of(report.done as u64, "row")) " " (verb) }
+        @if report.refused.is_empty() { p.sub { span.badge.ok { "done" } " Every row was " (verb) "." } }
+        @for (partition_key, keys, error) in &report.refused {
+            section.report role="alert" {
+                p { span.badge.warn { "refused" } " " (show::count_of(keys.len() as u64, "row")) " of partition " (show::raw_key(partition_key.as_str())) " were not " (verb) ": " (show::text(&error.to_string())) }
+                details { summary { "Their keys" } ul { @for key in keys {
+                    @let whole = EntityKey { partition_key: partition_key.clone(), row_key: key.clone() };
+                    li { a href=(link::entity(table, &whole)) { (show::raw_key(key.as_str())) } }
+                } } }
+            }
+        }
+        p.foot { a.btn href=(link::table(table, "")) { "Back to the table" } }
+    };
+    let status = if report.refused.is_empty() { StatusCode::OK } else { StatusCode::CONFLICT };
+    response::page(status, frame(context, table, title, main))
+}
+
+pub(crate) fn frame(context: &Context<'_>, table: &TableName, title: &str, main: Markup) -> Markup {
+    let crumbs = vec![(table.as_str().to_owned(), link::table(table, ""))];
+    let frame = Frame { title: title.to_owned(), crumbs, table: Some(table), main, ..Frame::default() };
+    frame.render(context.state, &context.known)
+}

@@ -1,0 +1,121 @@
+//! Pasted rows: a table of a spreadsheet, CSV or JSON lines, shown as the rows that they become before anything is written.
+
+mod parse;
+
+use http::{Response, StatusCode};
+use maud::{Markup, html};
+use table_core::{Operation, OperationKind, TableEntity, TableName};
+
+use crate::failure::Result;
+use crate::grid::Grid;
+use crate::keyed::Keyed;
+use crate::link;
+use crate::pages::paste::parse::Line;
+use crate::pages::{Context, bulk, change};
+use crate::response::{self, Body};
+use crate::show;
+
+/// The most rows of one paste.
+pub(super) const MOST: usize = 1_000;
+
+/// Shows the empty form.
+pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
+    change::permit(context, table).await?;
+    let main = html! { h1 { "Paste rows into " (table) } (form(context, table, "", false)) };
+    Ok(bulk::frame(context, table, "Paste rows", main))
+}
+
+/// Shows the rows of the text, and writes them once the reader has confirmed them.
+pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    change::permit(context, table).await?;
+    // A browser sends every line end as two characters.
+    let text = context.request.field("text").unwrap_or_default().replace("\r\n", "\n");
+    let replaces = context.request.field("replace").is_some();
+    let lines = parse::lines(&text, context.known.of(table).next())?;
+    if context.request.field("sure").is_some() && lines.iter().all(|line| line.entity.is_ok()) {
+        let entities = lines.into_iter().filter_map(|line| line.entity.ok());
+        return write(context, table, entities.collect(), replaces).await;
+    }
+    Ok(preview(context, table, &text, replaces, &lines))
+}
+
+/// Writes entities in groups of a partition.
+async fn write(
+    context: &Context<'_>,
+    table: &TableName,
+    mut entities: Vec<TableEntity>,
+    replaces: bool,
+) -> Result<Response<Body>> {
+    entities.sort_by(|one, other| one.key().cmp(other.key()));
+    let mut operations = Vec::new();
+    for entity in entities {
+        let row = entity.to_row()?;
+        let kind = if replaces { OperationKind::InsertOrReplace(row) } else { OperationKind::Insert(row) };
+        let key = entity.key().clone();
+        operations.push((key.partition_key, Operation { row_key: key.row_key, kind }));
+    }
+    let report = bulk::submit(context, table, operations).await?;
+    Ok(bulk::answer(context, table, "Paste rows", "written", &report))
+}
+
+/// Shows the rows, the lines that cannot be read, and the button that writes the rows if all can.
+fn preview(
+    context: &Context<'_>,
+    table: &TableName,
+    text: &str,
+    replaces: bool,
+    lines: &[Line],
+) -> Response<Body> {
+    let faults: Vec<_> =
+        lines.iter().filter_map(|line| Some((line.number, line.entity.as_ref().err()?))).collect();
+    let entities = lines.iter().filter_map(|line| line.entity.as_ref().ok());
+    let rows: Vec<_> = entities.map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let main = html! {
+        h1 { (show::count_of(lines.len() as u64, "row")) " for " (table) }
+        @if !faults.is_empty() {
+            div.report role="alert" {
+                p { "Nothing is written before every row can be read:" }
+                ul { @for (number, fault) in &faults { li { "line " (number) ": " (show::text(fault)) } } }
+            }
+        }
+        @if !rows.is_empty() { (Grid::new(table, &rows).render("Preview")) }
+        @if faults.is_empty() { (confirm(context, table, text, replaces, lines.len())) }
+        h2 { "Text" }
+        (form(context, table, text, replaces))
+    };
+    response::page(status, bulk::frame(context, table, "Paste rows", main))
+}
+
+fn confirm(context: &Context<'_>, table: &TableName, text: &str, replaces: bool, rows: usize) -> Markup {
+    html! {
+        form.edit.confirm method="post" action=(link::table(table, "paste")) {
+            input type="hidden" name="csrf" value=(context.state.session.form_token());
+            input type="hidden" name="text" value=(text);
+            @if replaces { input type="hidden" name="replace" value="1"; }
+            input type="hidden" name="sure" value="1";
+            div.row.end {
+                span { @if replaces { "Stored rows of the same keys are replaced." } @else { "A row whose key is stored already refuses its group; nothing of the group is written." } }
+                span.grow {}
+                button.go type="submit" { "Write " (show::count_of(rows as u64, "row")) }
+            }
+        }
+    }
+}
+
+fn form(context: &Context<'_>, table: &TableName, text: &str, replaces: bool) -> Markup {
+    html! {
+        form.edit method="post" action=(link::table(table, "paste")) {
+            input type="hidden" name="csrf" value=(context.state.session.form_token());
+            div.row {
+                label.text for="text" { "Rows of a spreadsheet, CSV, or JSON lines. The first line of a spreadsheet or CSV names the columns, PartitionKey and RowKey among them; a column Age@type has the types of Age." }
+                textarea #text name="text" rows="9" spellcheck="false" required placeholder="PartitionKey,RowKey,Age" { "\n" (text) }
+            }
+            div.row.end {
+                label { input type="checkbox" name="replace" value="1" checked[replaces]; " replace stored rows of the same keys" }
+                span.grow {}
+                button.btn type="submit" { "Preview" }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Saved queries and the history, each a link to its page.
+
+use http::Response;
+use maud::{Markup, html};
+use table_core::{TableName, ticks};
+
+use crate::failure::{Failure, Result};
+use crate::frame::Frame;
+use crate::link;
+use crate::notebook::Noted;
+use crate::pages::{Context, built};
+use crate::response::{self, Body};
+use crate::show;
+
+/// The longest name of a saved query in characters.
+const NAME: usize = 100;
+/// Parameters that do not belong to a query: its position, and the clicks that run it.
+const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
+
+/// Returns the parameters of a query in one text, without those that only run it.
+pub(crate) fn parameters(query: &[(String, String)]) -> String {
+    let mut text = form_urlencoded::Serializer::new(String::new());
+    let is_kept = |(name, value): &&(String, String)| {
+        let is_default = name == "top" && *value == built::ROWS.to_string();
+        !value.is_empty() && !is_default && !PASSING.contains(&name.as_str())
+    };
+    text.extend_pairs(query.iter().filter(is_kept));
+    text.finish()
+}
+
+fn noted(context: &Context<'_>, table: &TableName, query: String, name: Option<String>) -> Noted {
+    let (store, table) = (context.state.source.name.clone(), table.as_str().to_owned());
+    Noted { store, table, query, name, at: ticks::now() }
+}
+
+/// Adds the query of the request to the history.
+pub(crate) async fn record(context: &Context<'_>, table: &TableName) -> Result<()> {
+    let query = parameters(&context.request.query);
+    if query.is_empty() {
+        return Ok(());
+    }
+    context.state.notebook.add(noted(context, table, query, None)).await
+}
+
+/// Saves a query under a name.
+pub(crate) async fn keep(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
+    let field = |name| context.request.field(name).unwrap_or_default();
+    let name = field("name").trim();
+    if name.is_empty() || name.chars().count() > NAME {
+        return Err(Failure::Input(format!("the name of a saved query has 1 to {NAME} characters")));
+    }
+    let pairs: Vec<_> = form_urlencoded::parse(field("query").as_bytes()).into_owned().collect();
+    context.state.notebook.add(noted(context, table, parameters(&pairs), Some(name.to_owned()))).await?;
+    Ok(response::see_other("/queries"))
+}
+
+/// Removes a saved query, or one of the history.
+pub(crate) async fn forget(context: &Context<'_>) -> Result<Response<Body>> {
+    let field = |name| context.request.field(name).unwrap_or_default();
+    let name = Some(field("name").to_owned()).filter(|name| !name.is_empty());
+    let table = TableName::new(field("table"))?;
+    context.state.notebook.remove(noted(context, &table, field("query").to_owned(), name)).await?;
+    Ok(response::see_other("/queries"))
+}
+
+/// Returns the form that saves the query of the request.
+pub(crate) fn form(context: &Context<'_>, table: &TableName) -> Markup {
+    html! {
+        form.row.keep method="post" action=(link::table(table, "keep")) aria-label="Save the query" {
+            input type="hidden" name="csrf" value=(context.state.session.form_token());
+            input type="hidden" name="query" value=(parameters(&context.request.query));
+            span.fld { label for="save-name" { "name" } input #save-name name="name" required maxlength=(NAME) autocomplete="off" placeholder="of the query"; }
+            button.btn type="submit" { "Save the query" }
+        }
+    }
+}
+
+pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
+    let all = context.state.notebook.of(&context.state.source.name).await?;
+    let (saved, history): (Vec<_>, Vec<_>) = all.into_iter().partition(|noted| noted.name.is_some());
+    let main = html! {
+        h1 { "Saved queries" }
+        @if saved.is_empty() { p.empty { "No query is saved. The page of a query saves it under a name." } }
+        @else { (list(context, &saved, "Saved queries", "Saved")) }
+        section aria-label="History" {
+            h2 { "History" }
+            @if history.is_empty() { p.empty { "No query has run." } } @else { (list(context, &history, "History", "Last run")) }
+        }
+    };
+    let frame = Frame { title: "Saved queries".to_owned(), here: "/queries", main, ..Frame::default() };
+    Ok(frame.render(context.state, &context.known))
+}
+
+fn list(context: &Context<'_>, queries: &[Noted], label: &str, time: &str) -> Markup {
+    html! {
+        div.wrap tabindex="0" role="region" aria-label=(label) {
+            table.grid.list {
+                thead { tr { th scope="col" { "Query" } th scope="col" { "Table" } th scope="col" { (time) } th scope="col" { span.hidden { "Remove" } } } }
+                tbody { @for noted in queries { @if let Ok(table) = TableName::new(&noted.table) { (row(context, &table, noted)) } } }
+            }
+        }
+    }
+}
+
+fn row(context: &Context<'_>, table: &TableName, noted: &Noted) -> Markup {
+    let address = format!("{}?{}", link::table(table, "q"), noted.query);
+    let label = words(&noted.query);
+    html! {
+        tr {
+            td.long { a.key href=(address) { @match &noted.name { Some(name) => { b { (show::stored(name)) } span.raw { (show::stored(&label)) } }, None => span.mono { (show::stored(&label)) } } } }
+            td { (table) }
+            td { (show::instant(noted.at)) }
+            td.num {
+                form method="post" action="/queries/forget" {
+                    input type="hidden" name="csrf" value=(context.state.session.form_token());
+                    input type="hidden" name="table" value=(table);
+                    input type="hidden" name="query" value=(noted.query);
+                    input type="hidden" name="name" value=(noted.name.as_deref().unwrap_or_default());
+                    button.btn type="submit" { "Remove" }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the parameters of a query as people read them: `department=Sales Age ge 30`.
+fn words(query: &str) -> String {
+    let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let mut words = Vec::new();
+    for (name, value) in &pairs {
+        match name.as_str() {
+            "property" | "is" | "value" | "filter" => words.push(value.clone()),
+            "entity" => words.push(format!("{value}:")),
+            _ => words.push(format!("{}={value}", name.strip_prefix("part.").unwrap_or(name))),
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_kept_without_its_position_and_read_as_words() {
+        let pairs = [
+            ("part.department", "Sales"),
+            ("run", "1"),
+            ("from", "x"),
+            ("top", "50"),
+            ("property", "Age"),
+            ("is", "ge"),
+            ("value", "30"),
+            ("row", ""),
+        ];
+        let pairs: Vec<_> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let text = parameters(&pairs);
+        assert_eq!(text, "part.department=Sales&property=Age&is=ge&value=30");
+        assert_eq!(words(&text), "department=Sales Age ge 30");
+    }
+}

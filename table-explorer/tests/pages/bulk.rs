@@ -1,0 +1,133 @@
+//! Many rows at once: marked rows are deleted, pasted rows are written; each after a preview, in groups.
+
+use http::StatusCode;
+use table_core::{Engine, EntityKey, TableEntity, TableStoreExt, Value};
+use table_explorer::{Explorer, demo};
+
+use crate::browser::{Browser, hidden};
+
+async fn engine(rows: u32) -> Engine {
+    let engine = Engine::in_memory();
+    let table = engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
+    for row in 0..rows {
+        let entity =
+            TableEntity::new(if row % 2 == 0 { "Sales" } else { "Legal" }, format!("{row:03}")).unwrap();
+        table.insert(&entity.with("Age", i32::try_from(row).unwrap())).await.unwrap();
+    }
+    engine
+}
+
+async fn stored(engine: &Engine, partition_key: &str, row_key: &str) -> Option<TableEntity> {
+    let key = EntityKey::new(partition_key, row_key).unwrap();
+    let table = engine.untyped("Company").unwrap();
+    table.get(&key).await.unwrap().map(|found| found.value().clone())
+}
+
+/// Returns the values of the boxes of a page.
+fn marks(page: &str) -> Vec<String> {
+    let boxes = page.split("<input type=\"checkbox\" name=\"row\" form=\"marked\" value=\"").skip(1);
+    boxes.map(|rest| rest.split('"').next().unwrap().replace("&quot;", "\"")).collect()
+}
+
+#[tokio::test]
+async fn marked_rows_are_deleted_after_a_preview_and_a_changed_row_keeps_its_group() {
+    let engine = engine(20).await;
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page("/t/Company/q?run=1").await;
+    let (csrf, marks) = (hidden(&page, "csrf"), marks(&page));
+    assert_eq!(marks.len(), 20);
+    let mut fields = vec![("csrf", csrf.as_str())];
+    fields.extend(marks.iter().map(|mark| ("row", mark.as_str())));
+    let preview = browser.post("/t/Company/marked", &fields).await;
+    assert!(preview.body.contains("Delete 20 rows of Company?"), "{}", preview.body);
+    let unsure = browser.post("/t/Company/delete-marked", &fields).await;
+    assert_eq!(unsure.status, StatusCode::BAD_REQUEST);
+    assert!(stored(&engine, "Sales", "000").await.is_some(), "a preview deletes nothing");
+    let changed = TableEntity::new("Legal", "001").unwrap().with("Age", 99);
+    engine.untyped("Company").unwrap().insert_or_replace(&changed).await.unwrap();
+    fields.push(("sure", "1"));
+    let deleted = browser.post("/t/Company/delete-marked", &fields).await;
+    assert_eq!(deleted.status, StatusCode::CONFLICT);
+    assert!(
+        deleted.body.contains("10 rows deleted") && deleted.body.contains("10 rows of partition"),
+        "{}",
+        deleted.body
+    );
+    assert!(stored(&engine, "Sales", "000").await.is_none());
+    assert_eq!(stored(&engine, "Legal", "001").await.unwrap().get("Age"), Some(&Value::Int32(99)));
+    assert!(stored(&engine, "Legal", "003").await.is_some(), "a group is deleted as a whole or not at all");
+}
+
+#[tokio::test]
+async fn more_rows_than_a_transaction_takes_are_deleted_in_groups() {
+    let engine = engine(230).await;
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page("/t/Company/q?run=1&top=1000").await;
+    let (csrf, marks) = (hidden(&page, "csrf"), marks(&page));
+    let mut fields = vec![("csrf", csrf.as_str()), ("sure", "1")];
+    fields.extend(marks.iter().map(|mark| ("row", mark.as_str())));
+    let deleted = browser.post("/t/Company/delete-marked", &fields).await;
+    assert!(
+        deleted.status == StatusCode::OK && deleted.body.contains("230 rows deleted"),
+        "{}",
+        deleted.body
+    );
+}
+
+const CSV: &str = "PartitionKey,RowKey,Age,Name\nSales,900,41,\"Ada, the first\"\nSales,901,,<b>\n";
+
+#[tokio::test]
+async fn pasted_rows_are_shown_first_and_written_once_confirmed() {
+    let engine = engine(1).await;
+    let browser = Browser::writing(&engine).await;
+    let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
+    let preview = browser.post("/t/Company/paste", &[("csrf", &csrf), ("text", CSV)]).await;
+    assert!(
+        preview.body.contains("2 rows for Company") && preview.body.contains("Ada, the first"),
+        "{}",
+        preview.body
+    );
+    assert!(!preview.body.contains("<b></bdi>") && stored(&engine, "Sales", "900").await.is_none());
+    let fields = [("csrf", csrf.as_str()), ("text", CSV), ("sure", "1")];
+    let written = browser.post("/t/Company/paste", &fields).await;
+    assert!(written.body.contains("2 rows written"), "{}", written.body);
+    let found = stored(&engine, "Sales", "900").await.unwrap();
+    assert_eq!((found.get("Age"), found.len()), (Some(&Value::Int32(41)), 2));
+    assert_eq!(stored(&engine, "Sales", "901").await.unwrap().len(), 1, "an empty cell is no property");
+    let again = browser.post("/t/Company/paste", &fields).await;
+    assert!(again.status == StatusCode::CONFLICT && again.body.contains("0 rows written"), "{}", again.body);
+    let replaced = browser.post("/t/Company/paste", &[&fields[..], &[("replace", "1")]].concat()).await;
+    assert_eq!(replaced.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_paste_with_one_wrong_row_writes_nothing() {
+    let engine = engine(1).await;
+    let browser = Browser::writing(&engine).await;
+    let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
+    let text = "PartitionKey,RowKey,Age,Age@type\nSales,900,41,Edm.Int32\nSales,901,old,Edm.Int32\n";
+    let refused = browser.post("/t/Company/paste", &[("csrf", &csrf), ("text", text), ("sure", "1")]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("line 3: `Age`: `old` is not Edm.Int32"), "{}", refused.body);
+    assert!(stored(&engine, "Sales", "900").await.is_none());
+}
+
+#[tokio::test]
+async fn many_rows_are_changed_only_where_one_row_may_be() {
+    let reading = Browser::reading(&engine(2).await).await;
+    let csrf = hidden(&reading.page("/engine").await, "csrf");
+    let fields =
+        [("csrf", csrf.as_str()), ("row", "[\"Sales\",\"000\",\"x\"]"), ("text", CSV), ("sure", "1")];
+    assert!(!reading.page("/t/Company/p?pk=Sales").await.contains("type=\"checkbox\""));
+    for page in ["marked", "delete-marked", "paste"] {
+        let refused = reading.post(&format!("/t/Company/{page}"), &fields).await;
+        assert!(refused.body.contains("changes are off"), "{page}: {}", refused.body);
+    }
+    let writing = Browser::open(Explorer::writable(demo::source().await.unwrap())).await;
+    assert!(!writing.page("/t/HelpDesk/p?pk=contoso").await.contains("type=\"checkbox\""));
+    let csrf = hidden(&writing.page("/engine").await, "csrf");
+    let refused = writing.post("/t/HelpDesk/paste", &[("csrf", &csrf), ("text", CSV), ("sure", "1")]).await;
+    assert!(refused.body.contains("declares"), "{}", refused.body);
+    let forged = writing.post("/t/Company/marked", &[("csrf", &csrf), ("row", "[\"<script>\"]")]).await;
+    assert_eq!(forged.status, StatusCode::BAD_REQUEST);
+}

@@ -1,0 +1,141 @@
+//! Large tables: read page by page to their end, with the requests and the memory of the server bounded.
+//!
+//! `EXPLORER_ROWS` sets the number of rows.
+
+use std::time::Instant;
+
+use table_core::{
+    DynTableStore, Engine, Operation, OperationKind, PartitionKey, RowKey, TableEntity, TableName,
+    TableStore, TableStoreExt, Transaction,
+};
+use table_explorer::{Explorer, Source};
+
+use crate::browser::Browser;
+use crate::counting::Counting;
+
+fn rows() -> usize {
+    std::env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok()).unwrap_or(40_000)
+}
+
+/// Inserts rows in groups of a partition, 64 groups at a time.
+async fn load(engine: &Engine, table: &TableName, rows: impl Iterator<Item = (String, String)>) {
+    let mut rows = rows.peekable();
+    while rows.peek().is_some() {
+        let mut groups: Vec<Transaction> = Vec::new();
+        while groups.len() < 64 {
+            let Some((partition, row)) = rows.next() else { break };
+            let partition_key = PartitionKey::new(partition.as_str()).unwrap();
+            let entity =
+                TableEntity::new(partition, row.as_str()).unwrap().with("N", 7).with("Text", "some text");
+            let kind = OperationKind::Insert(entity.to_row().unwrap());
+            let operation = Operation { row_key: RowKey::new(row).unwrap(), kind };
+            let is_open = |group: &&mut Transaction| {
+                group.partition_key() == &partition_key && group.operations().len() < 100
+            };
+            if let Some(group) = groups.last_mut().filter(is_open) {
+                group.push(operation).unwrap();
+            } else {
+                let mut group = Transaction::new(partition_key, engine.capabilities().limits).unwrap();
+                group.push(operation).unwrap();
+                groups.push(group);
+            }
+        }
+        let writes: Vec<_> = groups
+            .into_iter()
+            .map(|group| {
+                let (engine, table) = (engine.clone(), table.clone());
+                tokio::spawn(async move { engine.submit(&table, group).await })
+            })
+            .collect();
+        for write in writes {
+            write.await.unwrap().unwrap();
+        }
+    }
+}
+
+async fn with(rows: impl Iterator<Item = (String, String)>) -> (Counting, Browser) {
+    let engine = Engine::in_memory();
+    engine.untyped("Big").unwrap().create_if_missing().await.unwrap();
+    let begun = Instant::now();
+    load(&engine, &TableName::new("Big").unwrap(), rows).await;
+    println!("loaded in {:?}", begun.elapsed());
+    let store = Counting::new(&engine);
+    let browser = Browser::open(Explorer::new(Source::new(DynTableStore::new(store.clone()), "large"))).await;
+    browser.page("/").await;
+    store.take();
+    (store, browser)
+}
+
+/// Returns the address of the page behind a page.
+fn next(page: &str) -> Option<String> {
+    let tag = page.split("<a ").find(|tag| tag.starts_with("class=\"btn next\" data-next"))?;
+    Some(tag.split("href=\"").nth(1)?.split('"').next()?.replace("&amp;", "&"))
+}
+
+/// Returns the resident memory of this process in bytes, where the system says it.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// Reads all pages from an address. Returns the numbers of pages and rows.
+async fn scroll(browser: &Browser, first: &str) -> (usize, usize) {
+    let (mut pages, mut rows, mut at) = (0, 0, Some(first.to_owned()));
+    while let Some(path) = at {
+        let page = browser.page(&path).await;
+        pages += 1;
+        rows += page.matches("class=\"key\"").count();
+        at = next(&page);
+    }
+    (pages, rows)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_partition_is_read_to_its_end_with_one_request_a_page_and_bounded_memory() {
+    let rows = rows();
+    let (store, browser) = with((0..rows).map(|row| ("all".to_owned(), format!("{row:09}")))).await;
+    let path = "/t/Big/p?pk=all&rows=500";
+    // The first pass fills the pools of the allocator.
+    browser.page(path).await;
+    store.take();
+    let (before, begun) = (resident(), Instant::now());
+    let (pages, shown) = scroll(&browser, path).await;
+    println!("{rows} rows in {pages} pages: {:?}", begun.elapsed());
+    let (requests, read) = store.take();
+    assert_eq!((shown as u64, requests, read), (rows as u64, pages as u64, rows as u64));
+    assert!(pages <= rows / 500 + 1, "{pages} pages");
+    if let (Some(before), Some(after)) = (before, resident()) {
+        let grown = after.saturating_sub(before);
+        println!("memory grew by {grown} bytes over {before}");
+        assert!(grown < 24 << 20, "memory grew by {grown} bytes");
+    }
+    let jump = browser.get(&format!("/t/Big/jump?in=pk%3Dall&at={:09}", rows - 3)).await;
+    let last = browser.page(jump.location()).await;
+    assert_eq!(
+        (store.take(), last.matches("class=\"key\"").count()),
+        ((1, 3), 3),
+        "a jump reads the rest alone"
+    );
+    assert!(last.contains("end of the partition"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
+    let partitions = rows().max(100_000);
+    let (store, browser) = with((0..partitions).map(|nth| (format!("p{nth:08}"), "r".to_owned()))).await;
+    let begun = Instant::now();
+    let (pages, shown) = scroll(&browser, "/t/Big").await;
+    let (requests, read) = store.take();
+    println!(
+        "{partitions} partitions in {pages} pages, {requests} requests, {read} rows: {:?}",
+        begun.elapsed()
+    );
+    assert_eq!(shown, partitions);
+    // The sample by which keys are explained is one more request a page.
+    assert!(
+        requests <= 4 * pages as u64 && pages <= partitions / 190,
+        "{requests} requests for {pages} pages"
+    );
+    assert!(read <= (2 * partitions + 250 * pages) as u64, "{read} rows were read");
+}
