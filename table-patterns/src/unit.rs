@@ -76,6 +76,7 @@
 mod act;
 mod add;
 mod change;
+mod committed;
 mod complete;
 mod fault;
 mod reads;
@@ -108,11 +109,12 @@ use crate::index::Indexes;
 
 use act::Act;
 use change::Rewrite;
+pub use committed::Committed;
 use complete::Completion;
 use fault::UnitFault;
 use reads::Reads;
 pub use share::UnitShare;
-pub use transaction::Committed;
+pub(crate) use transaction::Decide;
 
 /// Writes of entities in one partition with the rows of their patterns, committed either completely or not at all. See [the module](self).
 #[must_use = "a unit does nothing until it is committed"]

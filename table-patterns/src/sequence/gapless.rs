@@ -4,14 +4,14 @@ use std::fmt;
 use std::ops::Range;
 
 use table_core::entity::Entity;
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::key::RowKey;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
 use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
-use crate::unit::Unit;
+use crate::unit::{Decide, Unit, partition_key};
 
 /// A sequence without gaps, in which a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its
 /// cost.
@@ -54,16 +54,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         &self,
         partition: Selection<E, Partition>,
         count: u64,
-        mut uses: impl FnMut(Range<N>, &mut Unit<S, O>) -> Result<()>,
+        uses: impl FnMut(Range<N>, &mut Unit<S, O>) -> Result<()>,
     ) -> Result<Range<N>> {
-        let taken = self
-            .entities
-            .transaction(partition, async |unit| {
-                let numbers: Range<N> = self.take_in(unit, count).await?;
-                uses(numbers.start..numbers.end, unit)?;
-                Ok::<_, table_core::error::Error>(numbers)
-            })
-            .await?;
+        let taken =
+            self.entities.decide(partition_key(partition)?, Take { sequence: self, count, uses }).await?;
         Ok(taken.into_value())
     }
 
@@ -111,11 +105,43 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// # Errors
     /// `InvalidInput` for 0 and for a number above `i64::MAX`; any error of the store.
     pub async fn set(&self, partition: Selection<E, Partition>, next: u64) -> Result<()> {
-        let set = self.entities.transaction(partition, async |unit| {
-            let found = unit.read_row(&self.row_key).await?;
-            unit.add_rows("sequence", [row::set(found, &self.row_key, next)?]).map(drop)
-        });
+        let set = self.entities.decide(partition_key(partition)?, Set { row_key: &self.row_key, next });
         set.await.map(drop).map_err(|error| self.entities.in_table(error))
+    }
+}
+
+/// Takes numbers and uses them.
+struct Take<'a, E, S, O, U> {
+    sequence: &'a GaplessSequence<E, S, O>,
+    count: u64,
+    uses: U,
+}
+
+impl<E, S, O, N, U> Decide<S, O, Range<N>, Error> for Take<'_, E, S, O, U>
+where
+    E: Entity,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+    N: TryFrom<u64> + Copy,
+    U: FnMut(Range<N>, &mut Unit<S, O>) -> Result<()>,
+{
+    async fn decide(&mut self, unit: &mut Unit<S, O>) -> Result<Range<N>> {
+        let numbers: Range<N> = self.sequence.take_in(unit, self.count).await?;
+        (self.uses)(numbers.start..numbers.end, unit)?;
+        Ok(numbers)
+    }
+}
+
+/// Sets the next number.
+struct Set<'a> {
+    row_key: &'a RowKey,
+    next: u64,
+}
+
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Decide<S, O, (), Error> for Set<'_> {
+    async fn decide(&mut self, unit: &mut Unit<S, O>) -> Result<()> {
+        let found = unit.read_row(self.row_key).await?;
+        unit.add_rows("sequence", [row::set(found, self.row_key, self.next)?]).map(drop)
     }
 }
 

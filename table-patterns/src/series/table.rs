@@ -8,6 +8,7 @@ use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::EntityKey;
 use table_core::property::{self, Property};
+use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
 use table_core::selection::{IntoSelection, Paged, Point, Selection};
@@ -52,6 +53,38 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// `EntityMismatch` if a slot has a value of another type; any error of a point query.
     pub async fn get(&self, key: Selection<E, Point>) -> Result<Option<Versioned<SeriesRow<E>>>> {
         self.table().get_as::<SeriesRow<E>>(key).await
+    }
+
+    /// Returns one slot of a period without reading the others; `None` if it is empty or the period does not exist. Sends one request.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore};
+    /// # use table_patterns::series::{self, Series, SeriesTable};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[entity(table = "Counts")]
+    /// # #[partition_key(employee)]
+    /// # #[row_key(day)]
+    /// # struct Counts { employee: u32, #[digits(8)] day: u32 }
+    /// # impl Series for Counts {
+    /// #     type Value = i32;
+    /// #     const SLOTS: &'static [&'static str] = series::HOURS;
+    /// # }
+    /// # pollster::block_on(async {
+    /// let counts = SeriesTable::new(Engine::in_memory().entities::<Counts>().create_if_missing().await?);
+    /// counts.set(&Counts { employee: 123, day: 20140423 }, 9, 42).await?;
+    /// assert_eq!(counts.get_slot(Counts::key(123, 20140423), 9).await?, Some(42));
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if the slot does not exist; `EntityMismatch` if it has a value of another type; any error of a point query.
+    pub async fn get_slot(&self, key: Selection<E, Point>, slot: usize) -> Result<Option<E::Value>> {
+        let (name, key) = (self.name(slot)?, key.into_key()?);
+        let table = self.table().name()?;
+        let found = self.table().store().get(table, &key, &Select::names([name])).await?;
+        let Some(found) = found else { return Ok(None) };
+        property::read(found.row.view(), name, &mut 0).map_err(|error| self.entities.in_table(error))
     }
 
     /// Writes a whole period, and removes the values of empty slots. The last writer wins.

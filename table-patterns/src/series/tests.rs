@@ -51,6 +51,18 @@ fn read(counts: &Counts, day_of_april: u32) -> SeriesRow<MessageCounts> {
 }
 
 #[test]
+fn pat_ser_1_one_slot_is_read_alone() {
+    let (counts, store) = counts();
+    let get = |slot| block_on(sendable(counts.get_slot(MessageCounts::key(123, day(23)), slot)));
+    assert_eq!(get(9).unwrap(), None, "the period does not exist");
+    block_on(counts.set_all(&of(23), [(9, 42), (10, 7)])).unwrap();
+    store.heal();
+    assert_eq!((get(9).unwrap(), get(11).unwrap()), (Some(42), None));
+    assert_eq!(store.calls(), [Call::Get, Call::Get]);
+    assert_eq!(get(24).unwrap_err().code(), ErrorCode::OutOfRangeInput);
+}
+
+#[test]
 fn pat_ser_1_the_layout_is_the_catalogues() {
     let (counts, store) = counts();
     let row = SeriesRow::with_values(of(23), (0..24).map(|hour| (hour % 3 > 0).then_some(hour))).unwrap();

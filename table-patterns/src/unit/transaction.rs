@@ -1,11 +1,10 @@
 //! Transactions: a function that reads, decides and writes in one unit, repeated until its reads hold at the commit.
 
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use table_core::entity::{Entity, Versioned};
+use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
@@ -16,65 +15,21 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
 use crate::entities::{ChangeRecord, Entities, Group, Joined, Recorder, StepRecorder, Turn};
+use crate::unit::committed::{Committed, Versions};
 use crate::unit::{Unit, partition_key};
 
-/// The result of a committed transaction, with the new versions of the entities that it wrote.
-#[derive(Clone, Debug)]
-pub struct Committed<T> {
-    value: T,
-    partition_key: PartitionKey,
-    versions: Vec<(RowKey, Option<ETag>)>,
+/// A function that reads, decides and writes in a unit. Unlike an async closure, it may borrow its captures and be `Send`.
+pub(crate) trait Decide<S, O, T, X> {
+    /// Runs on a new unit. May be called several times.
+    fn decide(&mut self, unit: &mut Unit<S, O>) -> impl Future<Output = Result<T, X>>;
 }
 
-impl<T> Committed<T> {
-    /// Returns the result of the function.
-    pub fn into_value(self) -> T {
-        self.value
-    }
+/// An async closure.
+struct Closure<F>(F);
 
-    /// Returns the new versions of the entities in the order of their writes; `None` for a delete, and for an entity that a later
-    /// transaction of the same group commit has changed again.
-    pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
-        self.versions.iter().map(|(_, etag)| etag.as_ref())
-    }
-
-    /// Returns a written entity with its new version, for the next write without a read; `None` if the version is unknown.
-    ///
-    /// ```
-    /// use table_patterns::unit::Committed;
-    /// use table_patterns::{Engine, Entity, EntityStore, Error};
-    ///
-    /// #[derive(Entity, Clone, Debug, PartialEq)]
-    /// #[entity(table = "Accounts")]
-    /// #[partition_key(tenant)]
-    /// #[row_key(digits(6, number))]
-    /// struct Account { tenant: String, number: u32, cents: i64 }
-    ///
-    /// # pollster::block_on(async {
-    /// let accounts = Engine::in_memory().entities::<Account>().create_if_missing().await?;
-    /// let account = Account { tenant: "contoso".into(), number: 1, cents: 100 };
-    /// let opened: Committed<()> = accounts
-    ///     .transaction(Account::partition("contoso"), async |unit| unit.insert(&account).map(drop).map_err(Error::from))
-    ///     .await?;
-    /// let stored = opened.versioned(account.clone()).expect("the account was written");
-    /// accounts.replace(&Account { cents: 101, ..account }, stored.etag().clone()).await?;
-    /// # Ok::<(), Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub fn versioned<E: Entity>(&self, entity: E) -> Option<Versioned<E>> {
-        let key = entity.key_of().ok().filter(|key| key.partition_key == self.partition_key)?;
-        let (_, etag) = self.versions.iter().find(|(row_key, _)| *row_key == key.row_key)?;
-        let etag = etag.clone()?;
-        let ticks = etag.ticks().unwrap_or_default();
-        Some(Versioned::new(entity, etag, ticks))
-    }
-}
-
-impl<T> Deref for Committed<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.value
+impl<S, O, T, X, F: AsyncFnMut(&mut Unit<S, O>) -> Result<T, X>> Decide<S, O, T, X> for Closure<F> {
+    async fn decide(&mut self, unit: &mut Unit<S, O>) -> Result<T, X> {
+        (self.0)(unit).await
     }
 }
 
@@ -89,7 +44,7 @@ struct Attempts<'a> {
 
 /// The outcome of one attempt.
 enum Finished {
-    Committed(Vec<(RowKey, Option<ETag>)>),
+    Committed(Versions),
     /// The function must run again, with the turn that is kept.
     Again(Option<Turn>),
 }
@@ -103,6 +58,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ///   groups: a transaction reads the rows of the previous ones. A function must not start another transaction on the same partition
     ///   through the same handle.
     /// - The function may run several times: its only effects must be writes of the unit.
+    /// - In a task that changes threads, as of `tokio::spawn`, the function must own its captures: `async move |unit|` over clones. With
+    ///   borrowed captures, rustc does not accept the future as `Send`.
     /// - The error type is the caller's. If only `?` occurs in the function, name the type: `Ok::<_, Error>(value)`.
     ///
     /// ```
@@ -154,9 +111,17 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     pub async fn transaction<T, X: From<Error>>(
         &self,
         partition: Selection<E, Partition>,
-        mut run: impl AsyncFnMut(&mut Unit<S, O>) -> Result<T, X>,
+        run: impl AsyncFnMut(&mut Unit<S, O>) -> Result<T, X>,
     ) -> Result<Committed<T>, X> {
-        let partition_key = partition_key(partition)?;
+        self.decide(partition_key(partition)?, Closure(run)).await
+    }
+
+    /// Runs a transaction on the partition of a key.
+    pub(crate) async fn decide<T, X: From<Error>>(
+        &self,
+        partition_key: PartitionKey,
+        mut run: impl Decide<S, O, T, X>,
+    ) -> Result<Committed<T>, X> {
         let table = self.table().name()?;
         let race = self.retry().race("the rows that the transaction read");
         let mut attempts = Attempts { race, refused: None, is_alone: false };
@@ -171,7 +136,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             }
             let mut unit = self.unit_in(partition_key.clone())?;
             unit.reads.group = turn.group();
-            let result = run(&mut unit).await;
+            let result = run.decide(&mut unit).await;
             if unit.reads.must_restart {
                 turn.flush().await;
                 kept = Some(turn);
@@ -297,7 +262,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     }
 
     /// Returns the versions of written entities, without those of conditions.
-    fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Vec<(RowKey, Option<ETag>)> {
+    fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()
     }

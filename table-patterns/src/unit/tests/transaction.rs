@@ -14,11 +14,12 @@ use table_core::{Entity, IfMatch};
 
 use crate::EntityStore;
 use crate::entities::{Entities, Turn};
-use crate::faults::{Call, Fault, FaultyStore};
+use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::participant::{Changes, Participant};
 use crate::sequence::GaplessSequence;
 use crate::series::{Series, SeriesTable};
 use crate::slot_names;
+use crate::unit::Unit;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Bank", feed)]
@@ -226,7 +227,7 @@ fn what_was_read_holds_at_the_commit_or_the_function_runs_again() {
         }
         _ => Fault::None,
     });
-    let entry = async |unit: &mut crate::unit::Unit<Store, crate::entities::NoOutbox>| {
+    let entry = async |unit: &mut Unit<Store, crate::entities::NoOutbox>| {
         let read = unit.get(Account::key("t", 1)).await?.expect("inserted");
         unit.insert(&Entry { tenant: "t".into(), number: 1, cents: read.cents })?;
         Ok::<_, Error>(read.cents)
@@ -249,6 +250,25 @@ fn a_new_version_saves_the_next_read() {
     block_on(accounts.update(&read, |account| account.cents = 6)).unwrap();
     assert!(!store.calls().contains(&Call::Get), "{:?}", store.calls());
     assert_eq!(cents(&accounts, 3), 6);
+}
+
+#[test]
+fn a_transaction_runs_in_a_task_that_changes_threads() {
+    let (_, accounts) = bank();
+    let numbers = GaplessSequence::new(&accounts, "entry").unwrap();
+    let entry = |number| Entry { tenant: "t".into(), number, cents: 1 };
+    let task = async move {
+        let owner = "ada".to_owned();
+        let opened = accounts.transaction(Account::partition("t"), async move |unit| {
+            let read = unit.get(Account::key("t", 1)).await?.expect("inserted");
+            unit.update(&read, |account| account.owner.clone_from(&owner)).map(drop)
+        });
+        opened.await?;
+        numbers.set(Account::partition("t"), 7).await?;
+        let insert = |number: u32, unit: &mut Unit<_, _>| unit.insert(&entry(number)).map(drop);
+        numbers.next(Account::partition("t"), insert).await
+    };
+    assert_eq!(block_on(sendable(task)).unwrap(), 7);
 }
 
 /// A participant that records the actor of each change.

@@ -1,0 +1,70 @@
+//! The result of a committed transaction.
+
+use std::ops::Deref;
+
+use table_core::entity::{Entity, Versioned};
+use table_core::etag::ETag;
+use table_core::key::{PartitionKey, RowKey};
+
+/// The new versions of written entities, in the order of their writes.
+pub(super) type Versions = Vec<(RowKey, Option<ETag>)>;
+
+/// The result of a committed transaction, with the new versions of the entities that it wrote.
+#[derive(Clone, Debug)]
+pub struct Committed<T> {
+    pub(super) value: T,
+    pub(super) partition_key: PartitionKey,
+    pub(super) versions: Versions,
+}
+
+impl<T> Committed<T> {
+    /// Returns the result of the function.
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// Returns the new versions of the entities in the order of their writes; `None` for a delete, and for an entity that a later
+    /// transaction of the same group commit has changed again.
+    pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
+        self.versions.iter().map(|(_, etag)| etag.as_ref())
+    }
+
+    /// Returns a written entity with its new version, for the next write without a read; `None` if the version is unknown.
+    ///
+    /// ```
+    /// use table_patterns::unit::Committed;
+    /// use table_patterns::{Engine, Entity, EntityStore, Error};
+    ///
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Accounts")]
+    /// #[partition_key(tenant)]
+    /// #[row_key(digits(6, number))]
+    /// struct Account { tenant: String, number: u32, cents: i64 }
+    ///
+    /// # pollster::block_on(async {
+    /// let accounts = Engine::in_memory().entities::<Account>().create_if_missing().await?;
+    /// let account = Account { tenant: "contoso".into(), number: 1, cents: 100 };
+    /// let opened: Committed<()> = accounts
+    ///     .transaction(Account::partition("contoso"), async |unit| unit.insert(&account).map(drop).map_err(Error::from))
+    ///     .await?;
+    /// let stored = opened.versioned(account.clone()).expect("the account was written");
+    /// accounts.replace(&Account { cents: 101, ..account }, stored.etag().clone()).await?;
+    /// # Ok::<(), Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn versioned<E: Entity>(&self, entity: E) -> Option<Versioned<E>> {
+        let key = entity.key_of().ok().filter(|key| key.partition_key == self.partition_key)?;
+        let (_, etag) = self.versions.iter().find(|(row_key, _)| *row_key == key.row_key)?;
+        let etag = etag.clone()?;
+        let ticks = etag.ticks().unwrap_or_default();
+        Some(Versioned::new(entity, etag, ticks))
+    }
+}
+
+impl<T> Deref for Committed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
