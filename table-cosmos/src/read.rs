@@ -8,7 +8,7 @@ use azure_data_cosmos::feed::ContinuationToken;
 use azure_data_cosmos::options::{FeedOptions, MaxItemCountHint, QueryOptions};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use serde_json::Value as Json;
 use table_core::filter::Matcher;
 use table_core::key::order;
@@ -22,7 +22,7 @@ use crate::containers::Container;
 use crate::item::{self, Found, Item};
 use crate::scope::Scope;
 use crate::sql::Sql;
-use crate::{failure, key};
+use crate::{failure, key, usage};
 
 /// The prefix of the vendor's continuation tokens, followed by base64.
 const TOKEN: &str = "c1.";
@@ -40,6 +40,7 @@ impl CosmosTables {
         let read = || container.client.read_item(partition_key.clone(), &id, None);
         match self.options().while_moving(read).await {
             Ok(answer) => {
+                usage::charge(&answer.diagnostics());
                 let json: Json = answer.into_model().map_err(|error| failure::error("get", error))?;
                 Found::new(json).map(Some)
             }
@@ -66,7 +67,13 @@ impl CosmosTables {
                 let feed = scope.feed()?;
                 let read = || async {
                     let items = container.client.query_items::<Json>(sql.clone(), feed.clone(), None).await?;
-                    items.try_collect::<Vec<Json>>().await
+                    let mut pages = Box::pin(items.into_pages());
+                    let mut found = Vec::with_capacity(several.len());
+                    while let Some(page) = pages.next().await.transpose()? {
+                        usage::charge(&page.diagnostics());
+                        found.extend(page.into_items());
+                    }
+                    Ok(found)
                 };
                 match self.options().while_moving(read).await {
                     Ok(items) => items.into_iter().map(Found::new).collect::<Result<_>>()?,
@@ -143,9 +150,8 @@ impl CosmosTables {
             });
         }
         let (items, next) = self.items(table, &container, query, &scope, position).await?;
-        let items: Result<Vec<Item>> = items.iter().map(|json| item::read(json, container.depth)).collect();
-        let read = items.as_ref().map_or(0, Vec::len);
-        let rows = wanted.rows(items?)?;
+        let read = items.len();
+        let rows = wanted.rows(self.entities(table, &items, container.depth)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
             target: "table_cosmos",
@@ -157,6 +163,21 @@ impl CosmosTables {
             more = continuation.is_some(),
         );
         Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
+    }
+
+    /// Returns the entities of items. Items of other programs are skipped and reported, unless the options refuse them (WIRE-6).
+    fn entities(&self, table: &TableName, items: &[Json], depth: usize) -> Result<Vec<Item>> {
+        let mut entities = Vec::with_capacity(items.len());
+        for json in items {
+            match item::read(json, depth) {
+                Ok(item) => entities.push(item),
+                Err(error) if self.options().refuses_foreign || item::written_by(json).is_some() => {
+                    return Err(error);
+                }
+                Err(error) => self.skipped().add(error.with_table(table.as_str())),
+            }
+        }
+        Ok(entities)
     }
 
     /// Returns the items of one page of the vendor's client, and the position of the next page.
@@ -190,6 +211,7 @@ impl CosmosTables {
             match pages.next().await.transpose()? {
                 None => Ok((Vec::new(), None)),
                 Some(page) => {
+                    usage::charge(&page.diagnostics());
                     let token = pages.to_continuation_token()?;
                     Ok((page.into_items(), Some(token.as_str().to_owned())))
                 }

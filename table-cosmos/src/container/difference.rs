@@ -10,10 +10,18 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Difference {
     /// A different throughput. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
     Throughput {
-        /// The request units per second in the options.
-        asked: u64,
+        /// The throughput in the options.
+        asked: Throughput,
         /// The throughput of the container.
         found: Throughput,
+    },
+    /// A path that the indexing policy of new containers treats differently.
+    Indexing {
+        /// The path.
+        path: &'static str,
+        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, which makes queries read every
+        /// item of their levels.
+        indexed: bool,
     },
 }
 
@@ -50,10 +58,19 @@ impl fmt::Display for Throughput {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Throughput { asked, found } = self;
-        write!(
-            f,
-            "the container has {found}, but the options request {asked}; change the throughput of the container, or the option"
-        )
+        match self {
+            Self::Throughput { asked, found } => write!(
+                f,
+                "the container has {found}, but the options request {asked}; change the throughput of the container, or the option"
+            ),
+            Self::Indexing { path, indexed: true } => write!(
+                f,
+                "the container indexes {path}, which no query uses and every write pays for; exclude it from the indexing policy"
+            ),
+            Self::Indexing { path, indexed: false } => write!(
+                f,
+                "the container does not index {path}, so queries read every item of their levels; include it in the indexing policy"
+            ),
+        }
     }
 }
