@@ -20,8 +20,9 @@ use table_core::{Error, Result, TableName};
 use crate::client::CosmosTables;
 use crate::containers::Container;
 use crate::item::NAMES;
+use crate::throughput::Throughput;
 use crate::{failure, key};
-pub use difference::{Difference, Throughput};
+pub use difference::Difference;
 use fault::ContainerFault;
 
 /// Returns the partition key definition of a container with a number of levels.

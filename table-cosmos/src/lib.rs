@@ -69,12 +69,14 @@ mod scope;
 mod sql;
 mod store;
 mod template;
+mod throughput;
 mod usage;
 mod write;
 
 pub use client::CosmosTables;
-pub use container::{Difference, Throughput};
+pub use container::Difference;
 pub use explain::{Explain, Reads};
 pub use foreign::SkippedItems;
 pub use options::Options;
+pub use throughput::Throughput;
 pub use usage::{Charges, Usage};

@@ -8,7 +8,7 @@ use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
 use table_hierarchy::level_names;
 
-use crate::container::Throughput;
+use crate::throughput::Throughput;
 
 /// The maximum number of levels of a partition key (HPK-42).
 const MOST: usize = 3;

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 use table_core::{Error, ErrorCode, Result, TableName};
 
-use crate::container::{Throughput, properties};
+use crate::container::properties;
 use crate::options::Options;
+use crate::throughput::Throughput;
 
 /// The version of the resource provider's interface.
 const VERSION: &str = "2024-05-15";

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use azure_data_cosmos::models::ThroughputProperties;
+use crate::throughput::Throughput;
 
 /// A difference between a container and the [options](crate::Options). Other paths, kinds, versions and a time to live are errors instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,37 +23,6 @@ pub enum Difference {
         /// item of their levels.
         indexed: bool,
     },
-}
-
-/// The throughput of a container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Throughput {
-    /// A fixed number of request units per second.
-    Manual(u64),
-    /// A maximum number of request units per second, scaled automatically.
-    Autoscale(u64),
-    /// The throughput is that of the database, or of a serverless account.
-    Shared,
-}
-
-impl Throughput {
-    pub(super) fn of(found: Option<&ThroughputProperties>) -> Self {
-        let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
-        let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // An autoscaled container also reports its current number of units.
-        autoscale().or(manual).unwrap_or(Self::Shared)
-    }
-}
-
-impl fmt::Display for Throughput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Manual(units) => write!(f, "{units} request units a second"),
-            Self::Autoscale(most) => write!(f, "up to {most} request units a second, scaled automatically"),
-            Self::Shared => f.write_str("the throughput of its database"),
-        }
-    }
 }
 
 impl fmt::Display for Difference {

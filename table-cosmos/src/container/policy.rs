@@ -2,7 +2,7 @@
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
-use crate::container::Difference;
+use crate::container::difference::Difference;
 
 /// The identifier of the write, which changes with every write.
 const WRITE: &str = "/o/?";
