@@ -21,7 +21,9 @@ pub(crate) enum LimitFault {
         "the transaction would have {sum} bytes of entities, at most {most} are allowed; commit it and start another"
     )]
     Transaction { sum: usize, most: usize },
-    #[error("the entity takes {bytes} bytes of a request, at most {most} are allowed; store large values in blobs or in a wide entity")]
+    #[error(
+        "the entity takes {bytes} bytes of a request, at most {most} are allowed; store large values in blobs or in a wide entity"
+    )]
     Alone { bytes: usize, most: usize },
 }
 

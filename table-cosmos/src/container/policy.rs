@@ -1,4 +1,4 @@
-//! The indexing policy of containers: queries use the levels, ids and properties, and never the identifiers of writes.
+//! The indexing policy of containers: queries use the levels, ids, properties and types, and never the identifiers of writes.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
@@ -8,10 +8,12 @@ use crate::container::difference::Difference;
 const WRITE: &str = "/o/?";
 /// The properties, which filters compare.
 const PROPERTIES: &str = "/p/*";
+/// The types of properties, which filters compare as well.
+const TYPES: &str = "/t/*";
 /// Everything.
 const ALL: &str = "/*";
 /// Paths that no query uses.
-const UNUSED: [&str; 3] = [WRITE, "/t/*", "/\"_etag\"/?"];
+const UNUSED: [&str; 2] = [WRITE, "/\"_etag\"/?"];
 
 /// Returns the policy of new containers.
 pub(super) fn new() -> IndexingPolicy {
@@ -25,7 +27,7 @@ pub(super) fn new() -> IndexingPolicy {
 pub(super) fn differences(container: &ContainerProperties) -> Vec<Difference> {
     let Some(policy) = &container.indexing_policy else { return Vec::new() };
     let is_off = policy.indexing_mode == Some(IndexingMode::None);
-    let wanted = [(WRITE, false), (PROPERTIES, true)];
+    let wanted = [(WRITE, false), (PROPERTIES, true), (TYPES, true)];
     let differing = wanted.into_iter().filter_map(|(path, wanted)| {
         let indexed = !is_off && is_indexed(policy, path);
         (indexed != wanted).then_some(Difference::Indexing { path, indexed })
@@ -58,7 +60,10 @@ mod tests {
     fn the_most_specific_path_decides_what_is_indexed() {
         let policy = new();
         assert!(
-            is_indexed(&policy, PROPERTIES) && is_indexed(&policy, "/l1/?") && !is_indexed(&policy, WRITE)
+            is_indexed(&policy, PROPERTIES)
+                && is_indexed(&policy, TYPES)
+                && is_indexed(&policy, "/l1/?")
+                && !is_indexed(&policy, WRITE)
         );
         let default = IndexingPolicy::default().with_included_path(ALL).with_excluded_path("/\"_etag\"/?");
         assert!(is_indexed(&default, PROPERTIES) && is_indexed(&default, WRITE));
