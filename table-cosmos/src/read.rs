@@ -1,5 +1,7 @@
 //! Reads of items by key, and of pages of a query. Each item is checked against the requested levels.
 
+mod wanted;
+
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
@@ -10,10 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::StreamExt;
 use serde_json::Value as Json;
-use table_core::filter::Matcher;
-use table_core::key::order;
 use table_core::limits::PAGE_ENTITIES;
-use table_core::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select};
+use table_core::query::{Continuation, Page, Position, Query, Select};
 use table_core::store::StoredRow;
 use table_core::{EntityKey, Error, ErrorCode, Result, TableName};
 
@@ -23,6 +23,7 @@ use crate::item::{self, Found, Item};
 use crate::scope::Scope;
 use crate::sql::Sql;
 use crate::{failure, key, usage};
+use wanted::Wanted;
 
 /// The prefix of the vendor's continuation tokens, followed by base64.
 const TOKEN: &str = "c1.";
@@ -252,41 +253,6 @@ fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());
     state.is_some_and(|state| state["root"]["kind"] == "drained")
-}
-
-/// The filter of a query, which selects its results from the items read.
-struct Wanted<'a> {
-    query: &'a Query,
-    scope: &'a Scope,
-    matcher: Option<Matcher>,
-}
-
-impl<'a> Wanted<'a> {
-    fn new(query: &'a Query, scope: &'a Scope) -> Self {
-        Self { query, scope, matcher: query.filter.as_ref().map(Matcher::new) }
-    }
-
-    /// Returns the rows in key order.
-    fn rows(&mut self, mut items: Vec<Item>) -> Result<Rows> {
-        items.sort_by(|left, right| {
-            order::compare(&left.partition_key, &right.partition_key)
-                .then_with(|| order::compare(&left.row_key, &right.row_key))
-        });
-        let mut rows =
-            Rows::with_capacity(items.len(), items.iter().map(|item| item.row.as_bytes().len()).sum());
-        for item in &items {
-            if !item.levels.starts_with(self.scope.levels()) {
-                return Err(item.unexpected());
-            }
-            let entity = EntityRef::new(&item.partition_key, &item.row_key, item.row.view());
-            let inside = self.query.keys.contains(&item.partition_key, &item.row_key);
-            if inside && self.matcher.as_mut().map_or(Ok(true), |matcher| matcher.matches(entity))? {
-                let narrowed = self.query.select.project(item.row.clone())?;
-                rows.push(&item.partition_key, &item.row_key, narrowed.view(), Some(item.etag.clone()));
-            }
-        }
-        Ok(rows)
-    }
 }
 
 #[cfg(test)]
