@@ -160,6 +160,18 @@ impl Container {
                 "{first} has {values} values; writes are spread evenly only over at least {FIRST_VALUES} (HPK-16)"
             ));
         }
+        if self.design.throughput.is_none() {
+            warnings.push(format!(
+                "no throughput is set, so each partition is assumed to have {:.0} request units a second",
+                self.design.bounds.physical_ru
+            ));
+        }
+        let until = self.before.slowdown();
+        if until > 1.0 && !self.splits.is_empty() {
+            warnings.push(format!(
+                "until the splits, which take hours, the hottest partition is throttled: the work takes {until:.1} times as long (HPK-12)"
+            ));
+        }
         let slowdown = self.after.slowdown();
         if slowdown > 1.0 {
             warnings.push(format!(

@@ -123,7 +123,13 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
-            return Err(Error::of(LimitFault::Transaction { sum, most }));
+            // No other transaction can contain an entity that is too large alone.
+            let fault = if self.operations.is_empty() {
+                LimitFault::Alone { bytes, most }
+            } else {
+                LimitFault::Transaction { sum, most }
+            };
+            return Err(Error::of(fault));
         }
         Ok((sum, names))
     }
@@ -171,6 +177,24 @@ mod tests {
     use super::*;
     use crate::etag::IfMatch;
     use crate::operation::OperationKind;
+
+    #[test]
+    fn egt_3_an_entity_that_is_too_large_alone_is_told_from_a_full_transaction() {
+        let insert = |row_key: &str, length: usize| {
+            let mut row = crate::row::RowWriter::new();
+            row.property("Text", crate::value::ValueRef::String(&"x".repeat(length)));
+            let kind = OperationKind::Insert(row.finish());
+            Operation { row_key: RowKey::new(row_key).unwrap(), kind }
+        };
+        let limits = Limits { transaction_bytes: 10_000, ..Limits::PORTABLE };
+        let mut transaction = Transaction::new(PartitionKey::default(), limits).unwrap();
+        let error = transaction.push(insert("a", 6_000)).unwrap_err();
+        assert_eq!(error.code(), crate::ErrorCode::EntityTooLarge, "{error}");
+        assert!(!error.to_string().contains("start another"), "{error}");
+        transaction.push(insert("a", 3_000)).unwrap();
+        let error = transaction.push(insert("b", 3_000)).unwrap_err();
+        assert_eq!(error.code(), crate::ErrorCode::RequestBodyTooLarge, "{error}");
+    }
 
     proptest! {
         /// Rows of equal and different shapes follow each other; some are invalid or too large.

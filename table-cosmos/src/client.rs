@@ -9,16 +9,21 @@ use azure_data_cosmos::options::{ConnectionPoolOptions, Region};
 use azure_data_cosmos::{
     AccountEndpoint, AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy,
 };
-use table_core::limits::Limits;
+use table_core::limits::{Limits, TransactionMeasure};
 use table_core::store::Capabilities;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, ErrorCode, Result, TableName};
+use tracing::Instrument;
 
 use crate::containers::Containers;
 use crate::failure;
+use crate::foreign::{Skipped, SkippedItems};
 use crate::options::Options;
 use crate::runtime::Runtime;
+use crate::usage::{self, Usage, Usages, Verb};
 
-/// The maximum size of a transaction, in bytes of JSON.
+/// The fixed part of an operation in a batch, in bytes: the names of an item and of an operation, the identifier of the write, and an ETag.
+const OPERATION_BYTES: usize = 220;
+/// The maximum size of a transaction, in bytes of its request.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
 /// The resolution of Timestamps in ticks. They are stored as `_ts` in whole seconds.
 const TIMESTAMP_STEP: u64 = 10_000_000;
@@ -46,6 +51,8 @@ struct Inner {
     capabilities: Capabilities,
     containers: Containers,
     runtime: Runtime,
+    usages: Usages,
+    skipped: Skipped,
 }
 
 impl CosmosTables {
@@ -108,6 +115,7 @@ impl CosmosTables {
     fn build(client: &CosmosClient, database: &str, options: Options, runtime: Runtime) -> Self {
         let mut limits = Limits::PORTABLE;
         limits.transaction_bytes = TRANSACTION_BYTES;
+        limits.measure = TransactionMeasure::Body { per_operation: OPERATION_BYTES, ascii: false };
         let mut capabilities = Capabilities::service(limits);
         capabilities.ordered = false;
         capabilities.looks_ahead = true;
@@ -119,7 +127,31 @@ impl CosmosTables {
             capabilities,
             containers: Containers::default(),
             runtime,
+            usages: Usages::default(),
+            skipped: Skipped::default(),
         }))
+    }
+
+    /// Returns the request units that the service charged for a table, since this store was opened. Clones of the store count together.
+    ///
+    /// The units of a single operation are the field `request_units` of its span, with the target `table_cosmos`.
+    #[must_use]
+    pub fn usage(&self, table: &TableName) -> Usage {
+        self.0.usages.of(table)
+    }
+
+    /// Returns the items of other programs that queries skipped, since this store was opened (WIRE-6).
+    #[must_use]
+    pub fn skipped_items(&self) -> SkippedItems {
+        self.0.skipped.items()
+    }
+
+    pub(crate) fn skipped(&self) -> &Skipped {
+        &self.0.skipped
+    }
+
+    pub(crate) fn database_name(&self) -> &str {
+        &self.0.name
     }
 
     pub(crate) fn database(&self) -> &DatabaseClient {
@@ -136,6 +168,36 @@ impl CosmosTables {
 
     pub(crate) fn known_capabilities(&self) -> &Capabilities {
         &self.0.capabilities
+    }
+
+    /// Runs an operation on a table, and counts its request units.
+    pub(crate) async fn charged<T, F>(
+        &self,
+        verb: Verb,
+        table: &TableName,
+        work: impl FnOnce(Self) -> F,
+    ) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let span = tracing::debug_span!(
+            target: "table_cosmos",
+            "operation",
+            verb = %verb,
+            table = table.as_str(),
+            request_units = tracing::field::Empty,
+        );
+        let (store, table, within) = (self.clone(), table.clone(), span.clone());
+        // The future is large. It is boxed first, so the layers around it do not copy it.
+        let work = Box::pin(work(self.clone()));
+        let counted = async move {
+            let (result, units) = usage::measured(work).await;
+            store.0.usages.add(&table, verb, units);
+            span.record("request_units", units);
+            result
+        };
+        self.0.runtime.run(counted.instrument(within)).await
     }
 
     /// Runs an operation on a clone of the store, on the store's runtime.

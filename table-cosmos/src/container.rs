@@ -2,6 +2,7 @@
 
 mod difference;
 mod fault;
+mod policy;
 
 use std::borrow::Cow;
 
@@ -19,13 +20,19 @@ use table_core::{Error, Result, TableName};
 use crate::client::CosmosTables;
 use crate::containers::Container;
 use crate::item::NAMES;
+use crate::throughput::Throughput;
 use crate::{failure, key};
-pub use difference::{Difference, Throughput};
+pub use difference::Difference;
 use fault::ContainerFault;
 
 /// Returns the partition key definition of a container with a number of levels.
 fn definition(depth: usize) -> PartitionKeyDefinition {
     PartitionKeyDefinition::new(NAMES.iter().take(depth).map(|name| Cow::Owned(format!("/{name}"))).collect())
+}
+
+/// Returns the description of a new container.
+pub(crate) fn properties(table: &TableName, depth: usize) -> ContainerProperties {
+    ContainerProperties::new(table.as_str().to_owned(), definition(depth)).with_indexing_policy(policy::new())
 }
 
 /// Compares a container with the levels of its table, and rejects a mismatch.
@@ -67,13 +74,14 @@ impl CosmosTables {
             Err(error) => return Err(failure::error("open the container", error)),
         };
         let Some((client, properties)) = name else {
-            return Err(Error::of(ContainerFault::NoTable).with_table(table.as_str()));
+            return Err(self.missing(ContainerFault::NoTable, table).await);
         };
         let depth = self.options().levels_in(table.as_str());
         compare(table, depth, &properties)?;
         let container = Container { client: self.current(client, &properties.id, depth).await?, depth };
         // A token cannot read the throughput. The container is used even if it differs from the options.
-        for difference in self.compared(&container).await.unwrap_or_default() {
+        let throughput = self.compared_throughput(&container).await.unwrap_or_default();
+        for difference in policy::differences(&properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
         }
         self.containers().put(table, container.clone());
@@ -101,24 +109,43 @@ impl CosmosTables {
         let table = table.clone();
         self.run(|store| async move {
             let container = store.container(&table).await?;
-            store.compared(&container).await.map_err(|error| error.with_table(table.as_str()))
+            let described = async { container.client.read(None).await?.into_model() };
+            let properties = Box::pin(described)
+                .await
+                .map_err(|error| failure::error("read the container", error).with_table(table.as_str()))?;
+            let throughput = store.compared_throughput(&container).await;
+            let throughput = throughput.map_err(|error| error.with_table(table.as_str()))?;
+            Ok(policy::differences(&properties).into_iter().chain(throughput).collect())
         })
         .await
     }
 
-    async fn compared(&self, container: &Container) -> Result<Vec<Difference>> {
-        let Some(asked) = self.options().throughput else { return Ok(Vec::new()) };
+    async fn compared_throughput(&self, container: &Container) -> Result<Option<Difference>> {
+        let Some(asked) = self.options().throughput else { return Ok(None) };
         let found = Box::pin(container.client.read_throughput(None)).await;
         let found = found.map_err(|error| failure::error("read the throughput", error))?;
         let found = Throughput::of(found.as_ref());
-        let differs = found != Throughput::Manual(asked);
-        Ok(differs.then_some(Difference::Throughput { asked, found }).into_iter().collect())
+        Ok((found != asked).then_some(Difference::Throughput { asked, found }))
     }
 
     async fn properties(&self, name: &str) -> Result<(ContainerClient, ContainerProperties), CosmosError> {
         let client = self.database().container_client(name.to_owned(), None).await?;
         let properties = client.read(None).await?.into_model()?;
         Ok((client, properties))
+    }
+
+    /// Returns the error of a container that was not found, or of the missing database that caused it.
+    async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
+        // Without a right to read the database, the container is reported.
+        let error = match Box::pin(self.database().read(None)).await {
+            Err(error) if failure::status(&error).0 == 404 => self.no_database(),
+            _ => Error::of(fault),
+        };
+        error.with_table(table.as_str())
+    }
+
+    fn no_database(&self) -> Error {
+        Error::of(ContainerFault::NoDatabase(self.database_name().to_owned()))
     }
 
     /// Returns a container whose name differs only in case (TBL-2).
@@ -142,8 +169,11 @@ impl CosmosTables {
             let containers = self.database().query_containers(Query::from("SELECT * FROM c"), None).await?;
             containers.try_collect::<Vec<ContainerProperties>>().await
         };
-        let containers =
-            Box::pin(listed).await.map_err(|error| failure::error("list the containers", error))?;
+        let containers = match Box::pin(listed).await {
+            Ok(containers) => containers,
+            Err(error) if failure::status(&error).0 == 404 => return Err(self.no_database()),
+            Err(error) => return Err(failure::error("list the containers", error)),
+        };
         let mut names: Vec<TableName> =
             containers.iter().filter_map(|container| TableName::new(&container.id).ok()).collect();
         names.sort_by(|left, right| left.folded().cmp(right.folded()));
@@ -158,13 +188,18 @@ impl CosmosTables {
             return Err(exists());
         }
         let depth = self.options().levels_in(table.as_str());
-        let properties = ContainerProperties::new(table.as_str().to_owned(), definition(depth));
-        let options = self.options().throughput.map(|units| {
-            CreateContainerOptions::default().with_throughput(ThroughputProperties::manual(units))
-        });
+        let throughput = match self.options().throughput {
+            Some(Throughput::Manual(units)) => Some(ThroughputProperties::manual(units)),
+            Some(Throughput::Autoscale(most)) => Some(ThroughputProperties::autoscale(most, None)),
+            Some(Throughput::Shared) | None => None,
+        };
+        let options = throughput.map(|units| CreateContainerOptions::default().with_throughput(units));
         self.containers().forget(table);
-        match self.database().create_container(properties, options).await {
+        match self.database().create_container(properties(table, depth), options).await {
             Ok(_) => Ok(()),
+            Err(error) if failure::status(&error).0 == 404 => {
+                Err(self.no_database().with_table(table.as_str()))
+            }
             Err(error) if failure::status(&error).0 == 409 => Err(exists()),
             Err(error) if failure::leaves_doubt(&error) => {
                 Err(failure::error("create the container", error).into_ambiguous().with_table(table.as_str()))
@@ -187,18 +222,21 @@ impl CosmosTables {
 
     /// Deletes the container of a table.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
-        let missing = || Error::of(ContainerFault::NothingToDelete).with_table(table.as_str());
         // The levels are not compared, because any container can be deleted.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::status(&error).0 == 404 => self.in_another_case(table).await?,
             Err(error) => return Err(failure::error("open the container", error)),
         };
-        let (client, _) = found.ok_or_else(missing)?;
+        let Some((client, _)) = found else {
+            return Err(self.missing(ContainerFault::NothingToDelete, table).await);
+        };
         self.containers().forget(table);
         match client.delete(None).await {
             Ok(_) => Ok(()),
-            Err(error) if failure::status(&error).0 == 404 => Err(missing()),
+            Err(error) if failure::status(&error).0 == 404 => {
+                Err(Error::of(ContainerFault::NothingToDelete).with_table(table.as_str()))
+            }
             Err(error) if failure::leaves_doubt(&error) => {
                 Err(failure::error("delete the container", error).into_ambiguous().with_table(table.as_str()))
             }

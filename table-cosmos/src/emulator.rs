@@ -3,10 +3,11 @@
 //! The emulator is internal to the vendor's client and has no promise of stability. It differs from the service: ids and levels can have any length,
 //! items never expire, and a point read with a prefix of the partition key returns 404.
 
+mod log;
 mod network;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use azure_core::credentials::Secret;
@@ -17,16 +18,18 @@ use azure_data_cosmos_driver::CosmosDriverRuntimeBuilder;
 use azure_data_cosmos_driver::fault_injection::FaultInjectionRule;
 use azure_data_cosmos_driver::in_memory_emulator::{
     ConsistencyLevel, ContainerConfig, EmulatorStore, InMemoryEmulatorHttpClient, RequestObserver,
-    VirtualAccountConfig, VirtualRegion,
+    RequestUnitChargingModel, VirtualAccountConfig, VirtualRegion,
 };
 use azure_data_cosmos_driver::models::{EffectivePartitionKey, PartitionKeyDefinition};
 use table_core::{Error, ErrorCode, Result, TableName};
-use table_hierarchy::Epk;
+use table_hierarchy::{Epk, read_units, write_units};
 
 use crate::client::{provide_tls, unsharded};
 use crate::{CosmosTables, Options};
+use log::Log;
 use network::Transport;
 
+pub use log::{Answer, Sent};
 pub use network::{Broken, Delivery, Network, Request};
 
 const ENDPOINT: &str = "https://eastus.emulator.local";
@@ -49,70 +52,6 @@ pub struct Emulator {
     log: Arc<Log>,
 }
 
-/// The requests since the last call of [`Emulator::sent`].
-#[derive(Debug, Default)]
-struct Log(Mutex<Vec<Sent>>);
-
-/// A request, reduced to its routing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Sent {
-    /// The method: `GET`, `POST` and so on.
-    pub method: String,
-    /// The path.
-    pub path: String,
-    /// `true` for a query of items.
-    pub is_query: bool,
-    /// The number of the physical partition, if the request names one.
-    pub partition: Option<String>,
-    /// The bounds of the effective partition keys, if the request names them.
-    pub range: Option<(String, String)>,
-    /// The partition key, if the request names one.
-    pub key: Option<String>,
-    /// The length of the body in bytes.
-    pub bytes: usize,
-}
-
-/// A response of the account.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Answer {
-    /// The status.
-    pub status: u16,
-    /// The headers, with names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
-impl Answer {
-    /// Returns a response without headers, such as one from a gateway in front of the account.
-    #[must_use]
-    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, headers: Vec::new(), body: body.into() }
-    }
-}
-
-impl RequestObserver for Log {
-    fn on_request(&self, request: &HttpRequest) {
-        let header = |wanted: &str| {
-            let mut headers = request.headers().iter();
-            headers.find(|(name, _)| name.as_str() == wanted).map(|(_, value)| value.as_str().to_owned())
-        };
-        let sent = Sent {
-            method: request.method().as_str().to_owned(),
-            path: request.url().path().to_owned(),
-            is_query: header("x-ms-documentdb-isquery")
-                .is_some_and(|value| value.eq_ignore_ascii_case("true")),
-            partition: header("x-ms-documentdb-partitionkeyrangeid"),
-            range: header("x-ms-start-epk").zip(header("x-ms-end-epk")),
-            key: header("x-ms-documentdb-partitionkey"),
-            bytes: request.body().len().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default(),
-        };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sent);
-    }
-}
-
 impl Emulator {
     /// Returns an empty account. If `throttled` is `true`, it returns 429 once a container's throughput is used up.
     ///
@@ -123,6 +62,7 @@ impl Emulator {
         let config = VirtualAccountConfig::new(vec![VirtualRegion::new("East US", url)])
             .map_err(internal)?
             .with_consistency(ConsistencyLevel::Session)
+            .with_ru_model(published_prices())
             .with_throttling_enabled(throttled);
         let log = Arc::new(Log::default());
         let client = InMemoryEmulatorHttpClient::new(config)
@@ -265,7 +205,7 @@ impl Emulator {
     /// Returns the requests since the last call.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
-        std::mem::take(&mut *self.log.0.lock().unwrap_or_else(PoisonError::into_inner))
+        self.log.take()
     }
 
     /// Starts a split of a physical partition at an effective partition key. During the time `locked`, requests to the partition return 410 with
@@ -293,6 +233,16 @@ impl Emulator {
 
     fn store(&self) -> Arc<EmulatorStore> {
         self.client.store()
+    }
+}
+
+/// Returns the published prices of an item of up to 1 KB. The emulator doubles them for each doubling of the size, unlike the service.
+fn published_prices() -> RequestUnitChargingModel {
+    RequestUnitChargingModel {
+        read_base_ru: read_units(0),
+        create_base_ru: write_units(0),
+        write_multiplier: 1.0,
+        indexing_ru_per_property: 0.0,
     }
 }
 

@@ -56,8 +56,8 @@ impl Reads {
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // Every fixed level has one condition. Each additional condition narrows the items by an index.
-            _ if sql.text.matches("@p").count() > scope.levels().len() => Self::Matching,
+            // The condition narrows the items by an index.
+            _ if sql.narrowed => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,
             Scope::All => Self::Container,

@@ -79,7 +79,7 @@ impl Found {
 
     /// Returns the identifier of the write that stored the document.
     pub(crate) fn written_by(&self) -> Option<&str> {
-        self.json.get("o").and_then(Json::as_str)
+        written_by(&self.json)
     }
 
     /// Returns the ETag in the form of requests.
@@ -237,6 +237,11 @@ fn parse(json: &Json, depth: usize) -> Result<Item, Foreign> {
     let etag =
         json.get("_etag").and_then(Json::as_str).and_then(|tag| etag(tag).ok()).ok_or(Foreign::System)?;
     Ok(Item { partition_key, levels, row_key: row_key.to_owned(), row: row.with_timestamp(timestamp), etag })
+}
+
+/// Returns the identifier of the write that stored an item. Items of other programs have none.
+pub(crate) fn written_by(json: &Json) -> Option<&str> {
+    json.get("o").and_then(Json::as_str)
 }
 
 /// Returns the weak ETag of a table entity for the service's ETag `"x"`.

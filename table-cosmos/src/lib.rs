@@ -32,13 +32,18 @@
 //! | Timestamp | whole seconds |
 //! | `ETag` | another format |
 //! | writes | at most once: unconditional changes and merges read the entity first and are conditional on its `ETag` ([`Options::exact`]) |
-//! | transactions | 2 MiB of JSON in total |
+//! | transactions | a request of 2 MiB of JSON |
+//! | items of other programs | queries skip and report them ([`CosmosTables::skipped_items`]) |
 //! | `RowKey` | not `.` or `..`, no trailing white space, at most 1,023 bytes |
 //! | levels | at most 2,048 bytes each |
 //! | scans | rejected above [`Options::fan_out`] physical partitions |
 //! | `top` | a hint: a page may have fewer rows |
 //! | tables | created, deleted and listed only with an account key |
 //! | consistency | the level of the account |
+//!
+//! # Merges of physical partitions
+//!
+//! Do not enable merges on the account (LIM-12): while they are enabled, the service blocks the requests of the Rust client.
 //!
 //! # Not tested on an account
 //!
@@ -53,6 +58,7 @@ mod containers;
 pub mod emulator;
 mod explain;
 mod failure;
+mod foreign;
 mod item;
 mod key;
 mod options;
@@ -62,9 +68,15 @@ mod runtime;
 mod scope;
 mod sql;
 mod store;
+mod template;
+mod throughput;
+mod usage;
 mod write;
 
 pub use client::CosmosTables;
-pub use container::{Difference, Throughput};
+pub use container::Difference;
 pub use explain::{Explain, Reads};
+pub use foreign::SkippedItems;
 pub use options::Options;
+pub use throughput::Throughput;
+pub use usage::{Charges, Usage};

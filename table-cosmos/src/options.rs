@@ -8,6 +8,8 @@ use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
 use table_hierarchy::level_names;
 
+use crate::throughput::Throughput;
+
 /// The maximum number of levels of a partition key (HPK-42).
 const MOST: usize = 3;
 /// The default maximum number of physical partitions of one query.
@@ -26,9 +28,10 @@ pub(crate) const FAN_OUT: u32 = 100;
 #[derive(Clone, Debug)]
 pub struct Options {
     levels: HashMap<String, usize>,
-    pub(crate) throughput: Option<u64>,
+    pub(crate) throughput: Option<Throughput>,
     pub(crate) fan_out: u32,
     pub(crate) exact: bool,
+    pub(crate) refuses_foreign: bool,
     pub(crate) retry: Retry,
     pub(crate) splits: usize,
     pub(crate) split_backoff: Backoff,
@@ -41,6 +44,7 @@ impl Default for Options {
             throughput: None,
             fan_out: FAN_OUT,
             exact: true,
+            refuses_foreign: false,
             retry: Retry::default(),
             splits: 120,
             split_backoff: Backoff { first: Duration::from_millis(20), most: Duration::from_secs(2) },
@@ -74,7 +78,22 @@ impl Options {
     /// [`CosmosTables::differences`](crate::CosmosTables::differences).
     #[must_use]
     pub fn throughput(self, units: u64) -> Self {
-        Self { throughput: Some(units), ..self }
+        Self { throughput: Some(Throughput::Manual(units)), ..self }
+    }
+
+    /// Sets the maximum request units per second of new containers, which the service scales automatically between a tenth of it and all of it.
+    #[must_use]
+    pub fn autoscale(self, most: u64) -> Self {
+        Self { throughput: Some(Throughput::Autoscale(most)), ..self }
+    }
+
+    /// Sets how queries treat items of other programs that are no entities. By default they are skipped, reported by
+    /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items), and logged. If `refuse` is `true`, the query fails with `Corrupted`.
+    ///
+    /// An item that this library wrote and that cannot be read is always an error, and so is a point read of an item of another program.
+    #[must_use]
+    pub fn refuse_foreign_items(self, refuse: bool) -> Self {
+        Self { refuses_foreign: refuse, ..self }
     }
 
     /// Sets the maximum number of physical partitions of one query. A larger query is rejected before it is sent (RUST-6).

@@ -4,6 +4,7 @@ use azure_data_cosmos::CosmosError;
 
 use crate::failure;
 use crate::options::Options;
+use crate::usage;
 
 impl Options {
     /// Sends a read until its partition is available or the attempts are used up (MAP-12). The vendor's client gives up after a few
@@ -33,7 +34,11 @@ impl Options {
     {
         let mut attempt: u32 = 0;
         loop {
-            match Box::pin(send()).await {
+            let ended = Box::pin(send()).await;
+            if let Some(diagnostics) = ended.as_ref().err().and_then(CosmosError::diagnostics) {
+                usage::charge(&diagnostics);
+            }
+            match ended {
                 Err(error) if may_repeat(&error) && (attempt as usize) + 1 < self.splits => {
                     tracing::debug!(target: "table_cosmos", attempt, "the partition is being moved");
                     self.pause(attempt).await;

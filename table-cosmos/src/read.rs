@@ -1,5 +1,7 @@
 //! Reads of items by key, and of pages of a query. Each item is checked against the requested levels.
 
+mod wanted;
+
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
@@ -8,12 +10,10 @@ use azure_data_cosmos::feed::ContinuationToken;
 use azure_data_cosmos::options::{FeedOptions, MaxItemCountHint, QueryOptions};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use serde_json::Value as Json;
-use table_core::filter::Matcher;
-use table_core::key::order;
 use table_core::limits::PAGE_ENTITIES;
-use table_core::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select};
+use table_core::query::{Continuation, Page, Position, Query, Select};
 use table_core::store::StoredRow;
 use table_core::{EntityKey, Error, ErrorCode, Result, TableName};
 
@@ -22,7 +22,8 @@ use crate::containers::Container;
 use crate::item::{self, Found, Item};
 use crate::scope::Scope;
 use crate::sql::Sql;
-use crate::{failure, key};
+use crate::{failure, key, usage};
+use wanted::Wanted;
 
 /// The prefix of the vendor's continuation tokens, followed by base64.
 const TOKEN: &str = "c1.";
@@ -40,6 +41,7 @@ impl CosmosTables {
         let read = || container.client.read_item(partition_key.clone(), &id, None);
         match self.options().while_moving(read).await {
             Ok(answer) => {
+                usage::charge(&answer.diagnostics());
                 let json: Json = answer.into_model().map_err(|error| failure::error("get", error))?;
                 Found::new(json).map(Some)
             }
@@ -66,7 +68,13 @@ impl CosmosTables {
                 let feed = scope.feed()?;
                 let read = || async {
                     let items = container.client.query_items::<Json>(sql.clone(), feed.clone(), None).await?;
-                    items.try_collect::<Vec<Json>>().await
+                    let mut pages = Box::pin(items.into_pages());
+                    let mut found = Vec::with_capacity(several.len());
+                    while let Some(page) = pages.next().await.transpose()? {
+                        usage::charge(&page.diagnostics());
+                        found.extend(page.into_items());
+                    }
+                    Ok(found)
                 };
                 match self.options().while_moving(read).await {
                     Ok(items) => items.into_iter().map(Found::new).collect::<Result<_>>()?,
@@ -143,9 +151,8 @@ impl CosmosTables {
             });
         }
         let (items, next) = self.items(table, &container, query, &scope, position).await?;
-        let items: Result<Vec<Item>> = items.iter().map(|json| item::read(json, container.depth)).collect();
-        let read = items.as_ref().map_or(0, Vec::len);
-        let rows = wanted.rows(items?)?;
+        let read = items.len();
+        let rows = wanted.rows(self.entities(table, &items, container.depth)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
             target: "table_cosmos",
@@ -157,6 +164,21 @@ impl CosmosTables {
             more = continuation.is_some(),
         );
         Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
+    }
+
+    /// Returns the entities of items. Items of other programs are skipped and reported, unless the options refuse them (WIRE-6).
+    fn entities(&self, table: &TableName, items: &[Json], depth: usize) -> Result<Vec<Item>> {
+        let mut entities = Vec::with_capacity(items.len());
+        for json in items {
+            match item::read(json, depth) {
+                Ok(item) => entities.push(item),
+                Err(error) if self.options().refuses_foreign || item::written_by(json).is_some() => {
+                    return Err(error);
+                }
+                Err(error) => self.skipped().add(error.with_table(table.as_str())),
+            }
+        }
+        Ok(entities)
     }
 
     /// Returns the items of one page of the vendor's client, and the position of the next page.
@@ -190,6 +212,7 @@ impl CosmosTables {
             match pages.next().await.transpose()? {
                 None => Ok((Vec::new(), None)),
                 Some(page) => {
+                    usage::charge(&page.diagnostics());
                     let token = pages.to_continuation_token()?;
                     Ok((page.into_items(), Some(token.as_str().to_owned())))
                 }
@@ -230,41 +253,6 @@ fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());
     state.is_some_and(|state| state["root"]["kind"] == "drained")
-}
-
-/// The filter of a query, which selects its results from the items read.
-struct Wanted<'a> {
-    query: &'a Query,
-    scope: &'a Scope,
-    matcher: Option<Matcher>,
-}
-
-impl<'a> Wanted<'a> {
-    fn new(query: &'a Query, scope: &'a Scope) -> Self {
-        Self { query, scope, matcher: query.filter.as_ref().map(Matcher::new) }
-    }
-
-    /// Returns the rows in key order.
-    fn rows(&mut self, mut items: Vec<Item>) -> Result<Rows> {
-        items.sort_by(|left, right| {
-            order::compare(&left.partition_key, &right.partition_key)
-                .then_with(|| order::compare(&left.row_key, &right.row_key))
-        });
-        let mut rows =
-            Rows::with_capacity(items.len(), items.iter().map(|item| item.row.as_bytes().len()).sum());
-        for item in &items {
-            if !item.levels.starts_with(self.scope.levels()) {
-                return Err(item.unexpected());
-            }
-            let entity = EntityRef::new(&item.partition_key, &item.row_key, item.row.view());
-            let inside = self.query.keys.contains(&item.partition_key, &item.row_key);
-            if inside && self.matcher.as_mut().map_or(Ok(true), |matcher| matcher.matches(entity))? {
-                let narrowed = self.query.select.project(item.row.clone())?;
-                rows.push(&item.partition_key, &item.row_key, narrowed.view(), Some(item.etag.clone()));
-            }
-        }
-        Ok(rows)
-    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub(crate) struct Sql {
     pub(crate) parameters: Vec<Json>,
     /// `true` if the SQL contains a condition for the filter.
     pub(crate) filtered: bool,
+    /// `true` if the SQL contains a condition besides the fixed levels.
+    pub(crate) narrowed: bool,
 }
 
 impl Sql {
@@ -46,6 +48,7 @@ impl Sql {
         let filter = query.filter.as_ref().and_then(|filter| sql.filter(filter, depth).text());
         sql.filtered = filter.is_some();
         conditions.extend(filter);
+        sql.narrowed = conditions.len() > scope.levels().len();
         sql.text.push_str("SELECT * FROM c");
         if !conditions.is_empty() {
             sql.text.push_str(" WHERE ");

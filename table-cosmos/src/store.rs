@@ -5,6 +5,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::{EntityKey, Result, TableName, Transaction};
 
 use crate::client::CosmosTables;
+use crate::usage::Verb;
 
 impl TableStore for CosmosTables {
     fn capabilities(&self) -> &Capabilities {
@@ -27,28 +28,28 @@ impl TableStore for CosmosTables {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        let (table, key, select) = (table.clone(), key.clone(), select.clone());
-        self.run(|store| async move {
-            store.entity(&table, &key, &select).await.map_err(|error| {
-                error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
+        let (named, key, select) = (table.clone(), key.clone(), select.clone());
+        self.charged(Verb::Get, table, |store| async move {
+            store.entity(&named, &key, &select).await.map_err(|error| {
+                error.with_table(named.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
             })
         })
         .await
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
-        let (table, query, from) = (table.clone(), query.clone(), from.cloned());
-        self.run(|store| async move {
-            let page = store.page(&table, &query, from.as_ref()).await;
-            page.map_err(|error| error.with_table(table.as_str()))
+        let (named, query, from) = (table.clone(), query.clone(), from.cloned());
+        self.charged(Verb::Query, table, |store| async move {
+            let page = store.page(&named, &query, from.as_ref()).await;
+            page.map_err(|error| error.with_table(named.as_str()))
         })
         .await
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        let table = table.clone();
-        self.run(|store| async move {
-            store.write(&table, transaction).await.map_err(|error| error.with_table(table.as_str()))
+        let named = table.clone();
+        self.charged(Verb::Submit, table, |store| async move {
+            store.write(&named, transaction).await.map_err(|error| error.with_table(named.as_str()))
         })
         .await
     }

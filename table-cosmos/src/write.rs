@@ -9,7 +9,6 @@ mod planned;
 mod send;
 
 use azure_data_cosmos::CosmosError;
-use serde_json::Value as Json;
 use table_core::store::{AmbiguousWrite, Committed};
 use table_core::{Error, ErrorCode, Operation, Result, TableName, Transaction};
 use uuid::Uuid;
@@ -169,7 +168,7 @@ impl CosmosTables {
             let plan = Planned::new(target.levels, operation, stored.as_ref(), &target.write, exact, &limits);
             let plan =
                 plan.map_err(|error| error.with_operation(at).with_key(key::join(target.levels), row_key))?;
-            bytes += plan.body.as_ref().map_or(0, |body: &Json| body.to_string().len());
+            bytes += plan.sent_bytes(operations.len() > 1);
             planned.push(plan);
         }
         check_bytes(bytes, operations.len())?;
@@ -195,7 +194,7 @@ impl CosmosTables {
     }
 }
 
-/// Rejects a transaction whose items exceed the maximum size of a batch in JSON.
+/// Rejects a transaction whose request exceeds the maximum size.
 fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     if bytes <= TRANSACTION_BYTES {
         return Ok(());
@@ -206,7 +205,7 @@ fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
         (ErrorCode::RequestBodyTooLarge, "EGT-3", "commit it in parts")
     };
     let message =
-        format!("the items have {bytes} bytes of JSON, at most {TRANSACTION_BYTES} are allowed; {help}");
+        format!("the request has {bytes} bytes of JSON, at most {TRANSACTION_BYTES} are allowed; {help}");
     Err(Error::new(code, message).with_rule(rule))
 }
 

@@ -102,11 +102,24 @@ fn hpk_11_and_12_one_tenant_is_throttled_by_the_share_of_its_partition() {
     let design = Design::of::<Event>().partitions(8).days(0.0);
     let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
     assert!(slow.max_full(0.99).is_err() && slow.before.slowdown() > 2.0, "{slow}");
+    // Without a throughput, the report says what it assumes.
+    let assumed = report.container(&design).unwrap().warnings();
+    assert!(assumed.iter().any(|warning| warning.contains("assumed to have 10000")), "{assumed:?}");
+    assert!(slow.warnings().iter().all(|warning| !warning.contains("assumed")), "{slow}");
     let fast = report.container(&design.clone().throughput(80_000.0)).unwrap();
     assert!((fast.before.slowdown() - 1.0).abs() < 1e-9 && fast.max_full(0.99).is_ok(), "{fast}");
     let load = design.throughput(3_200.0).ingest(360_000.0, 300.0);
     let warnings = report.container(&load).unwrap().warnings();
     assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
+}
+
+/// A partition that will be split is throttled until then.
+#[test]
+fn hpk_12_a_partition_is_throttled_until_it_is_split() {
+    let report = workload(1, 200, 3_000.0, 0.05).run().unwrap();
+    let container = report.container(&Design::of::<Event>().partitions(8).throughput(80_000.0)).unwrap();
+    assert!(!container.splits.is_empty());
+    assert!(container.warnings().iter().any(|warning| warning.contains("until the splits")), "{container}");
 }
 
 #[test]

@@ -21,6 +21,10 @@ pub(crate) enum LimitFault {
         "the transaction would have {sum} bytes of entities, at most {most} are allowed; commit it and start another"
     )]
     Transaction { sum: usize, most: usize },
+    #[error(
+        "the entity takes {bytes} bytes of a request, at most {most} are allowed; store large values in blobs or in a wide entity"
+    )]
+    Alone { bytes: usize, most: usize },
 }
 
 impl Fault for LimitFault {
@@ -32,6 +36,7 @@ impl Fault for LimitFault {
             Self::Value { .. } => (ErrorCode::PropertyValueTooLarge, "TYPE-10"),
             Self::Operations(_) => (ErrorCode::InvalidInput, "EGT-2"),
             Self::Transaction { .. } => (ErrorCode::RequestBodyTooLarge, "EGT-3"),
+            Self::Alone { .. } => (ErrorCode::EntityTooLarge, "EGT-3"),
         };
         (code, Some(rule))
     }

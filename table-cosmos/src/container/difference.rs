@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use azure_data_cosmos::models::ThroughputProperties;
+use crate::throughput::Throughput;
 
 /// A difference between a container and the [options](crate::Options). Other paths, kinds, versions and a time to live are errors instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,50 +10,36 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Difference {
     /// A different throughput. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
     Throughput {
-        /// The request units per second in the options.
-        asked: u64,
+        /// The throughput in the options.
+        asked: Throughput,
         /// The throughput of the container.
         found: Throughput,
     },
-}
-
-/// The throughput of a container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Throughput {
-    /// A fixed number of request units per second.
-    Manual(u64),
-    /// A maximum number of request units per second, scaled automatically.
-    Autoscale(u64),
-    /// The throughput is that of the database, or of a serverless account.
-    Shared,
-}
-
-impl Throughput {
-    pub(super) fn of(found: Option<&ThroughputProperties>) -> Self {
-        let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
-        let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // An autoscaled container also reports its current number of units.
-        autoscale().or(manual).unwrap_or(Self::Shared)
-    }
-}
-
-impl fmt::Display for Throughput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Manual(units) => write!(f, "{units} request units a second"),
-            Self::Autoscale(most) => write!(f, "up to {most} request units a second, scaled automatically"),
-            Self::Shared => f.write_str("the throughput of its database"),
-        }
-    }
+    /// A path that the indexing policy of new containers treats differently.
+    Indexing {
+        /// The path.
+        path: &'static str,
+        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, which makes queries read every
+        /// item of their levels.
+        indexed: bool,
+    },
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Throughput { asked, found } = self;
-        write!(
-            f,
-            "the container has {found}, but the options request {asked}; change the throughput of the container, or the option"
-        )
+        match self {
+            Self::Throughput { asked, found } => write!(
+                f,
+                "the container has {found}, but the options request {asked}; change the throughput of the container, or the option"
+            ),
+            Self::Indexing { path, indexed: true } => write!(
+                f,
+                "the container indexes {path}, which no query uses and every write pays for; exclude it from the indexing policy"
+            ),
+            Self::Indexing { path, indexed: false } => write!(
+                f,
+                "the container does not index {path}, so queries read every item of their levels; include it in the indexing policy"
+            ),
+        }
     }
 }

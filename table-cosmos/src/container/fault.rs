@@ -19,6 +19,8 @@ pub(super) enum ContainerFault {
     TimeToLive,
     #[error("no container has this name")]
     NoTable,
+    #[error("the database `{0}` does not exist; create it, or correct its name")]
+    NoDatabase(String),
     #[error("no container to delete has this name")]
     NothingToDelete,
     #[error("a container with this name already exists")]
@@ -33,6 +35,8 @@ impl Fault for ContainerFault {
             Self::Paths { .. } | Self::TimeToLive => (ErrorCode::LayoutMismatch, Some("HPK-43")),
             // A missing version means version 1 (WIRE-7).
             Self::Hash { .. } => (ErrorCode::LayoutMismatch, Some("EPK-9")),
+            // Not a missing table, which a caller may create, and not a missing entity.
+            Self::NoDatabase(_) => (ErrorCode::InvalidInput, Some("OPT-6")),
             Self::NoTable => (ErrorCode::TableNotFound, Some("OPT-6")),
             Self::NothingToDelete => (ErrorCode::ResourceNotFound, Some("OPT-3")),
             Self::Exists => (ErrorCode::TableAlreadyExists, Some("OPT-2")),

@@ -20,6 +20,9 @@ pub(crate) enum Verb {
     Delete,
 }
 
+/// The fixed part of an operation in the body of a batch, in bytes.
+const ENVELOPE: usize = r#"{"operationType":"Replace","id":,"resourceBody":,"ifMatch":},"#.len();
+
 /// The request of one operation. Operations that the service does not support are composed of a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
@@ -107,6 +110,17 @@ impl Planned {
             }
         };
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
+    }
+
+    /// Returns the size of the operation in the body of a request, in bytes. An operation of a batch also contains its id and its condition.
+    pub(crate) fn sent_bytes(&self, in_batch: bool) -> usize {
+        let text = |text: &str| Json::from(text).to_string().len();
+        let body = self.body.as_ref().map_or(0, |body| body.to_string().len());
+        if in_batch {
+            body + ENVELOPE + text(&key::id(&self.row_key)) + self.if_match.as_deref().map_or(0, text)
+        } else {
+            body
+        }
     }
 
     /// Returns `true` if a rejection with this status means that another writer changed the entity after it was read.

@@ -12,7 +12,7 @@ use table_core::{ETag, Error, ErrorCode};
 use crate::client::CosmosTables;
 use crate::write::Target;
 use crate::write::planned::{Planned, Verb};
-use crate::{failure, item, key};
+use crate::{failure, item, key, usage};
 
 /// The status of an operation that failed because another operation in its batch failed.
 const FAILED_DEPENDENCY: u16 = 424;
@@ -84,6 +84,7 @@ impl CosmosTables {
             }
         };
         let answer = self.options().while_moving_unwritten(send).await.map_err(refused)?;
+        usage::charge(&answer.diagnostics());
         let tag = answer.headers().etag().map(ToString::to_string);
         let committed = match planned.verb {
             Verb::Delete => None,
@@ -106,6 +107,7 @@ impl CosmosTables {
         let client = &target.container.client;
         let send = || client.execute_transactional_batch(batch.clone(), Some(options.clone()));
         let answer = self.options().while_moving_unwritten(send).await.map_err(Refused::Whole)?;
+        usage::charge(&answer.diagnostics());
         let repeated = failure::was_repeated(&answer.diagnostics());
         let results = answer.into_model().map_err(Refused::Whole)?;
         let results = results.results();

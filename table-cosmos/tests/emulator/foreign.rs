@@ -1,4 +1,4 @@
-//! Items of other programs: every read fails with their key, and never returns them.
+//! Items of other programs: a point read fails with their key, a query skips and reports them, and neither returns them.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -55,8 +55,16 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
                 row_key: TextRange::exactly("7"),
             };
             let prefix = KeyRange { partition_key: TextRange::prefix("contoso!"), row_key: TextRange::ALL };
-            for keys in [point, KeyRange::partition("contoso!ada!"), prefix, KeyRange::ALL] {
-                is_told(&store.query(&table, &Query::new(keys), None).await.unwrap_err(), item);
+            is_told(&store.query(&table, &Query::new(point), None).await.unwrap_err(), item);
+            let strict = Options::new().levels("Events", 2).refuse_foreign_items(true);
+            let strict = store.emulator.open(strict).await.unwrap();
+            for (asked, keys) in (1..).zip([KeyRange::partition("contoso!ada!"), prefix, KeyRange::ALL]) {
+                let query = Query::new(keys);
+                is_told(&strict.query(&table, &query, None).await.unwrap_err(), item);
+                assert_eq!(store.query(&table, &query, None).await.unwrap().rows.len(), 0, "{item}");
+                let skipped = store.store.skipped_items();
+                assert_eq!((skipped.count, skipped.latest.len()), (asked, asked as usize));
+                is_told(&skipped.latest[0], item);
             }
             // A merge reads the item and fails. A replace or a delete by its key succeeds.
             let mut row = RowWriter::new();
@@ -73,8 +81,52 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
     });
 }
 
+/// A scan reads all of its rows, wherever items of other programs are, and names these items.
 #[test]
-fn wire_6_a_missing_level_is_an_error_and_hides_no_other_row() {
+fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
+    runtime().block_on(async {
+        let (store, table) = with_item(FOREIGN[0]).await;
+        for row in 0..200 {
+            let limits = store.capabilities().limits;
+            let key = PartitionKey::new(format!("t{}!u{}!", row % 5, row % 50)).unwrap();
+            let mut insert = Transaction::new(key, limits).unwrap();
+            let row_key = RowKey::new(format!("{row:03}")).unwrap();
+            let kind = OperationKind::Insert(RowWriter::new().finish());
+            insert.push(Operation { row_key, kind }).unwrap();
+            store.submit(&table, insert).await.unwrap();
+        }
+        let (mut rows, mut read, mut from) = (0, 0, None);
+        let query = Query { top: Some(9), ..Query::new(KeyRange::ALL) };
+        loop {
+            let page = store.query(&table, &query, from.as_ref()).await.unwrap();
+            rows += page.rows.len();
+            read += page.rows_read.unwrap();
+            from = page.continuation;
+            if from.is_none() {
+                break;
+            }
+        }
+        assert_eq!((rows, read), (200, 201));
+        let skipped = store.store.skipped_items();
+        assert_eq!(skipped.count, 1);
+        is_told(&skipped.latest[0], FOREIGN[0]);
+    });
+}
+
+/// An item with the identifier of a write is this library's own, so its damage is never skipped.
+#[test]
+fn wire_6_a_damaged_item_of_this_library_stops_a_scan() {
+    runtime().block_on(async {
+        let damaged =
+            r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": "x"}, "t": {"A": "Int64"}, "o": "w"}"#;
+        let (store, table) = with_item(damaged).await;
+        is_told(&store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap_err(), damaged);
+        assert_eq!(store.store.skipped_items().count, 0);
+    });
+}
+
+#[test]
+fn wire_6_a_missing_level_is_reported_and_hides_no_other_row() {
     runtime().block_on(async {
         let (store, table) = with_item(r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {}}"#).await;
         // Without its second level, the item has the key (contoso, undefined), which is not a PartitionKey.
@@ -84,7 +136,8 @@ fn wire_6_a_missing_level_is_an_error_and_hides_no_other_row() {
             .await
             .unwrap();
         let prefix = KeyRange { partition_key: TextRange::prefix("contoso!"), row_key: TextRange::ALL };
-        let error = store.query(&table, &Query::new(prefix), None).await.unwrap_err();
+        assert_eq!(store.query(&table, &Query::new(prefix), None).await.unwrap().rows.len(), 1);
+        let error = store.store.skipped_items().latest.remove(0);
         assert_eq!((error.code(), error.key()), (ErrorCode::Corrupted, Some(("contoso", "8"))), "{error}");
         let whole = Query::new(KeyRange::partition("contoso!ada!"));
         assert_eq!(store.query(&table, &whole, None).await.unwrap().rows.len(), 1);

@@ -222,10 +222,14 @@ fn a_container_of_another_throughput_is_used_with_a_warning() {
             let options = asked.map_or(options.clone(), |units| options.throughput(units));
             let store = emulator.open(options).await.unwrap();
             store.table::<Event>().insert_or_replace(&event("t", "u", "s", 1)).await.unwrap();
-            let expected = Difference::Throughput { asked: 400, found: Throughput::Manual(4_000) };
+            let expected =
+                Difference::Throughput { asked: Throughput::Manual(400), found: Throughput::Manual(4_000) };
             let found = store.differences(&table).await.unwrap();
-            assert_eq!(found, if differs { vec![expected] } else { Vec::new() });
-            if let [difference] = found.as_slice() {
+            // A container of another program has the service's own indexing policy.
+            let indexing = Difference::Indexing { path: "/o/?", indexed: true };
+            assert_eq!(found, if differs { vec![indexing, expected] } else { vec![indexing] });
+            assert!(found[0].to_string().contains("exclude it"), "{}", found[0]);
+            if let [_, difference] = found.as_slice() {
                 assert!(difference.to_string().contains("4000 request units"), "{difference}");
             }
         }

@@ -12,6 +12,7 @@ mod foreign;
 mod histories;
 mod levels;
 mod moving;
+mod operation;
 mod order;
 mod partitioned;
 mod patterns;
@@ -20,6 +21,7 @@ mod recorded;
 mod routing;
 mod second_writer;
 mod served;
+mod throttle;
 mod unrest;
 
 use std::sync::Arc;

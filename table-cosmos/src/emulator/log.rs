@@ -1,0 +1,77 @@
+//! Requests to the account, reduced to their routing, and its responses.
+
+use std::sync::{Mutex, PoisonError};
+
+use azure_core::http::Request as HttpRequest;
+use azure_data_cosmos_driver::in_memory_emulator::RequestObserver;
+
+/// The requests since the last call of [`Emulator::sent`](super::Emulator::sent).
+#[derive(Debug, Default)]
+pub(super) struct Log(Mutex<Vec<Sent>>);
+
+impl Log {
+    /// Removes and returns the requests.
+    pub(super) fn take(&self) -> Vec<Sent> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A request, reduced to its routing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sent {
+    /// The method: `GET`, `POST` and so on.
+    pub method: String,
+    /// The path.
+    pub path: String,
+    /// `true` for a query of items.
+    pub is_query: bool,
+    /// The number of the physical partition, if the request names one.
+    pub partition: Option<String>,
+    /// The bounds of the effective partition keys, if the request names them.
+    pub range: Option<(String, String)>,
+    /// The partition key, if the request names one.
+    pub key: Option<String>,
+    /// The length of the body in bytes.
+    pub bytes: usize,
+}
+
+/// A response of the account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers, with names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// Returns a response without headers, such as one from a gateway in front of the account.
+    #[must_use]
+    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, headers: Vec::new(), body: body.into() }
+    }
+}
+
+impl RequestObserver for Log {
+    fn on_request(&self, request: &HttpRequest) {
+        let header = |wanted: &str| {
+            let mut headers = request.headers().iter();
+            headers.find(|(name, _)| name.as_str() == wanted).map(|(_, value)| value.as_str().to_owned())
+        };
+        let sent = Sent {
+            method: request.method().as_str().to_owned(),
+            path: request.url().path().to_owned(),
+            is_query: header("x-ms-documentdb-isquery")
+                .is_some_and(|value| value.eq_ignore_ascii_case("true")),
+            partition: header("x-ms-documentdb-partitionkeyrangeid"),
+            range: header("x-ms-start-epk").zip(header("x-ms-end-epk")),
+            key: header("x-ms-documentdb-partitionkey"),
+            bytes: request.body().len().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default(),
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sent);
+    }
+}

@@ -1,0 +1,49 @@
+//! Items that another program wrote, and that queries skipped.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use table_core::Error;
+
+/// The number of skipped items that are kept. Older ones are only counted.
+const KEPT: usize = 100;
+
+/// The items of other programs that queries skipped.
+///
+/// ```no_run
+/// # fn program(store: table_cosmos::CosmosTables) {
+/// let skipped = store.skipped_items();
+/// if skipped.count > 0 {
+///     eprintln!("{} items were skipped; the last: {:?}", skipped.count, skipped.latest.last());
+/// }
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SkippedItems {
+    /// The number of skipped items. An item that several queries met counts several times.
+    pub count: u64,
+    /// The last 100 of them, oldest first, each with its table, its key and the reason.
+    pub latest: Vec<Error>,
+}
+
+/// The report of skipped items.
+#[derive(Debug, Default)]
+pub(crate) struct Skipped(Mutex<(u64, VecDeque<Error>)>);
+
+impl Skipped {
+    pub(crate) fn add(&self, error: Error) {
+        tracing::warn!(target: "table_cosmos", %error, "an item of another program was skipped");
+        let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        report.0 = report.0.saturating_add(1);
+        if report.1.len() == KEPT {
+            report.1.pop_front();
+        }
+        report.1.push_back(error);
+    }
+
+    pub(crate) fn items(&self) -> SkippedItems {
+        let report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        SkippedItems { count: report.0, latest: report.1.iter().cloned().collect() }
+    }
+}

@@ -1,0 +1,36 @@
+//! Throughput of containers: fixed, scaled automatically, or shared.
+
+use std::fmt;
+
+use azure_data_cosmos::models::ThroughputProperties;
+
+/// The throughput of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Throughput {
+    /// A fixed number of request units per second.
+    Manual(u64),
+    /// A maximum number of request units per second, scaled automatically.
+    Autoscale(u64),
+    /// The throughput is that of the database, or of a serverless account.
+    Shared,
+}
+
+impl Throughput {
+    pub(crate) fn of(found: Option<&ThroughputProperties>) -> Self {
+        let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
+        let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
+        // An autoscaled container also reports its current number of units.
+        autoscale().or(manual).unwrap_or(Self::Shared)
+    }
+}
+
+impl fmt::Display for Throughput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Manual(units) => write!(f, "{units} request units a second"),
+            Self::Autoscale(most) => write!(f, "up to {most} request units a second, scaled automatically"),
+            Self::Shared => f.write_str("the throughput of its database"),
+        }
+    }
+}
