@@ -62,7 +62,7 @@ fn every_row_gets_a_new_field_while_the_old_release_writes() {
             let mut logins = 0_u32;
             while !is_over.load(Ordering::Relaxed) || logins < EMPLOYEES {
                 let id = logins * 7 % EMPLOYEES;
-                let key = old::Employee::key(&department(id), id);
+                let key = old::Employee::key(department(id), id);
                 block_on(old.update(key, |employee| employee.logins += 1)).unwrap();
                 logins += 1;
             }
@@ -90,6 +90,6 @@ fn every_row_gets_a_new_field_while_the_old_release_writes() {
     let refused = block_on(restarted.insert_or_replace(&employee)).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::LayoutMismatch);
     assert!(block_on(restarted.merge(&employee, IfMatch::Any)).is_ok());
-    let found = block_on(new.get(new::Employee::key(&department(3), 3))).unwrap().unwrap();
+    let found = block_on(new.get(new::Employee::key(department(3), 3))).unwrap().unwrap();
     assert_eq!((found.logins, found.nickname.as_deref()), (0, Some("N3")));
 }

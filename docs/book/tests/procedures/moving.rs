@@ -96,11 +96,11 @@ impl Program {
             parcel.grams += 1;
             parcel.code.push('x');
         };
-        self.parcels.update(Parcel::key(&depot(number), number), change).await.map(drop)
+        self.parcels.update(Parcel::key(depot(number), number), change).await.map(drop)
     }
 
     async fn delete(&self, number: u32) -> Result<()> {
-        self.parcels.delete(Parcel::key(&depot(number), number), IfMatch::Any).await
+        self.parcels.delete(Parcel::key(depot(number), number), IfMatch::Any).await
     }
 
     /// Checks the view, the indexes and each entry of the index elsewhere.

@@ -1,5 +1,7 @@
 //! A rewrite of the rows of a table under keys of the same entity.
 
+mod indexed;
+
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
