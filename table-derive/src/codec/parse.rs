@@ -11,7 +11,7 @@ use crate::codec::words::{self, Argument, WORDS, Word};
 use crate::codec::{Codec, Gives, Written};
 use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{in_parentheses, misread, rest};
-use crate::symbol::{self, CODEC};
+use crate::symbol::{self, CODEC, DERIVED};
 
 /// Parses a field and its codec. Reports an unknown word, and returns `None` in this case.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
@@ -23,13 +23,14 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     parenthesized!(content in input);
     let content = &content;
     let field = field_of(&content.fork());
-    let (form, part) = if name == CODEC {
+    let (form, part) = if name == CODEC || name == DERIVED {
         let field = field_of_custom(&content.fork());
-        (format!("codec(path::To, {})", field.as_deref().unwrap_or("field")), parse_custom(content))
+        let form = format!("{name}(path::To, {})", field.as_deref().unwrap_or("field"));
+        (form, parse_custom(content, if name == CODEC { Codec::Custom } else { Codec::Derived }))
     } else if let Some(word) = words::find(&name) {
         (form_for(word, field.as_deref(), &content.fork()), parse_word(ctxt, word, content))
     } else {
-        let known = WORDS.iter().map(|word| word.name).chain([CODEC.0]);
+        let known = WORDS.iter().map(|word| word.name).chain([CODEC.0, DERIVED.0]);
         let help = meant(&name, field.as_deref()).unwrap_or_else(|| symbol::known(&name.to_string(), known));
         ctxt.error("T001", &name, format!("unknown codec `{name}`"), help);
         content.parse::<TokenStream>()?;
@@ -46,17 +47,18 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
 
 /// Returns the form of a word with this field. The form of a hash has the named algorithm, and as many digits as it has or as are named.
 fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
-    const DIGITS: &[(&str, &str)] = &[("sha256", "64"), ("md5", "32"), ("crc32", "8"), ("fnv1a", "16")];
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
     let named =
         |name: &str| tokens.iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == name));
     let number = tokens.iter().find(|token| matches!(token, TokenTree::Literal(_))).map(ToString::to_string);
-    let algorithm = DIGITS.iter().find(|(name, _)| named(name));
+    let algorithm = words::HASH_DIGITS.iter().find(|(name, _)| named(name));
     if word.gives != Gives::Hash || (algorithm.is_none() && number.is_none()) {
         return word.form(field);
     }
-    let (algorithm, digits) = algorithm.copied().unwrap_or(("sha256", "64"));
-    format!("hash({algorithm}, {}, {})", number.as_deref().unwrap_or(digits), field.unwrap_or("user"))
+    let [sha256, ..] = words::HASH_DIGITS;
+    let (algorithm, digits) = algorithm.unwrap_or(sha256);
+    let digits = number.unwrap_or_else(|| digits.to_string());
+    format!("hash({algorithm}, {digits}, {})", field.unwrap_or("user"))
 }
 
 /// Returns the field that the arguments of a word seem to contain: the first name that is neither an argument nor a codec.
@@ -131,14 +133,14 @@ pub(crate) fn in_attribute(word: &Word) -> String {
     }
 }
 
-fn parse_custom(input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
+fn parse_custom(input: ParseStream, codec: fn(Path) -> Codec) -> syn::Result<Option<(Ident, Codec)>> {
     let path = input.call(Path::parse_mod_style)?;
     if input.peek(Token![<]) {
         let help = "define an alias, `type Day = Pattern<…>;`, and write `codec(Day, field)`";
         return Err(mistake("T004", rest(input), "a codec is named without generic arguments", help));
     }
     input.parse::<Token![,]>()?;
-    Ok(Some((input.call(Ident::parse_any)?, Codec::Custom(path))))
+    Ok(Some((input.call(Ident::parse_any)?, codec(path))))
 }
 
 fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {

@@ -98,6 +98,10 @@ const HASHES: &[(&str, &str)] = &[
     ("crc32", "__table::Crc32"),
     ("fnv1a", "__table::Fnv1a"),
 ];
+/// The number of hexadecimal digits of each hash.
+pub(super) const HASH_DIGITS: &[(&str, u8); 4] = &[("sha256", 64), ("md5", 32), ("crc32", 8), ("fnv1a", 16)];
+const HASH_FORMS: &[(&str, &str)] =
+    &[("lower", "'x'"), ("upper", "'X'"), ("base64url", "'u'"), ("base32", "'b'")];
 const SIGNS: &[(&str, &str)] =
     &[("unsigned", ""), ("nonnegative", "__table::NonNegative"), ("signed", "__table::Signed")];
 const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
@@ -134,7 +138,7 @@ pub(super) const WORDS: &[Word] = &[
             "hash",
             "Digest",
             "hash(sha256, 64, {user})` or `hash(sha256, 64, upper, {user})",
-            &[OneOf(HASHES, false), Number(1, 64), OneOf(CASES, true)],
+            &[OneOf(HASHES, false), Number(1, 64), OneOf(HASH_FORMS, true)],
         )
     },
     Word {
