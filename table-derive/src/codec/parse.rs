@@ -30,6 +30,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     } else if let Some(word) = words::find(&name) {
         (form_for(word, field.as_deref(), &content.fork()), parse_word(ctxt, word, content))
     } else {
+        let field = if name == "computed" { field_of_custom(&content.fork()) } else { field };
         let known = WORDS.iter().map(|word| word.name).chain([CODEC.0, DERIVED.0]);
         let help = meant(&name, field.as_deref()).unwrap_or_else(|| symbol::known(&name.to_string(), known));
         ctxt.error("T001", &name, format!("unknown codec `{name}`"), help);

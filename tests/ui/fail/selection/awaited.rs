@@ -13,7 +13,7 @@ struct Employee {
 
 #[derive(Entity)]
 #[partition_key(department)]
-#[row_key(id)]
+#[row_key("id_", id)]
 #[index(ByEmail, unique, row_key("email_", email))]
 struct Indexed {
     department: String,
