@@ -11,11 +11,11 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, LitInt, Path, Type};
 
+use crate::symbol;
 pub(crate) use meant::meant;
 pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
 #[cfg(test)]
 pub(crate) use words::all;
-use crate::symbol;
 pub(crate) use words::{Gives, Word, attributes, filled};
 
 /// The codec of a field in a key.

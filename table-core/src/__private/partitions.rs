@@ -66,7 +66,12 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
         let digit = (least >> (bits * place)) & ((1 << bits) - 1);
         usize::try_from(digit).ok().and_then(|digit| characters.get(digit))
     };
-    let bound = || (0..places).rev().filter_map(character).fold(begin.to_owned(), |text, next| text + next.encode_utf8(&mut [0; 4]));
+    let bound = || {
+        (0..places)
+            .rev()
+            .filter_map(character)
+            .fold(begin.to_owned(), |text, next| text + next.encode_utf8(&mut [0; 4]))
+    };
     (0 < share && share < of).then(bound)
 }
 
@@ -90,8 +95,7 @@ mod tests {
     use crate::key::codec::{Crc32, DerivedPart, Digest, Fnv1a, KeyPart};
     use crate::selection::PartitionRange;
 
-    type Of<H, const N: usize, const FORM: char = 'x'> =
-        Digest<<String as KeyPart>::Codec, H, N, FORM>;
+    type Of<H, const N: usize, const FORM: char = 'x'> = Digest<<String as KeyPart>::Codec, H, N, FORM>;
 
     fn share<C: DerivedPart<String>>(share: u32, of: u32) -> TextRange {
         let selection: Selection<(), PartitionRange> =

@@ -195,7 +195,12 @@ impl<E, S: TableStore> Table<E, S> {
 impl<E, S: TableStore> PatchTarget for Table<E, S> {
     type Entity = E;
 
-    async fn change_properties(&self, key: EntityKey, change: PatchChange, if_match: IfMatch) -> Result<ETag> {
+    async fn change_properties(
+        &self,
+        key: EntityKey,
+        change: PatchChange,
+        if_match: IfMatch,
+    ) -> Result<ETag> {
         let table = self.name()?;
         self.admit(self.now()).await?;
         if let Some(row) = change.as_merge() {

@@ -345,6 +345,12 @@ mod tests {
         assert_eq!(cloned(|_, second| second.commit()), 0);
         assert_eq!(cloned(|_, _| {}), 1);
         // An operation that is added to the clone after the commit is lost.
-        assert_eq!(cloned(|first, second| { first.commit(); second.add(); }), 1);
+        assert_eq!(
+            cloned(|first, second| {
+                first.commit();
+                second.add();
+            }),
+            1
+        );
     }
 }

@@ -22,7 +22,11 @@ struct EntityWrite {
 }
 
 impl EntityWrite {
-    fn new<E: ToEntity>(entity: &E, row: Result<Row>, kind: impl FnOnce(Row) -> OperationKind) -> Result<Self> {
+    fn new<E: ToEntity>(
+        entity: &E,
+        row: Result<Row>,
+        kind: impl FnOnce(Row) -> OperationKind,
+    ) -> Result<Self> {
         let kind = kind(row?);
         let is_whole = matches!(kind, OperationKind::Replace(..) | OperationKind::InsertOrReplace(_));
         Ok(Self { key: entity.entity_key()?, kind, is_whole })

@@ -83,32 +83,35 @@ const END: &str =
     "a key can contain the start of a text: `first(3, {name})`; for its end, store it as a field";
 const MADE: &str = "a key is made of fields; create the value together with the entity";
 
-/// Words that are written instead of a known argument: the codec, the word, the help.
-const ARGUMENTS: &[(&str, &str, &str)] = &[
-    ("guid", "n", "write `guid(simple, {id})`: 32 digits without hyphens"),
-    ("guid", "N", "write `guid(simple, {id})`: 32 digits without hyphens"),
-    ("guid", "d", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "D", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "lower", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "hyphenated", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "b", "write `guid(braced, {id})`"),
-    ("guid", "B", "write `guid(braced, {id})`"),
-    ("unix", "milliseconds", "write `unix(millis, {at})`"),
-    ("unix", "ms", "write `unix(millis, {at})`"),
-    ("unix", "secs", "write `unix(seconds, {at})`"),
+/// Words that are written instead of a known argument: the codec, the word, the known argument, and its meaning. Without an argument, the form is the
+/// default of the type.
+const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
+    ("guid", &["n", "N"], Some("simple"), "32 digits without hyphens"),
+    ("guid", &["d", "D", "lower", "hyphenated"], None, "digits with hyphens"),
+    ("guid", &["b", "B"], Some("braced"), "digits with hyphens in braces"),
+    ("unix", &["milliseconds", "ms"], Some("millis"), "milliseconds since 1970"),
+    ("unix", &["secs"], Some("seconds"), "seconds since 1970"),
 ];
 
 /// Returns the help for a word that was written instead of a codec.
 pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
     if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
         let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
-        return Some(format!("write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits"));
+        return Some(format!(
+            "write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits"
+        ));
     }
     CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field))
 }
 
-/// Returns the help for a word that was written instead of an argument of a codec.
+/// Returns the help for a word that was written instead of an argument of a codec: in a key with this field, or, without a field, in an attribute.
 pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
-    let found = ARGUMENTS.iter().find(|(of, other, _)| *of == codec && word == other);
-    found.map(|(_, _, help)| filled(help, field))
+    let is_meant = |words: &[&str]| words.iter().any(|other| word == other);
+    let (_, _, right, meaning) = ARGUMENTS.iter().find(|(of, words, ..)| *of == codec && is_meant(words))?;
+    Some(match (right, field) {
+        (Some(right), Some(field)) => format!("write `{codec}({right}, {field})`: {meaning}"),
+        (Some(right), None) => format!("write `#[{codec}({right})]`: {meaning}"),
+        (None, Some(field)) => format!("write the field alone, `{field}`: {meaning}"),
+        (None, None) => format!("remove the attribute: {meaning} are the default"),
+    })
 }

@@ -51,7 +51,12 @@ impl<E: Entity, S, O, T: Property, K> SetBy<Entities<E, S, O>> for Column<E, T, 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> PatchTarget for Entities<E, S, O> {
     type Entity = E;
 
-    async fn change_properties(&self, key: EntityKey, change: PatchChange, if_match: IfMatch) -> Result<ETag> {
+    async fn change_properties(
+        &self,
+        key: EntityKey,
+        change: PatchChange,
+        if_match: IfMatch,
+    ) -> Result<ETag> {
         if self.is_blind()
             && let Some(row) = change.as_merge()
         {
