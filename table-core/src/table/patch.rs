@@ -153,7 +153,8 @@ impl PatchChange {
     /// # Errors
     /// `Corrupted` if the argument is not a row.
     pub fn apply(&self, stored: RowView<'_>) -> Result<Row> {
-        row::rewrite(stored, self.removed.view(), self.set.view())
+        let kept = row::rewrite(stored, self.removed.view(), RowWriter::new().finish().view())?;
+        row::merge(kept.view(), self.set.view())
     }
 }
 
