@@ -70,6 +70,6 @@ refused! {
     AnyOrder: order_by(_) order_by_desc(_) sort_by(_) skip(_) offset(_);
     Takes: top(_) take(_) first_n(_);
     Aggregates: group_by(_) sum(_) avg(_) distinct(_);
-    ReadsBy: all() to_list() to_vec() execute() exec() fetch() fetch_all() fetch_one() fetch_optional() load() iter() into_iter() one() single()
+    ReadsBy: all() to_list() to_vec() execute() exec() fetch() fetch_all() fetch_one() fetch_optional() load() one() single()
         first_or_default() len() exists() any() map(_);
 }

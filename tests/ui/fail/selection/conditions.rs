@@ -51,7 +51,7 @@ async fn reads(table: &Table<Employee, Engine>) {
     let _ = all().fetch_all().await; //~ T198
     let _ = all().single().await; //~ T198
     let _ = all().any().await; //~ T198
-    let _ = all().into_iter(); //~ T198
+    let _ = all().fetch_one(); //~ T198
     let _ = all().map(|employee: Employee| employee.age); //~ T198
 }
 

@@ -1,7 +1,9 @@
 //! Computed parts of keys: written, selected, compared with their property when an entity is read, and in the stored schema.
 
 use table_core::key::codec::{Alphabet, DerivedPart, Form, Text, TextCodec, laws};
-use table_core::{BlockOn, Engine, Entity, EntityKey, ErrorCode, IfMatch, Result, TableEntity, TableStoreExt};
+use table_core::{
+    BlockOn, Engine, Entity, EntityKey, ErrorCode, IfMatch, Result, TableEntity, TableStoreExt,
+};
 
 /// The domain of an email address, in lower case.
 enum Domain {}
