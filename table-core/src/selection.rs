@@ -3,6 +3,7 @@
 mod argument;
 mod narrowed;
 mod point_key;
+mod refused;
 mod source;
 
 use std::borrow::Cow;

@@ -30,7 +30,7 @@ pub use layout::{Admission, LAYOUTS, LEASE, Sightings, StoredLayout};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
-pub use patch::{Patch, PatchTarget, SetBy};
+pub use patch::{Patch, PatchChange, PatchTarget, PatchValue, SetBy};
 pub use query::{EntityPage, EntityQuery};
 pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;

@@ -11,6 +11,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, LitInt, Path, Type};
 
+use crate::symbol;
 pub(crate) use meant::meant;
 pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
 #[cfg(test)]
@@ -28,6 +29,8 @@ pub(crate) enum Codec {
     Word(Box<Written>),
     /// A custom codec.
     Custom(Path),
+    /// A custom derived part.
+    Derived(Path),
 }
 
 /// A word and its arguments.
@@ -73,12 +76,42 @@ impl Codec {
 
     /// Returns `true` if the value can be decoded from its encoding.
     pub(crate) fn gives_back(&self) -> bool {
-        !self.word().is_some_and(|word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket))
+        let is_lossy = |word: &Word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket);
+        !matches!(self, Self::Derived(_)) && !self.word().is_some_and(is_lossy)
     }
 
     /// Returns `true` if the codec loses part of the value without spreading values evenly.
     pub(crate) fn is_derived(&self) -> bool {
-        self.word().is_some_and(|word| word.gives == Gives::Derived)
+        matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.gives == Gives::Derived)
+    }
+
+    /// Returns `true` if another derived part may contain this one.
+    pub(crate) fn is_source(&self) -> bool {
+        self.is_derived() && self.word().is_some()
+    }
+
+    /// Returns the word, or the first word of a custom codec or part.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Word(written) => written.word.name,
+            Self::Derived(_) => symbol::DERIVED.0,
+            Self::Natural | Self::Level | Self::Custom(_) => symbol::CODEC.0,
+        }
+    }
+
+    /// Returns the codec as it would be written around a field.
+    pub(crate) fn form(&self, field: &str) -> String {
+        match self {
+            Self::Natural | Self::Level => field.to_owned(),
+            Self::Word(written) => {
+                let form = written.word.form(Some(field));
+                form.split('`').next().unwrap_or(&form).to_owned()
+            }
+            Self::Custom(path) | Self::Derived(path) => {
+                let path = path.to_token_stream().to_string().replace(' ', "");
+                format!("{}({path}, {field})", self.name())
+            }
+        }
     }
 
     /// Returns `true` if the inner codec may be lossy, because this codec loses even more.
@@ -113,21 +146,21 @@ impl Codec {
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
-            Self::Custom(_) => true,
+            Self::Custom(_) | Self::Derived(_) => true,
             Self::Word(written) => {
                 !written.arguments.is_empty() || written.inner.as_ref().is_some_and(Self::may_fault)
             }
         }
     }
 
-    /// Returns `true` for a custom codec.
+    /// Returns `true` for a custom codec or derived part.
     pub(crate) fn is_custom(&self) -> bool {
-        matches!(self, Self::Custom(_)) || self.inner().is_some_and(Self::is_custom)
+        matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
     /// Returns `true` if this may be a codec of strings, which supports prefix queries. For default and custom codecs, the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
-        self.word().is_none_or(|word| word.gives == Gives::Text)
+        !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.gives == Gives::Text)
     }
 
     /// Returns `true` if the encodings may differ in length.
@@ -150,7 +183,7 @@ impl Codec {
                 let parameters = (!parameters.is_empty()).then(|| quote_spanned!(span=> <#(#parameters),*>));
                 quote_spanned!(span=> __table::#name #parameters)
             }
-            Self::Custom(path) => path.to_token_stream(),
+            Self::Custom(path) | Self::Derived(path) => path.to_token_stream(),
         }
     }
 }

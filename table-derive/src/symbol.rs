@@ -34,6 +34,7 @@ pub(crate) const INCLUDE: Symbol = Symbol("include");
 pub(crate) const WHEN: Symbol = Symbol("when");
 
 pub(crate) const CODEC: Symbol = Symbol("codec");
+pub(crate) const DERIVED: Symbol = Symbol("derived");
 pub(crate) const LITERAL: Symbol = Symbol("literal");
 
 pub(crate) const PROPERTY: Symbol = Symbol("property");

@@ -7,6 +7,7 @@ use syn::parse_quote;
 use crate::derive;
 
 mod partial;
+mod pasted;
 mod wrong;
 
 fn entity(input: TokenStream) -> String {

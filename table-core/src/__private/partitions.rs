@@ -55,16 +55,24 @@ pub fn partitions_share<E, C: Class, F>(
 
 /// Returns the smallest hash of a share; `None` before the first share and after the last one.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
-    // Enough digits for every share to contain some hashes, and few enough for the product to fit a `u128`.
-    let digits = form.max.min(20);
-    let least = (1_u128 << (4 * digits)) * u128::from(share) / u128::from(of);
-    (0 < share && share < of).then(|| {
-        if form.alphabet.contains('A') {
-            format!("{begin}{least:0digits$X}")
-        } else {
-            format!("{begin}{least:0digits$x}")
-        }
-    })
+    // The characters in key order, which is not their order as digits of base64 and base32: every hash is in one share in either order.
+    let characters: Vec<char> =
+        ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
+    let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
+    // Enough characters for every share to contain some hashes, and few enough for the product to fit a `u128`.
+    let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
+    let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
+    let character = |place| {
+        let digit = (least >> (bits * place)) & ((1 << bits) - 1);
+        usize::try_from(digit).ok().and_then(|digit| characters.get(digit))
+    };
+    let bound = || {
+        (0..places)
+            .rev()
+            .filter_map(character)
+            .fold(begin.to_owned(), |text, next| text + next.encode_utf8(&mut [0; 4]))
+    };
+    (0 < share && share < of).then(bound)
 }
 
 /// Returns all rows of the partitions with these prefixes.
@@ -87,7 +95,7 @@ mod tests {
     use crate::key::codec::{Crc32, DerivedPart, Digest, Fnv1a, KeyPart};
     use crate::selection::PartitionRange;
 
-    type Of<H, const N: usize, const UPPER: bool = false> = Digest<<String as KeyPart>::Codec, H, N, UPPER>;
+    type Of<H, const N: usize, const FORM: char = 'x'> = Digest<<String as KeyPart>::Codec, H, N, FORM>;
 
     fn share<C: DerivedPart<String>>(share: u32, of: u32) -> TextRange {
         let selection: Selection<(), PartitionRange> =
@@ -105,11 +113,14 @@ mod tests {
         #[test]
         fn every_hash_is_in_one_share(value in "[a-zA-Z0-9]{0,8}", of in 1..40_u32) {
             let (long, short) = (text::<Of<Fnv1a, 16>>(&value), text::<Of<Crc32, 1>>(&value));
-            let upper = text::<Of<Fnv1a, 16, true>>(&value);
+            let upper = text::<Of<Fnv1a, 16, 'X'>>(&value);
+            let (base64, base32) = (text::<Of<Fnv1a, 11, 'u'>>(&value), text::<Of<Fnv1a, 2, 'b'>>(&value));
             let count = |holds: &dyn Fn(u32) -> bool| (0..of).filter(|&share| holds(share)).count();
             prop_assert_eq!(count(&|part| share::<Of<Fnv1a, 16>>(part, of).contains(&long)), 1);
             prop_assert_eq!(count(&|part| share::<Of<Crc32, 1>>(part, of).contains(&short)), 1);
-            prop_assert_eq!(count(&|part| share::<Of<Fnv1a, 16, true>>(part, of).contains(&upper)), 1);
+            prop_assert_eq!(count(&|part| share::<Of<Fnv1a, 16, 'X'>>(part, of).contains(&upper)), 1);
+            prop_assert_eq!(count(&|part| share::<Of<Fnv1a, 11, 'u'>>(part, of).contains(&base64)), 1);
+            prop_assert_eq!(count(&|part| share::<Of<Fnv1a, 2, 'b'>>(part, of).contains(&base32)), 1);
         }
     }
 
@@ -120,6 +131,9 @@ mod tests {
             first.contains("u_00000000") && first.contains("u_7fffffff") && !first.contains("u_80000000")
         );
         assert!(last.contains("u_ffffffff") && !last.contains("u_g") && !last.contains("v"));
+        let (first, last) = (share::<Of<Crc32, 6, 'u'>>(0, 2), share::<Of<Crc32, 6, 'u'>>(1, 2));
+        assert!(first.contains("u_------") && first.contains("u_Uzzzzz") && !first.contains("u_V-----"));
+        assert!(last.contains("u_V-----") && last.contains("u_zzzzzz") && !last.contains("u_{"));
         let none: Selection<(), PartitionRange> =
             partitions_share(super::super::text::KeyText::new(), Of::<Crc32, 8>::FORM, 2, 2);
         assert_eq!(none.into_ranges().unwrap_err().code(), ErrorCode::OutOfRangeInput);

@@ -71,6 +71,33 @@ impl<E> Condition<E> {
     }
 }
 
+/// Matches if both conditions match, like [`and`](Condition::and).
+///
+/// ```
+/// use table_core::Column;
+///
+/// struct Employee;
+/// const AGE: Column<Employee, i32> = Column::new("Age");
+/// let retired_or_minor = AGE.ge(65) | AGE.ge(0) & AGE.lt(18);
+/// assert_eq!(retired_or_minor.into_filter().to_string(), "Age ge 65 or Age ge 0 and Age lt 18");
+/// ```
+impl<E> std::ops::BitAnd for Condition<E> {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        self.and(other)
+    }
+}
+
+/// Matches if at least one of the conditions matches, like [`or`](Condition::or).
+impl<E> std::ops::BitOr for Condition<E> {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.or(other)
+    }
+}
+
 /// Negates the condition. The result matches entities that lack the property (FIL-12).
 impl<E> std::ops::Not for Condition<E> {
     type Output = Self;
@@ -108,7 +135,7 @@ impl<E> std::fmt::Debug for Condition<E> {
 #[diagnostic::on_unimplemented(
     message = "[T096] `{Self}` is not a condition on `{E}`",
     label = "expected a condition on columns of `{E}`",
-    note = "compare its columns, and combine comparisons: `{E}::AGE.ge(18).and(…)`, `.or(…)`, `!`",
+    note = "compare its columns, and combine comparisons: `{E}::AGE.ge(18).and(…)`, `.or(…)`, `!`; the operators are `&` and `|`, not `&&` and `||`",
     note = "for a closure, read the entities and filter them; for a text in OData, `Condition::from_filter` takes a parsed `Filter`"
 )]
 pub trait IntoCondition<E> {

@@ -22,7 +22,7 @@ pub trait Searchable {}
 /// A column with a comparison of another name. No column implements it.
 #[diagnostic::on_unimplemented(
     message = "[T197] a column has no comparison of this name",
-    label = "write `ge(…)` and `le(…)`, or `is_absent()`",
+    label = "write `eq`, `ne`, `gt`, `ge`, `lt`, `le` or `is_in`, or `is_absent()`",
     note = "a range is two comparisons: `Employee::AGE.ge(18).and(Employee::AGE.le(65))`",
     note = "`is_absent()` matches entities that lack the property, `!column.is_absent()` the others"
 )]
@@ -74,4 +74,8 @@ macro_rules! compared {
     };
 }
 
-compared! { between(_low: L, _high: H) is_some() is_none() is_null() is_not_null() }
+compared! {
+    between(_low: L, _high: H) is_some() is_none() is_null() is_not_null()
+    equals(_value: V) not_equals(_value: V) neq(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V)
+    eq_any(_values: V) one_of(_values: V)
+}

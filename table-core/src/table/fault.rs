@@ -18,8 +18,6 @@ pub(crate) enum TableFault {
         "the copies of the index `{index}` do not store `{name}`; include it, or select by it if it is part of the index's key"
     )]
     NotInIndex { index: &'static str, name: String },
-    #[error("a merge cannot remove property `{0}`; use `update`, which replaces the entity")]
-    MergeRemoves(&'static str),
     #[error("the entity to update does not exist; insert it, or use `insert_or_replace`")]
     NothingToUpdate,
     #[error("the entity was modified since it was read; read it again and retry")]
@@ -76,7 +74,6 @@ impl Fault for TableFault {
         match self {
             Self::WholeTable(_) | Self::ScanTooLong { .. } => (ErrorCode::InvalidInput, Some("DQ-5")),
             Self::NotInIndex { .. } => (ErrorCode::InvalidInput, Some("PAT-INTRA-6")),
-            Self::MergeRemoves(_) => (ErrorCode::InvalidInput, Some("MRG-3")),
             Self::NothingToUpdate => (ErrorCode::ResourceNotFound, Some("UPD-2")),
             Self::Changed => (ErrorCode::UpdateConditionNotSatisfied, None),
             Self::KeyChanged => (ErrorCode::InvalidInput, Some("UPD-6")),

@@ -2,24 +2,30 @@
 
 use std::fmt;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
 use crate::column::Settable;
 use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
 use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::property::Property;
-use crate::row::{Row, RowWriter};
+use crate::query::Select;
+use crate::row::{self, Row, RowView, RowWriter};
 use crate::selection::{Point, PointKey, Primary, Selection};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
+use crate::table::update::at;
 use crate::table::{Table, request};
-use crate::value::Value;
+use crate::value::{Value, ValueRef};
 
 /// New values for some properties of one stored entity; all others are kept (MRG-1).
 ///
-/// On a [`Table`], a patch is one merge, without a read of the entity. Two mistakes do not compile: setting a field of the key, which never changes
-/// (UPD-6), and setting a property that an index contains, whose old value is unknown. The handle of the patterns crate reads the entity first, and
-/// can set any property. [`Table::update`] removes properties, which a merge cannot (MRG-3), and computes a new value from the old one.
+/// On a [`Table`], a patch is one merge, without a read of the entity, unless it sets a property to `None`: a merge cannot remove properties (MRG-3),
+/// so the entity is read and replaced. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property
+/// that an index contains, whose old value is unknown. The handle of the patterns crate reads the entity first, and can set any property.
+/// [`Table::update`] computes a new value from the old one.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -40,7 +46,8 @@ use crate::value::Value;
 pub struct Patch<'a, T: PatchTarget> {
     target: &'a T,
     key: Selection<T::Entity, Point>,
-    values: Result<Vec<(&'static str, Value)>>,
+    /// The properties to change; `None` for a property to remove.
+    values: Result<Vec<(&'static str, Option<Value>)>>,
     if_match: IfMatch,
 }
 
@@ -58,19 +65,97 @@ pub trait PatchTarget: Sync {
     /// The type of the entities.
     type Entity;
 
-    /// Merges properties into the stored entity, and returns its new version.
+    /// Changes properties of the stored entity, and returns its new version.
     ///
     /// # Errors
     /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); any error of the handle.
-    fn merge_properties(
+    fn change_properties(
         &self,
         key: EntityKey,
-        row: Row,
+        change: PatchChange,
         if_match: IfMatch,
     ) -> impl Future<Output = Result<ETag>> + Send;
 
     /// Adds the table to an error.
     fn in_table(&self, error: Error) -> Error;
+}
+
+/// A value that a property of type `T` can be set to: every value that converts into a `T`.
+///
+/// ```
+/// use table_core::table::PatchValue;
+///
+/// /// Returns the value of a property.
+/// fn value<T>(value: impl PatchValue<T>) -> T {
+///     value.into_value()
+/// }
+/// assert_eq!(value::<String>("Ada"), "Ada");
+/// assert_eq!(value::<Option<i32>>(7), Some(7)); // `value::<i32>("7")` does not compile: T199
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T199] a property of type `{T}` cannot be set to `{Self}`",
+    label = "expected a `{T}`, or a value that converts into it",
+    note = "an optional property is set to a value of its type, such as `\"new\".to_owned()` for an `Option<String>`, and removed by `None`"
+)]
+pub trait PatchValue<T> {
+    /// Returns the value.
+    fn into_value(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, V: Into<T>> PatchValue<T> for V {
+    fn into_value(self) -> T {
+        self.into()
+    }
+}
+
+/// The properties that a [`Patch`] sets and removes.
+///
+/// ```
+/// use table_core::table::PatchChange;
+/// use table_core::{IfMatch, OperationKind, Result, store::StoredRow};
+///
+/// /// Returns the write of a change.
+/// fn write(change: &PatchChange, stored: StoredRow) -> Result<OperationKind> {
+///     Ok(match change.as_merge() {
+///         Some(row) => OperationKind::Merge(row.clone(), IfMatch::Any),
+///         None => OperationKind::Replace(change.apply(stored.row.view())?, stored.etag.into()),
+///     })
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct PatchChange {
+    set: Row,
+    /// A row with the names of the properties to remove, each with any value.
+    removed: Row,
+}
+
+impl PatchChange {
+    fn new(values: &[(&'static str, Option<Value>)]) -> Self {
+        let (mut set, mut removed) = (RowWriter::with_capacity(values.len()), RowWriter::new());
+        for (name, value) in values {
+            match value {
+                Some(value) => set.property(name, value.as_ref()),
+                None => removed.property(name, ValueRef::Boolean(false)),
+            }
+        }
+        Self { set: set.finish(), removed: removed.finish() }
+    }
+
+    /// Returns the properties to merge, or `None` if the patch also removes properties, which a merge cannot (MRG-3).
+    #[must_use]
+    pub fn as_merge(&self) -> Option<&Row> {
+        self.removed.view().is_empty().then_some(&self.set)
+    }
+
+    /// Returns the row after the change, for a replace.
+    ///
+    /// # Errors
+    /// `Corrupted` if the argument is not a row.
+    pub fn apply(&self, stored: RowView<'_>) -> Result<Row> {
+        let kept = row::rewrite(stored, self.removed.view(), RowWriter::new().finish().view())?;
+        row::merge(kept.view(), self.set.view())
+    }
 }
 
 /// A column that a [`Patch`] on the handle `T` can set.
@@ -111,11 +196,32 @@ impl<E, S: TableStore> Table<E, S> {
 impl<E, S: TableStore> PatchTarget for Table<E, S> {
     type Entity = E;
 
-    async fn merge_properties(&self, key: EntityKey, row: Row, if_match: IfMatch) -> Result<ETag> {
+    async fn change_properties(
+        &self,
+        key: EntityKey,
+        change: PatchChange,
+        if_match: IfMatch,
+    ) -> Result<ETag> {
         let table = self.name()?;
         self.admit(self.now()).await?;
-        let etag = request::write(&self.store, table, key, OperationKind::Merge(row, if_match)).await?;
-        written(table, etag)
+        if let Some(row) = change.as_merge() {
+            let kind = OperationKind::Merge(row.clone(), if_match);
+            return written(table, request::write(&self.store, table, key, kind).await?);
+        }
+        let retry = self.retry.clone().unwrap_or_default();
+        let mut race = retry.race("the entity");
+        loop {
+            let stored = request::get(&self.store, table, &key, &Select::All).await?;
+            let stored = stored.ok_or_else(|| at(TableFault::NothingToUpdate, table, &key))?;
+            if !if_match.accepts(&stored.etag) {
+                return Err(at(TableFault::Changed, table, &key));
+            }
+            let kind = OperationKind::Replace(change.apply(stored.row.view())?, stored.etag.into());
+            match request::write(&self.store, table, key.clone(), kind).await {
+                Err(error) if error.is_precondition_failed() => race.lost(error).await?,
+                etag => return written(table, etag?),
+            }
+        }
     }
 
     fn in_table(&self, error: Error) -> Error {
@@ -131,12 +237,27 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
 
     /// Sets a property. If it is set twice, the last value is used.
     ///
-    /// [`send`](Self::send) fails for a value that cannot be stored, and for `None`, because a merge cannot remove a property (MRG-3); use
-    /// [`Table::update`] to remove one.
-    pub fn set<C: SetBy<T>>(mut self, column: C, value: impl Into<C::Value>) -> Self {
-        let (name, value) = (column.property(), value.into());
+    /// `None` removes the property: on a [`Table`], the patch then takes a read and a conditional replace, which is repeated if another writer was
+    /// faster. [`send`](Self::send) fails for a value that cannot be stored.
+    ///
+    /// ```
+    /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, room: Option<i32> }
+    /// # pollster::block_on(async {
+    /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// # employees.insert(&Employee { department: "Sales".into(), id: 223, room: Some(7) }).await?;
+    /// employees.patch(Employee::key("Sales", 223)).set(Employee::ROOM, None).send().await?;
+    /// assert_eq!(employees.get(Employee::key("Sales", 223)).await?.map(|found| found.room), Some(None));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn set<C: SetBy<T>>(mut self, column: C, value: impl PatchValue<C::Value>) -> Self {
+        let (name, value) = (column.property(), value.into_value());
         self.values = self.values.and_then(|mut values| {
-            let value = value.to_value()?.ok_or_else(|| Error::of(TableFault::MergeRemoves(name)))?;
+            let value = value.to_value()?;
             values.retain(|(earlier, _)| *earlier != name);
             values.push((name, value));
             Ok(values)
@@ -157,11 +278,20 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     pub async fn send(self) -> Result<ETag> {
         let key = self.key.into_key()?;
         let values = self.values.map_err(|error| self.target.in_table(error))?;
-        let mut row = RowWriter::with_capacity(values.len());
-        for (name, value) in &values {
-            row.property(name, value.as_ref());
-        }
-        self.target.merge_properties(key, row.finish(), self.if_match).await
+        self.target.change_properties(key, PatchChange::new(&values), self.if_match).await
+    }
+}
+
+/// Sends the patch, like [`send`](Patch::send).
+impl<'a, T: PatchTarget> IntoFuture for Patch<'a, T>
+where
+    T::Entity: 'a,
+{
+    type Output = Result<ETag>;
+    type IntoFuture = BoxFuture<'a, Result<ETag>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.send().boxed()
     }
 }
 

@@ -7,7 +7,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use futures_core::Stream;
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use crate::column::IntoCondition;
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
@@ -46,7 +47,7 @@ pub struct EntityPage<T> {
 }
 
 /// A query under construction on a table of `E`. Its entities are read from `F` as `T`. Nothing is sent until [`page`](Self::page),
-/// [`stream`](Self::stream) or one of the `collect` functions is called.
+/// [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -355,6 +356,36 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         let narrows = self.paging.filter.is_some() || self.paging.is_mixed;
         let query = if narrows { self } else { self.page_size(1) };
         Ok(query.limit(1).collect_versioned().await?.pop())
+    }
+}
+
+/// Reads all entities, like [`collect`](EntityQuery::collect).
+///
+/// ```
+/// # use table_core::{Entity, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// # pollster::block_on(async {
+/// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// let sales: Vec<Employee> = employees.query(Employee::partition("Sales")).await?;
+/// assert!(sales.is_empty());
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+impl<E, S, T, F> IntoFuture for EntityQuery<E, S, T, F>
+where
+    E: 'static,
+    S: TableStore + Clone + 'static,
+    T: Send + 'static,
+    F: ReadableAs<T>,
+{
+    type Output = Result<Vec<T>>;
+    type IntoFuture = BoxFuture<'static, Result<Vec<T>>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.collect().boxed()
     }
 }
 

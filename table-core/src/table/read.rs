@@ -13,6 +13,8 @@ use crate::table::{Table, request};
 /// Number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
+// The verbs return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the
+// `.await`, and report one mistake three times.
 impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Returns the plan of a selection, computed without I/O (design promise 2).
     ///
@@ -31,19 +33,22 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
-    pub async fn get(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> Result<Option<Versioned<E>>> {
-        self.get_from(key.into_point()).await
+    pub fn get(
+        &self,
+        key: impl PointKey<E, From: ReadableAs<E>>,
+    ) -> BoxFuture<'_, Result<Option<Versioned<E>>>> {
+        self.get_from(key.into_point()).boxed()
     }
 
     /// Returns one entity as a projection. Only the properties of the projection are requested (DQ-13).
     ///
     /// # Errors
     /// Any error of [`get`](Self::get).
-    pub async fn get_as<P: ProjectionOf<E>>(
-        &self,
+    pub fn get_as<'a, P: ProjectionOf<E> + 'a>(
+        &'a self,
         key: impl PointKey<E, From: ReadableAs<P>>,
-    ) -> Result<Option<Versioned<P>>> {
-        self.get_from(key.into_point()).await
+    ) -> BoxFuture<'a, Result<Option<Versioned<P>>>> {
+        self.get_from(key.into_point()).boxed()
     }
 
     /// Returns `true` if the entity exists. Sends one request, and does not decode the entity.
@@ -63,8 +68,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key.
-    pub async fn exists(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> Result<bool> {
-        exists(self, key.into_point()).await
+    pub fn exists(&self, key: impl PointKey<E, From: ReadableAs<E>>) -> BoxFuture<'_, Result<bool>> {
+        exists(self, key.into_point()).boxed()
     }
 
     async fn get_from<P, F: ReadableAs<P>>(
@@ -141,7 +146,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         // Collected first, because the future must be `Send` even if the iterator is not.
         let keys: Vec<_> = keys.into_iter().collect();
         // Boxed, so the code that drives many futures is compiled once for each entity and not once for each kind of key.
-        let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key).boxed()).collect();
+        let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key)).collect();
         stream::iter(reads).buffered(CONCURRENCY).try_collect().await
     }
 }

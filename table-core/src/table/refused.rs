@@ -27,32 +27,64 @@ pub trait Finds {}
 )]
 pub trait WritesMany {}
 
-/// Declares methods of other libraries for a type.
+/// A handle that removes an entity without a version. No handle implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T203] a table has no method of this name: a delete names the key and the version of the entity",
+    label = "write `delete(Employee::key(…), etag)`",
+    note = "the version is an `ETag` of an earlier read or write, or `IfMatch::Any` for any version"
+)]
+pub trait Removes {}
+
+/// A handle that creates its table under another name. No handle implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
+    label = "write `create_if_missing()`",
+    note = "`store.table::<Employee>().create_if_missing().await?` returns the handle"
+)]
+pub trait Creates {}
+
+/// A handle that reads a table without its keys. No handle implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T201] a table has no method of this name: a query names the keys to read",
+    label = "write `query(Employee::partition(…)).collect()`",
+    note = "`query` reads a partition or a range of rows; `scan(\"the reason\")` reads the whole table, with a limit"
+)]
+pub trait ReadsAll {}
+
+/// A handle that begins a transaction on no partition. No handle implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T202] a table has no method of this name: a transaction is on one partition",
+    label = "write `transaction(Employee::partition(…))`",
+    note = "it applies up to 100 operations atomically when it is committed: `commit().await`"
+)]
+pub trait Begins {}
+
+/// Declares methods of other libraries, in an `impl` of a handle.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {
-    (impl<$($parameter:ident),*> $handle:ty) => {
-        $crate::__refused_verbs!(@ [$($parameter),*] $handle, $crate::__private::Saves: upsert save put add);
-        $crate::__refused_verbs!(@ [$($parameter),*] $handle, $crate::__private::Finds: find find_one fetch load);
-        $crate::__refused_verbs!(@ [$($parameter),*] $handle, $crate::__private::WritesMany: insert_all insert_many add_all save_all);
-    };
-    (@ [$($parameter:ident),*] $handle:ty, $bound:path: $($name:ident)*) => {
-        $crate::__refused_verbs!(@@ ($($parameter),*) $handle, $bound: $($name)*);
-    };
-    (@@ $parameters:tt $handle:ty, $bound:path: $($name:ident)*) => {
-        $($crate::__refused_verbs!(@@@ $parameters $handle, $bound, $name);)*
-    };
-    (@@@ ($($parameter:ident),*) $handle:ty, $bound:path, $name:ident) => {
-        impl<$($parameter),*> $handle {
-            #[doc(hidden)]
-            pub fn $name<V>(&self, _value: V) -> std::future::Ready<$crate::Result<()>>
-            where
-                Self: $bound,
-            {
-                std::future::ready(Ok(()))
-            }
+    () => {
+        $crate::__refused_verbs! {
+            Saves: upsert(_) save(_) put(_) add(_);
+            Finds: find(_) find_one(_) fetch(_) load(_);
+            WritesMany: insert_all(_) insert_many(_) add_all(_) save_all(_);
+            Removes: remove(_);
+            Creates: create() create_table() create_if_not_exists();
+            ReadsAll: all() list() find_all() fetch_all() get_all();
+            Begins: begin() begin_transaction();
         }
     };
+    ($($bound:ident: $($name:ident($($value:tt)?))*;)*) => {$($(
+        #[doc(hidden)]
+        pub fn $name(&self $(, $value: impl Sized)?) -> std::future::Ready<$crate::Result<()>>
+        where
+            Self: $crate::__private::$bound,
+        {
+            std::future::ready(Ok(()))
+        }
+    )*)*};
 }
 
-__refused_verbs! { impl<E, S> crate::Table<E, S> }
+impl<E, S> crate::Table<E, S> {
+    __refused_verbs! {}
+}

@@ -2,6 +2,8 @@
 
 use std::any::type_name;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::entity::ToEntity;
 use crate::error::{Error, Result};
@@ -178,7 +180,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     fn push(&mut self, key: EntityKey, kind: OperationKind) -> Result<&mut Self> {
         let pushed = push(&mut self.transaction, key, kind);
         pushed.map_err(|error| self.table.in_table(error))?;
-        self.uncommitted.operations += 1;
+        self.uncommitted.add();
         Ok(self)
     }
 
@@ -205,8 +207,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// The error of the first operation that fails, with its [position](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` for a transaction
     /// without operations (EGT-12). After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
-    pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
-        self.uncommitted.operations = 0;
+    pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
+        self.uncommitted.commit();
         self.table.admit(self.table.now()).await?;
         if self.has_whole {
             self.table.admit_whole()?;
@@ -215,18 +217,31 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 }
 
-/// Reports a non-empty transaction that is dropped without a commit, which is a mistake unless an error or a panic caused it.
+/// The uncommitted operations of a transaction and its clones. Reports operations that are dropped without a commit of the transaction or of a clone,
+/// which is a mistake unless an error or a panic caused it.
 #[derive(Clone, Debug, Default)]
-struct Uncommitted {
-    operations: usize,
+struct Uncommitted(Arc<Operations>);
+
+#[derive(Debug, Default)]
+struct Operations(AtomicUsize);
+
+impl Uncommitted {
+    fn add(&self) {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn commit(&self) {
+        self.0.0.store(0, Ordering::Relaxed);
+    }
 }
 
-impl Drop for Uncommitted {
+impl Drop for Operations {
     fn drop(&mut self) {
-        if self.operations > 0 && !std::thread::panicking() {
+        let operations = *self.0.get_mut();
+        if operations > 0 && !std::thread::panicking() {
             tracing::warn!(
                 target: "table_core::table",
-                operations = self.operations,
+                operations,
                 "a transaction was dropped without a commit, so nothing was written; call and await `commit`"
             );
         }
@@ -269,9 +284,6 @@ impl<E, S: fmt::Debug> fmt::Debug for EntityTransaction<E, S> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Event, Level, Metadata, Subscriber};
 
@@ -300,14 +312,45 @@ mod tests {
         fn exit(&self, _: &Id) {}
     }
 
+    /// Returns the number of warnings of a program.
+    fn warned(program: impl FnOnce()) -> usize {
+        let warnings = Warnings::default();
+        tracing::subscriber::with_default(warnings.clone(), program);
+        warnings.0.load(Ordering::Relaxed)
+    }
+
+    fn of_operations(number: usize) -> Uncommitted {
+        let uncommitted = Uncommitted::default();
+        (0..number).for_each(|_| uncommitted.add());
+        uncommitted
+    }
+
     #[test]
     fn operations_that_are_dropped_without_a_commit_are_reported() {
-        let warnings = Warnings::default();
-        tracing::subscriber::with_default(warnings.clone(), || {
-            drop(Uncommitted { operations: 0 });
-            assert_eq!(warnings.0.load(Ordering::Relaxed), 0);
-            drop(Uncommitted { operations: 2 });
-            assert_eq!(warnings.0.load(Ordering::Relaxed), 1);
-        });
+        assert_eq!(warned(|| drop(of_operations(0))), 0);
+        assert_eq!(warned(|| drop(of_operations(2))), 1);
+        assert_eq!(warned(|| of_operations(2).commit()), 0);
+    }
+
+    #[test]
+    fn a_clone_is_reported_only_if_none_of_its_transactions_is_committed() {
+        let cloned = |end: fn(&Uncommitted, &Uncommitted)| {
+            warned(|| {
+                let first = of_operations(2);
+                let second = first.clone();
+                end(&first, &second);
+            })
+        };
+        assert_eq!(cloned(|first, _| first.commit()), 0);
+        assert_eq!(cloned(|_, second| second.commit()), 0);
+        assert_eq!(cloned(|_, _| {}), 1);
+        // An operation that is added to the clone after the commit is lost.
+        assert_eq!(
+            cloned(|first, second| {
+                first.commit();
+                second.add();
+            }),
+            1
+        );
     }
 }

@@ -186,6 +186,6 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
     }
 }
 
-fn at(fault: TableFault, table: &TableName, key: &EntityKey) -> Error {
+pub(super) fn at(fault: TableFault, table: &TableName, key: &EntityKey) -> Error {
     Error::of(fault).with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
 }

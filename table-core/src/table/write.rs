@@ -1,25 +1,50 @@
 //! Single writes of typed entities (INS, UPD, MRG, UPS, DEL rules).
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
 use crate::entity::ToEntity;
 use crate::error::Result;
 use crate::etag::{ETag, IfMatch};
+use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::row::Row;
 use crate::selection::{PointKey, Primary};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
-// The bound is on each method, so the message for an entity with derived rows can name the right handle.
+/// An encoded write of one entity.
+struct EntityWrite {
+    key: EntityKey,
+    kind: OperationKind,
+    /// `true` if the entity is replaced as a whole.
+    is_whole: bool,
+}
+
+impl EntityWrite {
+    fn new<E: ToEntity>(
+        entity: &E,
+        row: Result<Row>,
+        kind: impl FnOnce(Row) -> OperationKind,
+    ) -> Result<Self> {
+        let kind = kind(row?);
+        let is_whole = matches!(kind, OperationKind::Replace(..) | OperationKind::InsertOrReplace(_));
+        Ok(Self { key: entity.entity_key()?, kind, is_whole })
+    }
+}
+
+// The bound is on each method, so the message for an entity with derived rows can name the right handle. The futures are boxed, because rustc would
+// check the bounds of an `async fn` a second and a third time at the `.await`, and report one mistake three times.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
     ///
     /// # Errors
     /// `EntityAlreadyExists` if the key exists, without any change (INS-1); any error for an entity that exceeds its limits.
-    pub async fn insert(&self, entity: &E) -> Result<ETag>
+    pub fn insert(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
-        self.write_entity(entity, OperationKind::Insert).await
+        self.write(EntityWrite::new(entity, entity.entity_row(), OperationKind::Insert))
     }
 
     /// Replaces the stored entity with the same key. Stored properties that `E` does not declare are removed (UPD-1, IMP-1).
@@ -28,12 +53,12 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` for another version (UPD-3).
-    pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag>
+    pub fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
         let if_match = if_match.into();
-        self.put_whole(entity, |row| OperationKind::Replace(row, if_match)).await
+        self.write(EntityWrite::new(entity, entity.entity_row(), |row| OperationKind::Replace(row, if_match)))
     }
 
     /// Merges the entity into the stored one with the same key. Stored properties that are not declared, or whose field is `None`, are kept (MRG-1,
@@ -41,77 +66,67 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2).
-    pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag>
+    pub fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
         let if_match = if_match.into();
-        self.write(entity, OperationKind::Merge(entity.merge_row()?, if_match)).await
+        self.write(EntityWrite::new(entity, entity.merge_row(), |row| OperationKind::Merge(row, if_match)))
     }
 
     /// Inserts the entity, or replaces the stored one with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
     /// Any error for an entity that exceeds its limits.
-    pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag>
+    pub fn insert_or_replace(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
-        self.put_whole(entity, OperationKind::InsertOrReplace).await
+        self.write(EntityWrite::new(entity, entity.entity_row(), OperationKind::InsertOrReplace))
     }
 
     /// Inserts the entity, or merges it into the stored one with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
     /// Any error for an entity that exceeds its limits.
-    pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag>
+    pub fn insert_or_merge(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
-        self.write(entity, OperationKind::InsertOrMerge(entity.merge_row()?)).await
+        self.write(EntityWrite::new(entity, entity.merge_row(), OperationKind::InsertOrMerge))
     }
 
     /// Deletes an entity.
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist, regardless of the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
-    pub async fn delete(
+    pub fn delete(
         &self,
         key: impl PointKey<E, From = Primary>,
         if_match: impl Into<IfMatch>,
-    ) -> Result<()>
+    ) -> BoxFuture<'_, Result<()>>
     where
         E: ToEntity,
     {
-        let kind = OperationKind::Delete(if_match.into());
-        self.admit(self.now()).await?;
-        request::write(&self.store, self.name()?, key.into_point().into_key()?, kind).await?;
-        Ok(())
+        let (key, kind) = (key.into_point(), OperationKind::Delete(if_match.into()));
+        async move {
+            self.admit(self.now()).await?;
+            request::write(&self.store, self.name()?, key.into_key()?, kind).await.map(drop)
+        }
+        .boxed()
     }
 
-    async fn put_whole(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag>
-    where
-        E: ToEntity,
-    {
-        self.admit(self.now()).await?;
-        self.admit_whole()?;
-        self.write_entity(entity, kind).await
-    }
-
-    async fn write_entity(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag>
-    where
-        E: ToEntity,
-    {
-        self.write(entity, kind(entity.entity_row()?)).await
-    }
-
-    async fn write(&self, entity: &E, kind: OperationKind) -> Result<ETag>
-    where
-        E: ToEntity,
-    {
-        let table = self.name()?;
-        self.admit(self.now()).await?;
-        let etag = request::write(&self.store, table, entity.entity_key()?, kind).await?;
-        written(table, etag)
+    fn write(&self, write: Result<EntityWrite>) -> BoxFuture<'_, Result<ETag>> {
+        async move {
+            let EntityWrite { key, kind, is_whole } = write?;
+            self.admit(self.now()).await?;
+            if is_whole {
+                self.admit_whole()?;
+            }
+            let table = self.name()?;
+            let etag = request::write(&self.store, table, key, kind).await?;
+            written(table, etag)
+        }
+        .boxed()
     }
 }

@@ -126,7 +126,8 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
 
 fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {
     let keys = "a key lists its pieces in order";
-    let index = "an index has a name and a key, which lists its pieces in order";
+    let index = "an index has a name and a key, which lists its pieces in order; its rows are in the partition of the entity, whose own RowKey needs \
+                 another literal";
     let words = [
         (PARTITION_KEY, "partition_key({department})", keys),
         (ROW_KEY, "row_key({id})", keys),

@@ -88,7 +88,7 @@ pub(crate) fn parse_member(ctxt: &Ctxt, attrs: &[Attribute]) -> MemberAttrs {
     for attr in attrs {
         if attr.path() == &OTHER {
             if attr.meta.require_path_only().is_err() {
-                ctxt.error("T004", attr, "`other` takes no arguments", "write `#[other] Other(TableEntity)`");
+                ctxt.error("T004", attr, "`other` takes no arguments", "write `#[other]`");
             }
             other.set(ctxt, attr, attr.clone(), "write `#[other]` once");
         } else if attr.path() == &UPGRADE {

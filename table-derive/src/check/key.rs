@@ -128,12 +128,11 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
         let (mut outer, mut inner) = (&part.codec, part.codec.inner());
         while let Some(codec) = inner {
-            let stays = codec.gives_back() || outer.takes_derived() && codec.is_derived();
-            if let Some(word) = codec.word().filter(|_| !stays) {
-                let form = word.form(Some(&part.name.unraw().to_string()));
-                let form = form.split('`').next().unwrap_or(&form);
+            let stays = codec.gives_back() || outer.takes_derived() && codec.is_source();
+            if !stays {
+                let form = codec.form(&part.name.unraw().to_string());
                 let around = outer.word().map_or("codec", |outer| outer.name);
-                let wrong = format!("`{}` cannot be inside `{around}`", word.name);
+                let wrong = format!("`{}` cannot be inside `{around}`", codec.name());
                 let help = format!("write `{form}` without a codec around it");
                 ctxt.error("T032", &part.name, wrong, help);
                 break;

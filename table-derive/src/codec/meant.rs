@@ -2,7 +2,7 @@
 
 use syn::Ident;
 
-use crate::codec::words::filled;
+use crate::codec::words::{HASH_DIGITS, filled};
 
 /// Words that are written instead of a codec. The braces contain a sample, which is replaced by the named field.
 const CODECS: &[(&str, &str)] = &[
@@ -32,9 +32,6 @@ const CODECS: &[(&str, &str)] = &[
     ("to_uppercase", "write `folded(upper, {email})`"),
     ("concat", "literals and fields are separate pieces: `\"empid_\", {id}`"),
     ("prefix", "literals and fields are separate pieces: `\"empid_\", {id}`"),
-    ("sha256", "write `hash(sha256, 64, {user})` for all 64 hexadecimal digits of the hash, or fewer digits"),
-    ("md5", "write `hash(md5, 32, {user})` for all 32 hexadecimal digits of the hash, or fewer digits"),
-    ("crc32", "write `hash(crc32, 8, {user})`"),
     (
         "uuid",
         "write the field alone, `{id}`, for `01234567-89ab-…` with hyphens, or `guid(simple, {id})` without them",
@@ -62,13 +59,14 @@ const CODECS: &[(&str, &str)] = &[
     ("string", "write the field alone: `{name}`"),
     ("Some", OPTIONAL),
     ("optional", OPTIONAL),
-    ("base64", "write `escaped({name})` for any text, or its hash, `hash(sha256, 64, {name})`"),
-    ("base64url", "write `escaped({name})` for any text, or its hash, `hash(sha256, 64, {name})`"),
+    ("base64", "write `escaped({name})` for any text, or its hash, `hash(sha256, 43, base64url, {name})`"),
+    ("base64url", "write `escaped({name})` for any text, or its hash, `hash(sha256, 43, base64url, {name})`"),
     ("encode", "write `escaped({name})` for any text, or `percent({name})`"),
     ("url_encode", "write `percent({name})`"),
     ("urlencode", "write `percent({name})`"),
     ("trim", "trim the value before it is stored, or write a codec for it: `codec(path::To, {name})`"),
     ("slug", "store the slug as a field, or write a codec for it: `codec(path::To, {name})`"),
+    ("computed", "implement `DerivedPart` for a type of yours, and write `derived(path::To, {name})`"),
     ("substring", "write `first(3, {name})`"),
     ("left", "write `first(3, {name})`"),
     ("take", "write `first(3, {name})`"),
@@ -85,28 +83,35 @@ const END: &str =
     "a key can contain the start of a text: `first(3, {name})`; for its end, store it as a field";
 const MADE: &str = "a key is made of fields; create the value together with the entity";
 
-/// Words that are written instead of a known argument: the codec, the word, the help.
-const ARGUMENTS: &[(&str, &str, &str)] = &[
-    ("guid", "n", "write `guid(simple, {id})`: 32 digits without hyphens"),
-    ("guid", "N", "write `guid(simple, {id})`: 32 digits without hyphens"),
-    ("guid", "d", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "D", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "lower", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "hyphenated", "write the field alone, `{id}`: digits with hyphens"),
-    ("guid", "b", "write `guid(braced, {id})`"),
-    ("guid", "B", "write `guid(braced, {id})`"),
-    ("unix", "milliseconds", "write `unix(millis, {at})`"),
-    ("unix", "ms", "write `unix(millis, {at})`"),
-    ("unix", "secs", "write `unix(seconds, {at})`"),
+/// Words that are written instead of a known argument: the codec, the word, the known argument, and its meaning. Without an argument, the form is the
+/// default of the type.
+const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
+    ("guid", &["n", "N"], Some("simple"), "32 digits without hyphens"),
+    ("guid", &["d", "D", "lower", "hyphenated"], None, "digits with hyphens"),
+    ("guid", &["b", "B"], Some("braced"), "digits with hyphens in braces"),
+    ("unix", &["milliseconds", "ms"], Some("millis"), "milliseconds since 1970"),
+    ("unix", &["secs"], Some("seconds"), "seconds since 1970"),
 ];
 
 /// Returns the help for a word that was written instead of a codec.
 pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
+    if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
+        let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
+        return Some(format!(
+            "write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits"
+        ));
+    }
     CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field))
 }
 
-/// Returns the help for a word that was written instead of an argument of a codec.
+/// Returns the help for a word that was written instead of an argument of a codec: in a key with this field, or, without a field, in an attribute.
 pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
-    let found = ARGUMENTS.iter().find(|(of, other, _)| *of == codec && word == other);
-    found.map(|(_, _, help)| filled(help, field))
+    let is_meant = |words: &[&str]| words.iter().any(|other| word == other);
+    let (_, _, right, meaning) = ARGUMENTS.iter().find(|(of, words, ..)| *of == codec && is_meant(words))?;
+    Some(match (right, field) {
+        (Some(right), Some(field)) => format!("write `{codec}({right}, {field})`: {meaning}"),
+        (Some(right), None) => format!("write `#[{codec}({right})]`: {meaning}"),
+        (None, Some(field)) => format!("write the field alone, `{field}`: {meaning}"),
+        (None, None) => format!("remove the attribute: {meaning} are the default"),
+    })
 }

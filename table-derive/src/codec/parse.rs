@@ -11,7 +11,7 @@ use crate::codec::words::{self, Argument, WORDS, Word};
 use crate::codec::{Codec, Gives, Written};
 use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{in_parentheses, misread, rest};
-use crate::symbol::{self, CODEC};
+use crate::symbol::{self, CODEC, DERIVED};
 
 /// Parses a field and its codec. Reports an unknown word, and returns `None` in this case.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
@@ -22,14 +22,20 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let content;
     parenthesized!(content in input);
     let content = &content;
-    let field = field_of(&content.fork());
-    let (form, part) = if name == CODEC {
+    let field = match words::find(&name) {
+        // The format of a pattern may lack its quotes, and then consists of names.
+        Some(word) if word.takes_pattern() => last_field_of(&content.fork()),
+        _ => field_of(&content.fork()),
+    };
+    let (form, part) = if name == CODEC || name == DERIVED {
         let field = field_of_custom(&content.fork());
-        (format!("codec(path::To, {})", field.as_deref().unwrap_or("field")), parse_custom(content))
+        let form = format!("{name}(path::To, {})", field.as_deref().unwrap_or("field"));
+        (form, parse_custom(content, if name == CODEC { Codec::Custom } else { Codec::Derived }))
     } else if let Some(word) = words::find(&name) {
         (form_for(word, field.as_deref(), &content.fork()), parse_word(ctxt, word, content))
     } else {
-        let known = WORDS.iter().map(|word| word.name).chain([CODEC.0]);
+        let field = if name == "computed" { field_of_custom(&content.fork()) } else { field };
+        let known = WORDS.iter().map(|word| word.name).chain([CODEC.0, DERIVED.0]);
         let help = meant(&name, field.as_deref()).unwrap_or_else(|| symbol::known(&name.to_string(), known));
         ctxt.error("T001", &name, format!("unknown codec `{name}`"), help);
         content.parse::<TokenStream>()?;
@@ -46,17 +52,18 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
 
 /// Returns the form of a word with this field. The form of a hash has the named algorithm, and as many digits as it has or as are named.
 fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
-    const DIGITS: &[(&str, &str)] = &[("sha256", "64"), ("md5", "32"), ("crc32", "8"), ("fnv1a", "16")];
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
     let named =
         |name: &str| tokens.iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == name));
     let number = tokens.iter().find(|token| matches!(token, TokenTree::Literal(_))).map(ToString::to_string);
-    let algorithm = DIGITS.iter().find(|(name, _)| named(name));
+    let algorithm = words::HASH_DIGITS.iter().find(|(name, _)| named(name));
     if word.gives != Gives::Hash || (algorithm.is_none() && number.is_none()) {
         return word.form(field);
     }
-    let (algorithm, digits) = algorithm.copied().unwrap_or(("sha256", "64"));
-    format!("hash({algorithm}, {}, {})", number.as_deref().unwrap_or(digits), field.unwrap_or("user"))
+    let [sha256, ..] = words::HASH_DIGITS;
+    let (algorithm, digits) = algorithm.unwrap_or(sha256);
+    let digits = number.unwrap_or_else(|| digits.to_string());
+    format!("hash({algorithm}, {digits}, {})", field.unwrap_or("user"))
 }
 
 /// Returns the field that the arguments of a word seem to contain: the first name that is neither an argument nor a codec.
@@ -77,6 +84,13 @@ fn field_in(arguments: TokenStream) -> Option<String> {
         }
     }
     None
+}
+
+/// Returns the last field that the arguments of a word seem to contain.
+fn last_field_of(arguments: ParseStream) -> Option<String> {
+    let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().ok()?.into_iter().collect();
+    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
+    tokens.rsplit(is_comma).find_map(|argument| field_in(argument.iter().cloned().collect()))
 }
 
 /// Returns the field of a custom codec, which follows the comma.
@@ -131,14 +145,14 @@ pub(crate) fn in_attribute(word: &Word) -> String {
     }
 }
 
-fn parse_custom(input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
+fn parse_custom(input: ParseStream, codec: fn(Path) -> Codec) -> syn::Result<Option<(Ident, Codec)>> {
     let path = input.call(Path::parse_mod_style)?;
     if input.peek(Token![<]) {
         let help = "define an alias, `type Day = Pattern<…>;`, and write `codec(Day, field)`";
         return Err(mistake("T004", rest(input), "a codec is named without generic arguments", help));
     }
     input.parse::<Token![,]>()?;
-    Ok(Some((input.call(Ident::parse_any)?, Codec::Custom(path))))
+    Ok(Some((input.call(Ident::parse_any)?, codec(path))))
 }
 
 fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
@@ -185,7 +199,7 @@ fn parse_arguments(
             Argument::Character if input.peek(LitChar) => input.parse::<LitChar>()?.into_token_stream(),
             Argument::Character => return Err(input.error("expected a character")),
             Argument::Pattern => parse_pattern(input)?,
-            Argument::OneOf(words, _) => parse_one_of(word, words, input)?,
+            Argument::OneOf(words, _) => parse_one_of(word, words, input, more)?,
         });
         if more {
             input.parse::<Token![,]>()?;
@@ -221,14 +235,22 @@ fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn
     Err(syn::Error::new_spanned(&number, message))
 }
 
-fn parse_one_of(word: &Word, words: &[(&str, &str)], input: ParseStream) -> syn::Result<TokenStream> {
+fn parse_one_of(
+    word: &Word,
+    words: &[(&str, &str)],
+    input: ParseStream,
+    is_in_key: bool,
+) -> syn::Result<TokenStream> {
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
         let field = field_of(&input.fork());
-        let help = meant_form(word.name, &name, field.as_deref()).unwrap_or_else(|| {
+        let field_in_key = is_in_key.then(|| field.as_deref().unwrap_or("field"));
+        let help = meant_form(word.name, &name, field_in_key).unwrap_or_else(|| {
             let known = symbol::known(&name.to_string(), words.iter().map(|(word, _)| *word));
-            format!("{known}; write `{}`", word.form(field.as_deref()))
+            let form =
+                if is_in_key { word.form(field.as_deref()) } else { format!("#[{}]", in_attribute(word)) };
+            format!("{known}; write `{form}`")
         });
         mistake("T001", &name, format!("unknown word `{name}` in `{}`", word.name), help)
     })
@@ -257,6 +279,10 @@ fn strftime(text: &str) -> Option<String> {
 fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
     let text: LitStr = input.parse()?;
     let value = text.value();
+    let form = match field_of(&input.fork()) {
+        Some(field) => format!("pattern(\"yyyy-MM-dd\", {field})"),
+        None => "#[pattern(\"yyyy-MM-dd\")]".to_owned(),
+    };
     let mut rest = value.as_str();
     while !rest.is_empty() {
         let words = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f", "-", "_", ":", ".", ",", "T", "Z", " "];
@@ -267,8 +293,9 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
             let message = format!(
                 "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: {}",
                 strftime(&value).map_or_else(
-                    || "use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space: \
-                        `pattern(\"yyyy-MM-dd\", day)`".to_owned(),
+                    || format!(
+                        "use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space: `{form}`"
+                    ),
                     |right| format!("a pattern has the units of .NET: `pattern({right:?}, …)`"),
                 )
             );
@@ -285,7 +312,7 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
         return Err(syn::Error::new_spanned(&text, message));
     }
     if value.is_empty() {
-        let message = "[T008] this pattern is empty\n\nhelp: write `pattern(\"yyyy-MM-dd\", day)`";
+        let message = format!("[T008] this pattern is empty\n\nhelp: write `{form}`");
         return Err(syn::Error::new_spanned(&text, message));
     }
     Ok(quote!({ __table::pattern(#text) }))

@@ -19,6 +19,11 @@ pub(crate) struct Word {
 }
 
 impl Word {
+    /// Returns `true` if an argument is a date pattern.
+    pub(crate) fn takes_pattern(&self) -> bool {
+        self.arguments.iter().any(|argument| matches!(argument, Pattern))
+    }
+
     /// Returns the example with the given field, or with the sample field.
     pub(crate) fn form(&self, field: Option<&str>) -> String {
         filled(self.form, field)
@@ -98,6 +103,10 @@ const HASHES: &[(&str, &str)] = &[
     ("crc32", "__table::Crc32"),
     ("fnv1a", "__table::Fnv1a"),
 ];
+/// The number of hexadecimal digits of each hash.
+pub(super) const HASH_DIGITS: &[(&str, u8); 4] = &[("sha256", 64), ("md5", 32), ("crc32", 8), ("fnv1a", 16)];
+const HASH_FORMS: &[(&str, &str)] =
+    &[("lower", "'x'"), ("upper", "'X'"), ("base64url", "'u'"), ("base32", "'b'")];
 const SIGNS: &[(&str, &str)] =
     &[("unsigned", ""), ("nonnegative", "__table::NonNegative"), ("signed", "__table::Signed")];
 const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
@@ -134,7 +143,7 @@ pub(super) const WORDS: &[Word] = &[
             "hash",
             "Digest",
             "hash(sha256, 64, {user})` or `hash(sha256, 64, upper, {user})",
-            &[OneOf(HASHES, false), Number(1, 64), OneOf(CASES, true)],
+            &[OneOf(HASHES, false), Number(1, 64), OneOf(HASH_FORMS, true)],
         )
     },
     Word {

@@ -39,8 +39,9 @@ const DECLARATIONS: [(&str, &str); 13] = [
         #[index(ByTime, unique, table = "Times", partition_key(hash(crc32, 8, user)),
             row_key(inverted(9, unix(millis, at)), "_", replaced('/', '_', first(3, name)), "_", truncate(hour(seen))))]
         #[index(ByDay, unique, table = "Days", row_key(percent(day)))]
+        #[index(ByPlace, unique, table = "Places", row_key(derived(path::Geohash, place), "_", hash(sha256, 43, base64url, name)))]
         struct Visit {
-            name: String, #[property("Id", also)] id: u32, count: u16, user: Uuid, tenant: u128, email: String, day: String,
+            name: String, #[property("Id", also)] id: u32, count: u16, user: Uuid, tenant: u128, email: String, day: String, place: Json<Place>,
             at: DateTime<Utc>, seen: DateTime<Utc>, #[property(chunks)] data: Vec<u8>, #[property(rest)] rest: BTreeMap<String, Value>,
         }"#,
     ),

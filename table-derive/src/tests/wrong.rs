@@ -5,6 +5,7 @@
 //! contains the number of the rule and the replacement of `@`. `«` and `»` enclose the code to which the message points.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 use syn::parse_quote;
@@ -12,7 +13,7 @@ use syn::parse_quote;
 use crate::derive;
 
 /// The files, by the name of the snapshot that contains their messages.
-const FILES: [(&str, &str); 7] = [
+pub(super) const FILES: [(&str, &str); 7] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
     ("index", include_str!("wrong/index.txt")),
@@ -23,14 +24,16 @@ const FILES: [(&str, &str); 7] = [
 ];
 
 /// One wrong declaration.
-struct Case<'t> {
-    derive: &'t str,
+pub(super) struct Case<'t> {
+    pub(super) derive: &'t str,
     /// The number of the violated rule.
-    number: &'t str,
+    pub(super) number: &'t str,
     /// The replacement of `@`, as written in the file.
-    text: &'t str,
+    pub(super) text: &'t str,
     /// The declaration.
-    declaration: String,
+    pub(super) declaration: String,
+    /// The marked bytes of the declaration.
+    pub(super) mark: Range<usize>,
     /// The position to which the message points.
     place: (LineColumn, LineColumn),
 }
@@ -41,7 +44,7 @@ pub(super) struct Told {
     place: (LineColumn, LineColumn),
 }
 
-fn cases(file: &str) -> Vec<Case<'_>> {
+pub(super) fn cases(file: &str) -> Vec<Case<'_>> {
     let mut cases = Vec::new();
     for section in file.split("== ").skip(1) {
         let (head, lines) = section.split_once("--\n").expect("a section has a declaration and cases");
@@ -51,7 +54,9 @@ fn cases(file: &str) -> Vec<Case<'_>> {
             let marked = template.replacen('@', text, 1);
             let place = (position(&marked, '«'), position(&marked, '»'));
             let declaration = marked.replace(['«', '»'], "");
-            cases.push(Case { derive, number, text, declaration, place });
+            let bytes = |mark| marked.find(mark).unwrap_or_default();
+            let mark = bytes('«')..bytes('»') - '«'.len_utf8();
+            cases.push(Case { derive, number, text, declaration, mark, place });
         }
     }
     cases

@@ -7,16 +7,16 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::property::Property;
-use table_core::row::Row;
 use table_core::selection::{PointKey, Primary};
 use table_core::store::TableStore;
-use table_core::table::{Patch, PatchTarget, SetBy};
+use table_core::table::{Patch, PatchChange, PatchTarget, SetBy};
 
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a patch of one entity. The patch takes a read and a write if a contributor needs the stored version, otherwise one merge.
+    /// Creates a patch of one entity. The patch takes a read and a write if a contributor needs the stored version or a property is set to `None`,
+    /// otherwise one merge.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -51,14 +51,26 @@ impl<E: Entity, S, O, T: Property, K> SetBy<Entities<E, S, O>> for Column<E, T, 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> PatchTarget for Entities<E, S, O> {
     type Entity = E;
 
-    async fn merge_properties(&self, key: EntityKey, row: Row, if_match: IfMatch) -> Result<ETag> {
-        if self.is_blind() {
-            return self.written(self.write_blind(key, OperationKind::Merge(row, if_match)).await?);
+    async fn change_properties(
+        &self,
+        key: EntityKey,
+        change: PatchChange,
+        if_match: IfMatch,
+    ) -> Result<ETag> {
+        if self.is_blind()
+            && let Some(row) = change.as_merge()
+        {
+            let kind = OperationKind::Merge(row.clone(), if_match);
+            return self.written(self.write_blind(key, kind).await?);
         }
         let written = self
             .write(&key, true, None, |current| {
                 let current = self.expected(&key, current, &if_match)?;
-                self.plan_merge(&key, &current, row.clone()).map(Some)
+                let planned = match change.as_merge() {
+                    Some(row) => self.plan_merge(&key, &current, row.clone()),
+                    None => self.plan_removal(&key, &current, &change),
+                };
+                planned.map(Some)
             })
             .await?;
         self.written(written)

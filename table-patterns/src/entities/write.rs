@@ -10,6 +10,7 @@ use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::row::{self, Row};
 use table_core::store::TableStore;
+use table_core::table::PatchChange;
 
 use crate::entities::batch::Batch;
 use crate::entities::commit::{Rounds, Site, is_too_large};
@@ -91,6 +92,23 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         };
         let after: E = read_as(key, &row::merge(before.view(), row.view())?)?;
         let kind = OperationKind::Merge(row, IfMatch::ETag(current.etag.clone()));
+        self.plan(key.clone(), kind, Some(&current.entity), Some(&after))
+    }
+
+    /// Plans a change that removes properties: a replace by the stored properties with the change.
+    ///
+    /// # Errors
+    /// Any error of [`plan`](Self::plan).
+    pub(crate) fn plan_removal(
+        &self,
+        key: &EntityKey,
+        current: &Current<E>,
+        change: &PatchChange,
+    ) -> Result<EntityPlan> {
+        let stored = current.stored.as_ref().ok_or_else(undecided)?;
+        let row = change.apply(stored.view())?;
+        let after: E = read_as(key, &row)?;
+        let kind = OperationKind::Replace(row, IfMatch::ETag(current.etag.clone()));
         self.plan(key.clone(), kind, Some(&current.entity), Some(&after))
     }
 

@@ -1,5 +1,7 @@
 //! Reads through indexes: only complete indexes are used, and the type of a result shows that it may be stale.
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
 use table_core::error::{Error, Result};
 use table_core::index::{Behind, InStep};
@@ -16,6 +18,8 @@ use crate::index::changes::index_of;
 use crate::index::eventual::{Eventual, EventualQuery};
 use crate::index::state::{load, not_ready};
 
+// The verbs return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the
+// `.await`, and report one mistake three times.
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
     ///
@@ -24,52 +28,61 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// `IndexNotReady` while the index is building; any error of [`Table::get`](table_core::Table::get).
-    pub async fn get<F>(&self, key: impl PointKey<E, From = F>) -> Result<Option<Versioned<E>>>
+    pub fn get<F>(&self, key: impl PointKey<E, From = F>) -> BoxFuture<'_, Result<Option<Versioned<E>>>>
     where
         F: Source<Consistency = InStep> + ReadableAs<E>,
     {
-        self.require_ready::<F>().await?;
-        self.table.get(key).await
+        self.entity(key.into_point()).boxed()
     }
 
     /// Returns one entity as a projection, for copies that include some of the properties (PAT-INTRA-6).
     ///
     /// # Errors
     /// Any error of [`get`](Self::get).
-    pub async fn get_as<P: ProjectionOf<E>, F>(
-        &self,
+    pub fn get_as<'a, P: ProjectionOf<E> + 'a, F>(
+        &'a self,
         key: impl PointKey<E, From = F>,
-    ) -> Result<Option<Versioned<P>>>
+    ) -> BoxFuture<'a, Result<Option<Versioned<P>>>>
     where
         F: Source<Consistency = InStep> + ReadableAs<P>,
     {
-        self.require_ready::<F>().await?;
-        self.table.get_as::<P>(key).await
+        self.entity(key.into_point()).boxed()
     }
 
     /// Returns the copy in an index of another partition or table, which may be stale (PAT-INTER-3). Sends one request.
     ///
     /// # Errors
     /// Any error of [`get`](Self::get).
-    pub async fn get_eventual<F>(&self, key: impl PointKey<E, From = F>) -> Result<Option<Eventual<E>>>
+    pub fn get_eventual<F>(
+        &self,
+        key: impl PointKey<E, From = F>,
+    ) -> BoxFuture<'_, Result<Option<Eventual<E>>>>
     where
         F: Source<Consistency = Behind> + ReadableAs<E>,
     {
-        self.copy::<E, F>(key.into_point()).await
+        self.copy::<E, F>(key.into_point()).boxed()
     }
 
     /// Returns the copy in a remote index as a projection, for copies that include some of the properties (PAT-INTER-4).
     ///
     /// # Errors
     /// Any error of [`get`](Self::get).
-    pub async fn get_eventual_as<P: ProjectionOf<E>, F>(
-        &self,
+    pub fn get_eventual_as<'a, P: ProjectionOf<E> + 'a, F>(
+        &'a self,
         key: impl PointKey<E, From = F>,
-    ) -> Result<Option<Eventual<P>>>
+    ) -> BoxFuture<'a, Result<Option<Eventual<P>>>>
     where
         F: Source<Consistency = Behind> + ReadableAs<P>,
     {
-        self.copy::<P, F>(key.into_point()).await
+        self.copy::<P, F>(key.into_point()).boxed()
+    }
+
+    async fn entity<P: ProjectionOf<E>, F: ReadableAs<P>>(
+        &self,
+        key: Selection<E, Point, F>,
+    ) -> Result<Option<Versioned<P>>> {
+        self.require_ready::<F>().await?;
+        self.table.get_as::<P>(key).await
     }
 
     async fn copy<P, F: ReadableAs<P>>(&self, key: Selection<E, Point, F>) -> Result<Option<Eventual<P>>> {

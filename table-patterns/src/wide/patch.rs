@@ -8,6 +8,7 @@ use table_core::operation::OperationKind;
 use table_core::property::Property;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
+use table_core::table::PatchValue;
 use uuid::Uuid;
 
 use crate::wide::fault::WideFault;
@@ -54,7 +55,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         &self,
         key: Selection<W::Header, Point>,
         property: WideProperty<W, T>,
-        value: impl Into<T>,
+        value: impl PatchValue<T>,
     ) -> Result<()> {
         self.patch(key).set(property, value).send().await
     }
@@ -66,8 +67,8 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         clippy::needless_pass_by_value,
         reason = "consistent with patches of entities, which take values"
     )]
-    pub fn set<T: Property>(mut self, property: WideProperty<W, T>, value: impl Into<T>) -> Self {
-        let (name, value) = (property.name(), value.into());
+    pub fn set<T: Property>(mut self, property: WideProperty<W, T>, value: impl PatchValue<T>) -> Self {
+        let (name, value) = (property.name(), value.into_value());
         self.properties = self.properties.and_then(|mut properties| {
             if value.to_value()?.is_none() {
                 return Err(Error::of(WideFault::Removed).with_property(name));

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -185,12 +186,56 @@ fn mrg_1_patch_sets_single_properties() -> Result<()> {
         table.patch(key()).set(Employee::FIRST_NAME, "Ada").if_match(&patched).send().await?;
         let error = table.patch(key()).set(Employee::AGE, 1).if_match(patched).send().await.unwrap_err();
         assert!(error.is_precondition_failed());
-        let error = table.patch(key()).set(Employee::ROOM, None).send().await.unwrap_err();
-        assert_eq!(error.rule(), Some("MRG-3"));
         let error = table.patch(Employee::key("Sales", 9)).set(Employee::AGE, 1).send().await.unwrap_err();
         assert!(error.is_not_found());
         Ok(())
     })
+}
+
+#[test]
+fn mrg_3_a_patch_that_sets_none_removes_the_property_and_keeps_the_others() -> Result<()> {
+    block_on(async {
+        let table = filled(&["Sales"], 1);
+        let untyped = table.store().untyped("Employee")?;
+        let key = || Employee::key("Sales", 0);
+        let stored = async || untyped.get(&key().key()?).await.map(|found| found.unwrap().into_value());
+        let foreign = stored().await?.with("Foreign", 7).with("Room", "7");
+        untyped.replace(&foreign, IfMatch::Any).await?;
+
+        let patch = || table.patch(key()).set(Employee::AGE, 31).set(Employee::ROOM, None);
+        let patched = patch().send().await?;
+        let mut expected = foreign.with("Age", 31);
+        assert_eq!(expected.remove("Room"), Some(Value::from("7")));
+        let properties = |row: &TableEntity| {
+            row.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(properties(&stored().await?), properties(&expected));
+        assert_eq!(table.get(key()).await?.unwrap().etag(), &patched);
+
+        // The last value is used, and a property that is not stored is not an error.
+        patch().set(Employee::ROOM, Some("8".to_owned())).if_match(&patched).send().await?;
+        assert_eq!(table.get(key()).await?.unwrap().room.as_deref(), Some("8"));
+        assert!(patch().if_match(patched).send().await.unwrap_err().is_precondition_failed());
+        patch().send().await?;
+        patch().send().await?;
+        let missing = table.patch(Employee::key("Sales", 9)).set(Employee::ROOM, None);
+        assert!(missing.send().await.unwrap_err().is_not_found());
+        Ok(())
+    })
+}
+
+#[test]
+fn con_3_a_patch_that_removes_a_property_loses_no_write_of_another() {
+    block_on(async {
+        let table = filled(&["Sales"], 1);
+        let remove = || table.patch(Employee::key("Sales", 0)).set(Employee::ROOM, None).send();
+        let grow = || table.update(Employee::key("Sales", 0), |employee| employee.age += 1);
+        for _ in 0..8 {
+            let (removed, first, second) = futures_util::join!(remove(), grow(), grow());
+            (removed.unwrap(), first.unwrap(), second.unwrap());
+        }
+        assert_eq!(table.get(Employee::key("Sales", 0)).await.unwrap().unwrap().age, 16);
+    });
 }
 
 #[test]

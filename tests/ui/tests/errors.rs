@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases for which rustc has its own messages: arity, names and plain types, for which no trait of this library is checked.
-const RUSTC: [&str; 17] = [
+const RUSTC: [&str; 15] = [
     "blob/of_another_entity",
     "blob/without_derive",
     "group/partition_of_owner",
@@ -18,14 +18,12 @@ const RUSTC: [&str; 17] = [
     "key/ambiguous_not_narrowed",
     "level/left_out_of_key",
     "level/skipped",
-    "patch/wrong_type",
     "projection/unknown_column",
     "selection/level_left_out",
     "set/other_is_no_bag",
     "set/upgrade_without_from",
     "table/create_without_type",
     "wide/blob",
-    "wide/set_of_wrong_type",
     "write/by_hand",
 ];
 

@@ -23,10 +23,6 @@ const SEVERAL: &[(&str, usize)] = &[
     // Types that are not allowed in their position, which rustc reports for more than one use.
     ("group/field_type", 2),
     ("index/float_of_alias", 6),
-    ("level/point_of_prefix", 3),
-    // An awaited call, which rustc checks as a call, as its future, and at the await.
-    ("set/write_of_indexed", 3),
-    ("write/feed", 3),
 ];
 
 /// Returns the files with this extension of the cases in `fail`, here and in `ui_patterns`.

@@ -129,30 +129,75 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// The first `N` hexadecimal digits of a hash of `C`'s encoding. The value cannot be read back, so its field is also stored as a property.
+/// The first `N` characters of a hash of `C`'s encoding. The value cannot be read back, so its field is also stored as a property.
 ///
-/// Fixed width, not ordered; lower-case digits, or upper-case if `UPPER`. Different values may have equal digits: a few digits distribute keys but do
-/// not identify values.
+/// `FORM` is the form of the characters: hexadecimal digits, `'x'` in lower case and `'X'` in upper case, or the alphabets of RFC 4648 without padding,
+/// `'u'` for base64url and `'b'` for base32.
+///
+/// Fixed width, not ordered. Different values may have equal characters: a few of them distribute keys but do not identify values.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};
 ///
 /// let mut key = String::new();
 /// Digest::<Text, Crc32, 8>::encode(&"123456789".to_owned(), &mut key)?;
-/// Digest::<Text, Crc32, 4, true>::encode(&"123456789".to_owned(), &mut key)?;
-/// assert_eq!(key, "cbf43926CBF4");
+/// Digest::<Text, Crc32, 4, 'X'>::encode(&"123456789".to_owned(), &mut key)?;
+/// Digest::<Text, Crc32, 6, 'u'>::encode(&"123456789".to_owned(), &mut key)?;
+/// assert_eq!(key, "cbf43926CBF4y_Q5Jg");
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Digest<C, H, const N: usize, const UPPER: bool = false>(PhantomData<(C, H)>);
+pub struct Digest<C, H, const N: usize, const FORM: char = 'x'>(PhantomData<(C, H)>);
 
-struct Named<C, T, H, const N: usize, const UPPER: bool>(PhantomData<(C, T, H)>);
+impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
+    const ALPHABET: &'static str = match FORM {
+        'X' => "0123456789ABCDEF",
+        'u' => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+        'b' => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+        _ => "0123456789abcdef",
+    };
+    /// The number of bits of one character.
+    const BITS: u32 = Self::ALPHABET.len().ilog2();
+    /// The number of characters of a whole hash.
+    const CHARACTERS: usize = (4 * H::DIGITS).div_ceil(Self::BITS as usize);
 
-impl<T, C: PartSource<T>, H: Hasher, const N: usize, const UPPER: bool> Named<C, T, H, N, UPPER> {
+    /// Appends the first `N` characters of a hash that is given as hexadecimal digits.
+    fn push(digits: &str, out: &mut String) {
+        let (mut bits, mut held, mut left) = (0, 0, N);
+        let mut push = |bits: u32| {
+            let at = bits as usize & (Self::ALPHABET.len() - 1);
+            if left > 0 {
+                out.push_str(Self::ALPHABET.get(at..=at).unwrap_or_default());
+                left -= 1;
+            }
+        };
+        for digit in digits.chars().filter_map(|digit| digit.to_digit(16)) {
+            bits = bits << 4 | digit;
+            held += 4;
+            if held >= Self::BITS {
+                held -= Self::BITS;
+                push(bits >> held);
+            }
+        }
+        if held > 0 {
+            push(bits << (Self::BITS - held));
+        }
+    }
+}
+
+struct Named<C, T, H, const N: usize, const FORM: char>(PhantomData<(C, T, H)>);
+
+impl<T, C: PartSource<T>, H: Hasher, const N: usize, const FORM: char> Named<C, T, H, N, FORM> {
     /// The name includes width and sign, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
-        let name = name.with(if UPPER { ",upper," } else { "," }).with(C::SOURCE_NAME);
+        let name = name.with(match FORM {
+            'X' => ",upper,",
+            'u' => ",base64url,",
+            'b' => ",base32,",
+            _ => ",",
+        });
+        let name = name.with(C::SOURCE_NAME);
         &if C::SOURCE_FORM.is_fixed() {
             name.with(":").with_number(C::SOURCE_FORM.max).with(")")
         } else {
@@ -161,20 +206,17 @@ impl<T, C: PartSource<T>, H: Hasher, const N: usize, const UPPER: bool> Named<C,
     };
 }
 
-impl<T, C, H, const N: usize, const UPPER: bool> DerivedPart<T> for Digest<C, H, N, UPPER>
+impl<T, C, H, const N: usize, const FORM: char> DerivedPart<T> for Digest<C, H, N, FORM>
 where
     C: PartSource<T>,
     H: Hasher,
 {
-    const NAME: &'static str = Named::<C, T, H, N, UPPER>::NAME.as_str();
-    const FORM: Form =
-        Form::fixed(N, false, Alphabet::of(if UPPER { "0123456789ABCDEF" } else { "0123456789abcdef" }));
-    const FAULT: Option<&'static str> = if N >= 1 && N <= H::DIGITS {
+    const NAME: &'static str = Named::<C, T, H, N, FORM>::NAME.as_str();
+    const FORM: Form = Form::fixed(N, false, Alphabet::of(Self::ALPHABET));
+    const FAULT: Option<&'static str> = if N >= 1 && N <= Self::CHARACTERS {
         C::SOURCE_FAULT
     } else {
-        Some(
-            "[T029] `hash(…, n, field)`: n must be between 1 and the number of hexadecimal digits of the hash",
-        )
+        Some("[T029] `hash(…, n, field)`: n must be between 1 and the number of characters of the hash")
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
@@ -184,10 +226,7 @@ where
         let mut digits = String::with_capacity(H::DIGITS);
         H::hash(out.get(start..).unwrap_or_default().as_bytes(), &mut digits);
         out.truncate(start);
-        if UPPER {
-            digits.make_ascii_uppercase();
-        }
-        out.push_str(digits.get(..N).unwrap_or_default());
+        Self::push(&digits, out);
         Ok(())
     }
 }
@@ -200,6 +239,27 @@ mod tests {
         let mut out = String::new();
         H::hash(text.as_bytes(), &mut out);
         out
+    }
+
+    fn characters<const N: usize, const FORM: char>(text: &str) -> String {
+        let mut out = String::new();
+        Digest::<crate::key::codec::Text, Crc32, N, FORM>::encode(&text.to_owned(), &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn forms_are_those_of_rfc_4648() {
+        // The CRC-32 is cb f4 39 26.
+        assert_eq!(characters::<8, 'X'>("123456789"), "CBF43926");
+        assert_eq!(characters::<6, 'u'>("123456789"), "y_Q5Jg");
+        assert_eq!(characters::<3, 'u'>("123456789"), "y_Q");
+        assert_eq!(characters::<7, 'b'>("123456789"), "ZP2DSJQ");
+        #[cfg(feature = "hashes")]
+        {
+            let mut out = String::new();
+            Digest::<crate::key::codec::Text, Sha256, 43, 'u'>::encode(&"abc".to_owned(), &mut out).unwrap();
+            assert_eq!(out, "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
+        }
     }
 
     #[test]

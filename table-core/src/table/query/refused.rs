@@ -1,6 +1,9 @@
 //! Methods that queries of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
+use std::future::{Ready, ready};
+
 use crate::bag::TableEntity;
+use crate::error::Result;
 use crate::table::EntityQuery;
 
 /// A query with an order other than key order. No query implements it: the methods that require it exist only for their error message.
@@ -40,20 +43,33 @@ pub trait SelectsByName {}
 #[diagnostic::do_not_recommend]
 impl SelectsByName for TableEntity {}
 
+/// A query whose results are read by a method of another name. No query implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T198] a query has no method of this name: `collect` reads all entities, `first` one",
+    label = "write `collect()`, `first()`, `page()` or `stream()`",
+    note = "`collect().await` returns a `Vec`, `first().await` an `Option`, `page().await` one page with its continuation",
+    note = "`stream()` reads the pages one after another; `count().await` returns the number of entities, and reads all of them"
+)]
+pub trait ReadsBy {}
+
 macro_rules! refused {
-    ($bound:ident: $($name:ident)*) => {
-        impl<E, S, T, F> EntityQuery<E, S, T, F> {$(
+    ($($bound:ident: $($name:ident($($value:tt)?))*;)*) => {
+        impl<E, S, T, F> EntityQuery<E, S, T, F> {$($(
             #[doc(hidden)]
-            pub fn $name<V>(self, _value: V) -> Self
+            pub fn $name(self $(, $value: impl Sized)?) -> Ready<Result<()>>
             where
                 Self: $bound,
             {
-                self
+                ready(Ok(()))
             }
-        )*}
+        )*)*}
     };
 }
 
-refused! { AnyOrder: order_by order_by_desc sort_by skip offset }
-refused! { Takes: top take first_n }
-refused! { Aggregates: group_by sum avg distinct }
+refused! {
+    AnyOrder: order_by(_) order_by_desc(_) sort_by(_) skip(_) offset(_);
+    Takes: top(_) take(_) first_n(_);
+    Aggregates: group_by(_) sum(_) avg(_) distinct(_);
+    ReadsBy: all() to_list() to_vec() execute() exec() fetch() fetch_all() fetch_one() fetch_optional() load() one() single()
+        first_or_default() len() exists() any() map(_);
+}

@@ -24,7 +24,7 @@ enum Verb {
     Delete(u32),
     Update(Staff),
     UpdateRead(Staff),
-    Patch(u32, u8, String),
+    Patch(u32, u8, Option<String>),
     Transaction(Vec<(Staff, u8)>),
 }
 
@@ -38,7 +38,7 @@ fn verb() -> impl Strategy<Value = Verb> {
         1 => (0_u32..6).prop_map(Verb::Delete),
         2 => staff().prop_map(Verb::Update),
         1 => staff().prop_map(Verb::UpdateRead),
-        1 => (0_u32..6, 17_u8..20, "[abc]").prop_map(|(id, age, email)| Verb::Patch(id, age, email)),
+        1 => (0_u32..6, 17_u8..20, prop::option::of("[abc]")).prop_map(|(id, age, email)| Verb::Patch(id, age, email)),
         2 => prop::collection::vec((staff(), 0_u8..3), 1..5).prop_map(Verb::Transaction),
     ]
 }
@@ -104,7 +104,7 @@ fn applied(model: &Model, verb: &Verb) -> Result<Model, Vec<ErrorCode>> {
             }
         }
         Verb::Patch(id, age, email) => match after.get_mut(&key(*id)) {
-            Some(old) => (old.age, old.email) = (*age, Some(email.clone())),
+            Some(old) => (old.age, old.email) = (*age, email.clone()),
             None => return Err(vec![ErrorCode::ResourceNotFound]),
         },
         Verb::Transaction(steps) => {

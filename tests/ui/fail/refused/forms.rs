@@ -90,4 +90,28 @@ struct BucketInHash {
     name: String,
 }
 
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(desc(derived(Initials, name)))] //~ T032
+struct DerivedWithin {
+    department: String,
+    name: String,
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(hash(crc32, 8, derived(Initials, name)))] //~ T032
+struct DerivedInHash {
+    department: String,
+    name: String,
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(computed(initials_of, name))] //~ T001
+struct Computed {
+    department: String,
+    name: String,
+}
+
 fn main() {}

@@ -39,12 +39,31 @@ fn conditions(table: &Table<Employee, Engine>) {
     let _ = table.query(|employee: &Employee| employee.age > 30); //~ T196
     let _ = all().filter(Employee::AGE.between(18, 65)); //~ T197
     let _ = all().filter(Employee::LAST_NAME.is_null()); //~ T197
+    let _ = all().filter(Employee::AGE.gte(18)); //~ T197
+    let _ = all().filter(Employee::AGE.equals(18)); //~ T197
+    let _ = Employee::partition("Sales").filter(Employee::AGE.ge(18)); //~ T204
+    let _ = Employee::partition("Sales").collect(); //~ T204
+}
+
+async fn reads(table: &Table<Employee, Engine>) {
+    let all = || table.query(Employee::partition("Sales"));
+    let _ = all().to_list().await; //~ T198
+    let _ = all().fetch_all().await; //~ T198
+    let _ = all().single().await; //~ T198
+    let _ = all().any().await; //~ T198
+    let _ = all().fetch_one(); //~ T198
+    let _ = all().map(|employee: Employee| employee.age); //~ T198
 }
 
 async fn verbs(table: &Table<Employee, Engine>, ada: &Employee) {
     let _ = table.save(ada).await; //~ T190
     let _ = table.find(Employee::key("Sales", 7_u32)).await; //~ T191
     let _ = table.insert_all([ada]).await; //~ T192
+    let _ = table.remove(Employee::key("Sales", 7_u32)).await; //~ T203
+    let _ = table.create_if_not_exists().await; //~ T200
+    let _ = table.create_table().await; //~ T200
+    let _ = table.all().await; //~ T201
+    let _ = table.begin().await; //~ T202
 }
 
 fn main() {}

@@ -13,6 +13,7 @@
 pub mod access_patterns;
 pub mod allowed;
 pub mod crate_path;
+pub mod derived;
 pub mod generic;
 pub mod indexes;
 pub mod levels;
@@ -29,6 +30,7 @@ fn what_is_right_compiles_and_runs() {
     access_patterns::main();
     allowed::main();
     crate_path::main();
+    derived::main();
     generic::main();
     indexes::main();
     levels::main();

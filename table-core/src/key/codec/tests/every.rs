@@ -333,7 +333,10 @@ every! {
         Digest<Padded, Crc32, 8>: u32;
         Digest<Escaped, Crc32, 4>: String;
         Digest<Guid, Fnv1a, 16>: Uuid;
-        Digest<Text, Crc32, 8, true>: String;
+        Digest<Text, Crc32, 8, 'X'>: String;
+        Digest<Text, Crc32, 6, 'u'>: String;
+        Digest<Padded, Fnv1a, 5, 'u'>: u64;
+        Digest<Guid, Fnv1a, 13, 'b'>: Uuid;
         Digest<Folded<Text, false>, Crc32, 8>: String;
         Digest<Truncated<Month>, Crc32, 2>: DateTime<Utc>;
         Bucket<Folded<Text, true>, 16>: String;
@@ -373,6 +376,8 @@ proptest! {
         let seeds = Seeds { numbers: Vec::new(), texts };
         derived::<Digest<Text, Sha256, 64>, String>(&seeds)?;
         derived::<Digest<Escaped, Md5, 4>, String>(&seeds)?;
+        derived::<Digest<Escaped, Sha256, 43, 'u'>, String>(&seeds)?;
+        derived::<Digest<Text, Md5, 26, 'b'>, String>(&seeds)?;
     }
 }
 

@@ -119,7 +119,7 @@ fn derived_parts_are_checked_against_their_property() {
     assert_eq!(<Digest<Padded, Crc32, 4> as DerivedPart<u32>>::NAME, "hash(crc32,4,padded:10)");
     assert_eq!(<Replaced<Text, '/', '_'> as DerivedPart<String>>::NAME, "replaced(/,_,text)");
     assert_eq!(
-        <Digest<Folded<Text, false>, Crc32, 8, true> as DerivedPart<String>>::NAME,
+        <Digest<Folded<Text, false>, Crc32, 8, 'X'> as DerivedPart<String>>::NAME,
         "hash(crc32,8,upper,folded(lower,text))"
     );
     assert_eq!(

@@ -1,0 +1,27 @@
+//! Methods that selections of other libraries have but these do not. Each one reports the method to use instead at compile time.
+
+use crate::selection::Selection;
+
+/// A selection by properties. No selection implements it: the methods that require it exist for their message.
+#[diagnostic::on_unimplemented(
+    message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
+    label = "write `table.query(selection)` first",
+    note = "`table.query(Employee::partition(…)).filter(Employee::AGE.ge(18)).collect().await`"
+)]
+pub trait Queries {}
+
+macro_rules! refused {
+    ($($name:ident($($value:tt)?))*) => {
+        impl<E, C, F> Selection<E, C, F> {$(
+            #[doc(hidden)]
+            pub fn $name(self $(, $value: impl Sized)?) -> Self
+            where
+                Self: Queries,
+            {
+                self
+            }
+        )*}
+    };
+}
+
+refused! { filter(_) limit(_) collect() first() page() stream() count() }

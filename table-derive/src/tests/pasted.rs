@@ -1,0 +1,117 @@
+//! Tests of the code in messages: a message that says "write" shows code for the declaration at hand, which is accepted where it is pasted.
+//!
+//! The code replaces the marked tokens, or an item of a list that contains them: `id` in `digits(id)`, `digits(id)`, or the whole attribute.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use proc_macro2::TokenStream;
+
+use super::wrong::{Case, FILES, cases, expand, told};
+
+/// Returns the code that a message proposes, or `None` if it proposes none or one with a placeholder.
+fn proposed(message: &str) -> Option<&str> {
+    let (_, help) = message.split_once("\n\nhelp: write `")?;
+    let (code, _) = help.split_once('`')?;
+    let is_whole = !["…", "path::To"].iter().any(|placeholder| code.contains(placeholder));
+    is_whole.then_some(code)
+}
+
+/// Returns the marked range, and each item around it up to its attribute.
+fn places(text: &str, mark: Range<usize>) -> Vec<Range<usize>> {
+    let mut places = vec![mark.clone()];
+    let mut inner = mark;
+    loop {
+        let (start, open) =
+            boundary(text.char_indices().rev().skip_while(|(at, _)| *at >= inner.start), true);
+        let (end, close) = boundary(text.char_indices().skip_while(|(at, _)| *at < inner.end), false);
+        let (Some(open), Some(close)) = (open, close) else { return places };
+        places.push(start.map_or(0, |at| at + 1)..end.unwrap_or(text.len()));
+        inner = open..close + 1;
+        if text[open..].starts_with('[') {
+            places.push(open - 1..close + 1);
+            return places;
+        }
+    }
+}
+
+/// Returns the position of the next comma or bracket outside nested brackets, and that of the next bracket.
+fn boundary(
+    characters: impl Iterator<Item = (usize, char)>,
+    backwards: bool,
+) -> (Option<usize>, Option<usize>) {
+    let (mut depth, mut first) = (0, None);
+    for (at, character) in characters {
+        match character {
+            ')' | ']' if backwards => depth += 1,
+            '(' | '[' if !backwards => depth += 1,
+            '(' | '[' | ')' | ']' if depth == 0 => return (first.or(Some(at)), Some(at)),
+            '(' | '[' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => first = first.or(Some(at)),
+            _ => {}
+        }
+    }
+    (first, None)
+}
+
+/// Returns the declaration with the code in each of the places; without the code, which is there already; or with the code above the struct, instead
+/// of an attribute of the same name, or above a field.
+fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
+    let text = &case.declaration;
+    let replaced = |place: Range<usize>, code: &str| {
+        let mut pasted = text.clone();
+        pasted.replace_range(place, code);
+        pasted
+    };
+    let mut all = Vec::new();
+    for place in places(text, case.mark.clone()) {
+        let comma = usize::from(text[..place.start].ends_with(','));
+        let removed = replaced(place.start - comma..place.end, "");
+        all.extend(removed.contains(code).then_some(removed));
+        all.push(replaced(place, code));
+    }
+    if message.contains(" above ") {
+        let removed = replaced(case.mark.clone(), "");
+        let name = code.split('(').next().unwrap_or_default();
+        let others = removed.lines().filter(|line| !line.starts_with(name)).collect::<Vec<_>>().join("\n");
+        all.push(format!("{code}\n{others}"));
+        let fields = removed.match_indices(['{', ',']).map(|(at, _)| at + 1);
+        all.extend(fields.map(|at| format!("{}{code}{}", &removed[..at], &removed[at..])));
+    }
+    all
+}
+
+fn is_accepted(case: &Case<'_>, message: &str, code: &str) -> bool {
+    pasted(case, message, code).into_iter().any(|pasted| {
+        let tokens: Option<TokenStream> = pasted.parse().ok();
+        tokens.is_some_and(|tokens| {
+            let expansion = expand(case.derive, tokens);
+            told(expansion.clone()).is_empty() && syn::parse2::<syn::File>(expansion).is_ok()
+        })
+    })
+}
+
+#[test]
+fn code_in_a_message_is_accepted_where_it_is_pasted() {
+    let (mut accepted, mut refused) = (0, String::new());
+    for case in FILES.iter().flat_map(|(_, file)| cases(file)) {
+        let tokens: TokenStream = case.declaration.parse().expect("a declaration is made of tokens");
+        let messages = told(expand(case.derive, tokens));
+        let Some(message) = messages.first() else { continue };
+        let Some(code) = proposed(&message.text) else { continue };
+        if is_accepted(&case, &message.text, code) {
+            accepted += 1;
+        } else {
+            let _ = writeln!(refused, "{} {}\n    {code}", case.number, case.text);
+        }
+    }
+    assert!(accepted > 100, "only {accepted} messages propose code");
+    insta::assert_snapshot!("pasted", refused);
+}
+
+#[test]
+fn code_is_pasted_over_the_mark_and_each_item_around_it() {
+    let text = "#[row_key(a(b, c), d)] struct S";
+    let found: Vec<&str> = places(text, 12..13).into_iter().map(|place| &text[place]).collect();
+    assert_eq!(found, ["b", "b", "a(b, c)", "row_key(a(b, c), d)", "#[row_key(a(b, c), d)]"]);
+}
