@@ -172,7 +172,7 @@ async fn stored<S: TableStore>(store: &S) -> Result<Vec<Key>> {
     Ok(Vec::new())
 }
 
-/// Reads the keys of a store with their `RowKey`s, the oldest first.
+/// Reads the keys of a store with their `RowKey` values, the oldest first.
 async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     let range = KeyRange { partition_key: TextRange::exactly(KEYS), row_key: TextRange::ALL };
     let mut keys = Vec::new();

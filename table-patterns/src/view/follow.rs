@@ -154,7 +154,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if cursor != head.end() {
             let is_held = lease.is_some();
             *lease = match lease.take() {
-                Some(held) => self.renewed(held).await?,
+                Some(own) => self.renewed(own).await?,
                 None => self.take_lease().await?,
             };
             if lease.is_none() {

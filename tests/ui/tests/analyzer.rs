@@ -231,7 +231,7 @@ impl Editor {
 fn watch(mut child: Child) -> Sender<()> {
     let (done, over) = mpsc::channel();
     thread::spawn(move || {
-        let _ = over.recv_timeout(Duration::from_mins(10));
+        let _ = over.recv_timeout(Duration::from_secs(10 * 60));
         let _ = child.kill();
         let _ = child.wait();
     });

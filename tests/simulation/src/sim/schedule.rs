@@ -92,7 +92,7 @@ impl Schedule {
         let schedule =
             Arc::new(Self { began: Instant::now(), inner: Mutex::new(inner), stall: Box::new(stall) });
         schedule.inner().add("callers");
-        schedule.become_thread(0);
+        Self::become_thread(0);
         schedule
     }
 
@@ -200,12 +200,12 @@ impl Schedule {
         }
     }
 
-    fn become_thread(&self, number: usize) {
+    fn become_thread(number: usize) {
         NUMBER.set(number);
     }
 
     fn begin(&self, number: usize) {
-        self.become_thread(number);
+        Self::become_thread(number);
         self.await_turn();
     }
 
