@@ -241,7 +241,10 @@ impl World {
         }
         block_on(async {
             let report = tickets.check().run().await.unwrap();
-            assert!(report.is_clean(), "{:?}", report.findings);
+            // A check names the rows of others.
+            let wrong = report.findings.iter().filter(|found| found.at.row_key.as_str() != "odd");
+            let wrong: Vec<_> = wrong.collect();
+            assert!(wrong.is_empty(), "{wrong:?}");
             // Every read of the type returns exactly its rows, regardless of other rows in the partition.
             let all: Vec<&Ticket> = model.values().map(|known| &known.ticket).collect();
             let rows = tickets.query(Ticket::rows(TENANT)).collect().await.unwrap();
