@@ -189,11 +189,11 @@ mod tests {
         let limits = Limits { transaction_bytes: 10_000, ..Limits::PORTABLE };
         let mut transaction = Transaction::new(PartitionKey::default(), limits).unwrap();
         let error = transaction.push(insert("a", 6_000)).unwrap_err();
-        assert_eq!(error.code(), crate::ErrorCode::EntityTooLarge, "{error}");
+        assert_eq!(error.code(), ErrorCode::EntityTooLarge, "{error}");
         assert!(!error.to_string().contains("start another"), "{error}");
         transaction.push(insert("a", 3_000)).unwrap();
         let error = transaction.push(insert("b", 3_000)).unwrap_err();
-        assert_eq!(error.code(), crate::ErrorCode::RequestBodyTooLarge, "{error}");
+        assert_eq!(error.code(), ErrorCode::RequestBodyTooLarge, "{error}");
     }
 
     proptest! {
