@@ -63,7 +63,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
                 is_told(&strict.query(&table, &query, None).await.unwrap_err(), item);
                 assert_eq!(store.query(&table, &query, None).await.unwrap().rows.len(), 0, "{item}");
                 let skipped = store.store.skipped_items();
-                assert_eq!((skipped.count, skipped.latest.len()), (asked, asked as usize));
+                assert_eq!((skipped.count, skipped.latest.len() as u64), (asked, asked));
                 is_told(&skipped.latest[0], item);
             }
             // A merge reads the item and fails. A replace or a delete by its key succeeds.

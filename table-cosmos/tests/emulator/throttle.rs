@@ -205,7 +205,9 @@ async fn windows(
         if start.elapsed() >= WINDOW {
             return None;
         }
-        burst.into_iter().for_each(|(id, count)| admitted.entry(id).or_default().push(count));
+        for (id, count) in burst {
+            admitted.entry(id).or_default().push(count);
+        }
         pending = rest;
     }
     let used = |bursts: &Vec<f64>| {
