@@ -26,6 +26,7 @@ pub mod doctor;
 pub mod failure;
 pub mod heat;
 pub mod output;
+mod part;
 pub mod rows;
 pub mod store;
 pub mod tail;

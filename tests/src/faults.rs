@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -36,17 +36,15 @@ struct Outage {
 
 impl Outages {
     /// Refuses calls to a table or a queue with `ServerBusy` for a time; all calls if the name is empty.
-    ///
-    /// # Panics
-    /// Panics if a thread panicked with an outage in its hands.
     pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         let until = clock.now().saturating_add(ticks);
-        *self.0.lock().unwrap() = Some(Outage { target: target.to_owned(), until, clock });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Outage { target: target.to_owned(), until, clock });
     }
 
     fn is_down(&self, target: &str) -> bool {
-        let outage = self.0.lock().unwrap();
+        let outage = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         outage.as_ref().is_some_and(|outage| {
             outage.clock.now() < outage.until && (outage.target.is_empty() || outage.target == target)
         })
@@ -99,11 +97,9 @@ impl Control {
 
     /// Makes the process share outages with others.
     ///
-    /// # Panics
-    /// Panics if a thread panicked with the outages in its hands.
     #[must_use]
     pub fn with_outages(self, outages: &Outages) -> Self {
-        *self.0.outages.lock().unwrap() = outages.clone();
+        *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();
         self
     }
 
@@ -161,7 +157,7 @@ impl Control {
         if busy > 0 && call_number.is_multiple_of(busy) {
             return Err(Error::new(ErrorCode::ServerBusy, "busy, as asked for"));
         }
-        let is_down = self.0.outages.lock().unwrap().is_down(target);
+        let is_down = self.0.outages.lock().unwrap_or_else(PoisonError::into_inner).is_down(target);
         if is_down {
             return Err(Error::new(ErrorCode::ServerBusy, "an outage"));
         }

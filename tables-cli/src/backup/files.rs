@@ -14,6 +14,7 @@ use crate::backup::generation::{Contents, EngineFile, Generation};
 use crate::backup::repository::Repository;
 use crate::backup::sealed;
 use crate::failure::{Failure, Result};
+use crate::part::part_of;
 
 /// The number of bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
@@ -147,7 +148,7 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
 
 /// Calls a function that fills a folder, which has another name until it is complete. What an interrupted call left is removed first.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
-    let part = to.with_added_extension("tables-restore");
+    let part = part_of(to, "tables-restore");
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     let ignore_missing = |done: std::io::Result<()>| match done {
         Err(error) if !is_missing(&error) => Err(error),

@@ -41,7 +41,7 @@ pub(super) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
 
 /// Returns the path of a file while it is written.
 pub(super) fn part_of(path: &Path) -> PathBuf {
-    path.with_added_extension("part")
+    crate::part::part_of(path, "part")
 }
 
 /// Makes the names in the folder of a file durable, on systems that support this.

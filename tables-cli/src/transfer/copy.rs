@@ -62,8 +62,8 @@ impl Copying<'_> {
             ends.push_back((read, pages.continuation().map(ToString::to_string)));
             refuse_rejected(&mut writer)?;
             let settled = done + writer.settled();
-            while let Some((end, continuation)) = ends.pop_front_if(|(end, _)| *end <= settled) {
-                if continuation.is_some() {
+            while ends.front().is_some_and(|(end, _)| *end <= settled) {
+                if let Some((end, continuation @ Some(_))) = ends.pop_front() {
                     state.advance(end, continuation)?;
                 }
             }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
+use crate::part::part_of;
 
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -123,7 +124,7 @@ impl StateFile {
         let Some(path) = &self.path else { return Ok(()) };
         let text = serde_json::to_string_pretty(&self.state)
             .map_err(|error| Failure::file(path.display())(error.into()))?;
-        let part = path.with_added_extension("part");
+        let part = part_of(path, "part");
         let written = File::create(&part).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()

@@ -30,7 +30,7 @@ struct Parcel {
 
 type Parcels = Entities<Parcel, Engine, Outbox<Engine, Engine>>;
 
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn parcel(number: u32) -> Parcel {
     Parcel { depot: format!("depot {}", number % 3), number, code: format!("NO{number}") }
