@@ -20,6 +20,7 @@ pub enum Subject {
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Options {
     /// The number of entities in the table for reads, a multiple of 1,000.
     pub entities: u32,

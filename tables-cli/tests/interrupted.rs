@@ -126,7 +126,8 @@ async fn imports_that_are_killed_write_each_row_and_report_each_rejected_line_on
             let key = random_key(&mut random);
             if random.random_bool(0.02) {
                 let rejected = Rejected { line, column: 0, reason: "not an entity".to_owned() };
-                wrong += &format!("{rejected}\n");
+                wrong.push_str(&rejected.to_string());
+                wrong.push('\n');
                 records.push(Err(rejected));
             } else {
                 let number = random.random_range(0..5);

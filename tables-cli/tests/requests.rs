@@ -1,10 +1,6 @@
 //! Tests of the numbers of requests: `check` looks up few rows besides the ones with a fault, and an import in any order writes few transactions.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test panics where a result is not the expected one"
-)]
+#![expect(clippy::expect_used, reason = "a test panics where a result is not the expected one")]
 
 mod mortal;
 

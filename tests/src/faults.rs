@@ -96,7 +96,6 @@ impl Control {
     }
 
     /// Makes the process share outages with others.
-    ///
     #[must_use]
     pub fn with_outages(self, outages: &Outages) -> Self {
         *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();

@@ -51,7 +51,7 @@ async fn que_3_4_and_16_each_operation_is_one_request() {
     let message = PutMessage::new("a<b\r\n").hidden(Duration::from_secs(5)).time_to_live(TimeToLive::Never);
     let lease = queues.put(&work, message).await.unwrap();
     assert_eq!((lease.message.text.as_str(), lease.receipt.as_str()), ("a<b\r\n", "a+/="));
-    let lease = queues.update(&work, &lease, Duration::from_mins(1), None).await.unwrap();
+    let lease = queues.update(&work, &lease, Duration::from_secs(60), None).await.unwrap();
     assert_eq!((lease.message.text.as_str(), lease.receipt.as_str()), ("a<b\r\n", "b"));
     assert!(queues.receive(&work, 32, Duration::from_secs(30)).await.unwrap().is_empty());
     assert!(queues.peek(&work, 1).await.unwrap().is_empty());
@@ -182,7 +182,7 @@ async fn ex_27_and_que_1_put_get_update_and_delete() {
     let lease = queues.receive(&work, 1, Duration::from_secs(30)).await.unwrap().remove(0);
     assert_eq!((lease.message.text.as_str(), lease.message.dequeue_count), ("bW92ZSAxMjM=", 1));
     let later =
-        queues.update(&work, &lease, Duration::from_mins(1), Some("c3RlcCAy".to_owned())).await.unwrap();
+        queues.update(&work, &lease, Duration::from_secs(60), Some("c3RlcCAy".to_owned())).await.unwrap();
     assert_eq!(later.receipt.as_str(), "MjBOb3YyMDI2MDg6MTQ6NDhmYjRl");
     let delete = async |lease: &table_core::queue::Lease| {
         let deleted = queues.delete(&work, &lease.message.id, &lease.receipt).await;

@@ -159,7 +159,7 @@ fn with_table(engine: Engine) -> Engine {
 
 /// Waits for an expected state. The time limit is far above any real duration, so a state that is not reached by then will never occur.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
-    const BOUND: Duration = Duration::from_mins(10);
+    const BOUND: Duration = Duration::from_secs(10 * 60);
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < BOUND, "it did not happen: {what}");

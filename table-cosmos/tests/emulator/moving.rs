@@ -115,7 +115,7 @@ fn map_12_a_split_that_outlasts_the_attempts_is_an_error_that_says_so() {
         let short = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(1) };
         let store = emulator.open(Options::new().levels("Events", 2).splits(2, short)).await.unwrap();
         store.submit(&table, insert(&store, "t!u!", "r")).await.unwrap();
-        emulator.split(&table, 0, &place("u"), Duration::from_hours(1)).unwrap();
+        emulator.split(&table, 0, &place("u"), Duration::from_secs(60 * 60)).unwrap();
         let error = store.submit(&table, insert(&store, "t!u!", "s")).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
         assert!(!error.is_ambiguous() && error.to_string().contains("split or moved"), "{error}");

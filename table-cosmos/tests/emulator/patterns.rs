@@ -83,13 +83,13 @@ fn index_elsewhere_follows_by_the_outbox() {
         let ada = Staff { tenant: "contoso".into(), team: "red".into(), id: 1, badge: "7".into() };
         staff.insert(&ada).await.unwrap();
         let options = WorkerOptions {
-            lease: Duration::from_mins(5),
+            lease: Duration::from_secs(5 * 60),
             idle: Duration::from_millis(5),
             ..WorkerOptions::default()
         };
         let worker = Worker::with_options(outbox, options).with_index_handler(&staff);
         let done = worker.run(|| worker.metrics().done >= 1);
-        tokio::time::timeout(Duration::from_mins(5), done).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(5 * 60), done).await.unwrap();
         let copy = staff.get_eventual(Staff::by_badge("7")).await.unwrap().unwrap();
         assert_eq!(copy.possibly_stale().id, 1);
         // All changes happen within one second, so their Timestamps are equal. The copies still follow.

@@ -68,7 +68,7 @@ fn log_2_and_4_the_layout_is_the_catalogues() {
 fn pat_anti_2_size_and_age_make_a_flush_due() {
     let (clock, now) = clock("2014-07-31T18:05:00Z");
     let blobs = FaultyBlobs::default();
-    let mut log = writer(&blobs, &clock).flush_at(200).flush_after(Duration::from_mins(1));
+    let mut log = writer(&blobs, &clock).flush_at(200).flush_after(Duration::from_secs(60));
     assert!(!log.append(LogKind::Read, ["a"]).unwrap());
     now.fetch_add(59 * SECOND, Ordering::SeqCst);
     assert_eq!(block_on(log.flush_if_due()).unwrap(), 0);
@@ -173,7 +173,7 @@ fn log_5_metadata_is_found_whatever_the_case_of_its_names() {
 fn log_3_a_block_lies_in_the_hour_it_was_completed_in_and_is_found_from_the_one_before() {
     let (clock, now) = clock("2014-07-31T18:30:00Z");
     let blobs = FaultyBlobs::default();
-    let mut log = writer(&blobs, &clock).flush_after(Duration::from_hours(1));
+    let mut log = writer(&blobs, &clock).flush_after(Duration::from_secs(60 * 60));
     log.append(LogKind::Read, ["first"]).unwrap();
     now.fetch_add(45 * 60 * SECOND, Ordering::SeqCst);
     log.append(LogKind::Read, ["last"]).unwrap();

@@ -14,7 +14,7 @@ use table_core::{ErrorCode, QueueStore, TableStore};
 use tests::suite::queues;
 use tests::suite::scene::{Scene, a, refused};
 
-const HOUR: Duration = Duration::from_hours(1);
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 struct Account {
     tables: AzureTables,

@@ -149,7 +149,7 @@ async fn con_11_and_pat_large_2_a_program_that_was_suspended_does_not_take_its_w
         let script = move |request: &WireRequest| {
             let act = write(request);
             if act != Act::Serve {
-                clock.jump(Duration::from_hours(1));
+                clock.jump(Duration::from_secs(60 * 60));
             }
             act
         };
@@ -163,7 +163,7 @@ async fn con_11_and_pat_large_2_a_program_that_was_suspended_does_not_take_its_w
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_that_is_an_hour_behind_decides_nothing() {
     let account = Account::default();
-    let hour = Duration::from_hours(1);
+    let hour = Duration::from_secs(60 * 60);
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
     let key = || Counts::key(1, today.day);
     // Every second read from the primary fails, so a client that may use the secondary does.

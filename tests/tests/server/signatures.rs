@@ -29,8 +29,12 @@ fn sas_8_a_token_reads_its_partition_alone() {
         owner.untyped("Shared").unwrap().create_if_missing().await.unwrap();
         let key = AccountKey::new(crate::ACCOUNT, crate::KEY).unwrap();
         let sas = TableSas::table(TableName::new("Shared").unwrap()).allow(TablePermissions::READ);
-        let sas =
-            sas.partition("Sales").unwrap().lasting(Utc::now(), Duration::from_hours(1)).sign(&key).unwrap();
+        let sas = sas
+            .partition("Sales")
+            .unwrap()
+            .lasting(Utc::now(), Duration::from_secs(60 * 60))
+            .sign(&key)
+            .unwrap();
         let text = format!("TableEndpoint={};SharedAccessSignature={}", endpoint(), sas.query_string());
         let reader = AzureTables::from_connection_string(&text).unwrap().untyped("Shared").unwrap();
         assert!(reader.get(&EntityKey::new("Sales", "1").unwrap()).await.unwrap().is_none());

@@ -120,7 +120,7 @@ fn days_times_addresses_and_unsigned_numbers_are_properties() {
         let key = EntityKey::new("north", "2014-04-23_18446744073709551615").unwrap();
         let row = bag.get(&key).await.unwrap().unwrap();
         assert_eq!(row.get("Day"), Some(&Value::from("2014-04-23")));
-        assert!(table.exists(&Shift::key("north", day, u64::MAX)).await.unwrap());
+        assert!(table.exists(Shift::key("north", day, u64::MAX)).await.unwrap());
         let large = table.insert(&Shift { bytes: 1 << 63, ..Shift::new("2014-04-25", "09:05:00", 0) }).await;
         assert_eq!(large.unwrap_err().code(), ErrorCode::OutOfRangeInput);
     });

@@ -51,15 +51,15 @@ fn que_10_and_11_messages_their_times_and_receipts_survive_a_reopen() {
     }
     let taken = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
     block_on(engine.checkpoint()).unwrap();
-    let b = block_on(engine.receive(&work(), 1, Duration::from_mins(1))).unwrap();
+    let b = block_on(engine.receive(&work(), 1, Duration::from_secs(60))).unwrap();
     block_on(engine.delete(&work(), &b[0].message.id, &b[0].receipt)).unwrap();
     drop(engine);
 
     let engine = options.open(folder.path()).unwrap();
-    let rest = block_on(engine.receive(&work(), 32, Duration::from_mins(1))).unwrap();
+    let rest = block_on(engine.receive(&work(), 32, Duration::from_secs(60))).unwrap();
     assert_eq!(texts(&rest), ["c"]);
     pass(&time, 30);
-    let again = block_on(engine.receive(&work(), 32, Duration::from_mins(1))).unwrap();
+    let again = block_on(engine.receive(&work(), 32, Duration::from_secs(60))).unwrap();
     assert_eq!((texts(&again), again[0].message.dequeue_count), (vec!["a"], 2));
     let error = block_on(engine.delete(&work(), &taken[0].message.id, &taken[0].receipt)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::PopReceiptMismatch);

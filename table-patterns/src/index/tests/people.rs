@@ -46,7 +46,7 @@ pub(super) struct Employee {
 }
 
 pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
-const GRACE: std::time::Duration = std::time::Duration::from_hours(1);
+const GRACE: std::time::Duration = std::time::Duration::from_secs(60 * 60);
 const NOON: u64 = 635_338_512_000_000_000;
 
 pub(super) fn person(department: &str, id: u32, last_name: &str) -> Employee {

@@ -69,7 +69,7 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
             row.property("Version", ValueRef::String("odd"));
         }
     }
-    let (table, partition_key) = (TableName::new(*table).unwrap(), PartitionKey::new(*partition).unwrap());
+    let (table, partition_key) = (TableName::new(table).unwrap(), PartitionKey::new(*partition).unwrap());
     let mut transaction = Transaction::new(partition_key, engine.capabilities().limits).unwrap();
     let row_key = RowKey::new(row_key.as_str()).unwrap();
     let is_outbox = row_key.as_str().starts_with("\u{FFFC}outbox_");

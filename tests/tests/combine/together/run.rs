@@ -238,7 +238,7 @@ impl Run {
             7..=8 => self.world.pass(self.rng.random_range(3_600..4 * 3_600)),
             9..=11 => {
                 let process = self.process();
-                let _ = self.world.sweep(&process);
+                let _ = process.sweep();
             }
             _ => {}
         }
@@ -258,7 +258,7 @@ impl Run {
                 let (process, id) = (self.process(), self.rng.random_range(0..PEOPLE));
                 let name = ["Ada", "Grace", "Joan"][self.rng.random_range(0..3)];
                 let rename = |person: &mut Person| name.clone_into(&mut person.name);
-                let _ = block_on(self.world.people(&process).update(person(id), rename));
+                let _ = block_on(process.people().update(person(id), rename));
             }
             _ => self.world.pass(self.rng.random_range(0..60)),
         }
@@ -316,7 +316,7 @@ impl Run {
     /// Runs an earlier program, which writes the properties that it knows until it is refused.
     fn older_program(&mut self) {
         let process = self.world.alive();
-        let old = block_on(self.world.before(&process).create_if_missing()).unwrap();
+        let old = block_on(process.before().create_if_missing()).unwrap();
         let write = |number: u32, amount: i64| {
             let (tenant, status) = (TENANT.to_owned(), Some("open".to_owned()));
             let ticket = before::Ticket {
@@ -338,7 +338,7 @@ impl Run {
         self.world.pass(11);
         let error = write(2, 3).unwrap_err();
         assert_eq!(error.code(), ErrorCode::LayoutMismatch);
-        let tickets = block_on(self.world.plain(&process).create_if_missing()).unwrap();
+        let tickets = block_on(process.plain().create_if_missing()).unwrap();
         block_on(async {
             tickets
                 .backfill::<crate::together::desk::TicketByMail>()
@@ -406,7 +406,7 @@ pub fn run(parts: &Parts, seed: u64, steps: usize) {
         for id in 0..PEOPLE {
             let home = if id == 0 { TENANT } else { "elsewhere" };
             let owner = Person { home: home.to_owned(), id, name: "Ada".to_owned() };
-            block_on(run.world.people(&process).insert(&owner)).unwrap();
+            block_on(process.people().insert(&owner)).unwrap();
         }
     }
     for _ in 0..steps {

@@ -59,6 +59,34 @@ impl Process {
         let runtime = self.runtime.clone();
         Clock::new(move || runtime.now())
     }
+
+    /// Returns the handle of a process without participants.
+    pub fn plain(&self) -> Tickets {
+        let outbox = self.outbox.clone();
+        Desk::from(outbox.store().clone())
+            .entities_through::<Ticket, _>(outbox)
+            .with_runtime(self.runtime.clone())
+    }
+
+    /// Returns the handle of a process on the owners of tickets.
+    pub fn people(&self) -> Entities<Person, Desk, Work> {
+        let outbox = self.outbox.clone();
+        Desk::from(outbox.store().clone())
+            .entities_through::<Person, _>(outbox)
+            .with_runtime(self.runtime.clone())
+    }
+
+    pub fn before(&self) -> Entities<before::Ticket, Desk, Work> {
+        let outbox = self.outbox.clone();
+        Desk::from(outbox.store().clone())
+            .entities_through::<before::Ticket, _>(outbox)
+            .with_runtime(self.runtime.clone())
+    }
+
+    /// Sweeps. Returns the number of pending changes.
+    pub fn sweep(&self) -> Result<u64> {
+        Ok(block_on(Sweep::new(self.outbox.clone()).registered())?.pending)
+    }
 }
 
 pub struct World {
@@ -110,14 +138,6 @@ impl World {
         self.parts.contains(pattern)
     }
 
-    /// Returns the handle of a process without participants.
-    pub fn plain(&self, process: &Process) -> Tickets {
-        let outbox = process.outbox.clone();
-        Desk::from(outbox.store().clone())
-            .entities_through::<Ticket, _>(outbox)
-            .with_runtime(process.runtime.clone())
-    }
-
     /// Returns the handle of a process with the patterns of the run.
     pub fn tickets(&self, process: &Process) -> Tickets {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
@@ -129,21 +149,6 @@ impl World {
         } else {
             tickets
         }
-    }
-
-    /// Returns the handle of a process on the owners of tickets.
-    pub fn people(&self, process: &Process) -> Entities<Person, Desk, Work> {
-        let outbox = process.outbox.clone();
-        Desk::from(outbox.store().clone())
-            .entities_through::<Person, _>(outbox)
-            .with_runtime(process.runtime.clone())
-    }
-
-    pub fn before(&self, process: &Process) -> Entities<before::Ticket, Desk, Work> {
-        let outbox = process.outbox.clone();
-        Desk::from(outbox.store().clone())
-            .entities_through::<before::Ticket, _>(outbox)
-            .with_runtime(process.runtime.clone())
     }
 
     pub fn owners(&self, process: &Process) -> OwnerTable<Ticket, TicketWithComments, Desk, Work> {
@@ -167,12 +172,7 @@ impl World {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
         Worker::with_options(process.outbox.clone(), options)
             .with_index_handler(&self.tickets(process))
-            .with_index_handler(&self.people(process))
-    }
-
-    /// Sweeps as a process. Returns the number of pending changes.
-    pub fn sweep(&self, process: &Process) -> Result<u64> {
-        Ok(block_on(Sweep::new(process.outbox.clone()).registered())?.pending)
+            .with_index_handler(&process.people())
     }
 
     /// Returns the stored data of a ticket, read without any pattern.
@@ -209,9 +209,9 @@ impl World {
         let mut pending = u64::MAX;
         for _ in 0..8 {
             self.pass(800);
-            self.sweep(&process).unwrap();
+            process.sweep().unwrap();
             block_on(self.worker(&process).run_until_idle()).unwrap();
-            pending = self.sweep(&process).unwrap();
+            pending = process.sweep().unwrap();
             if pending == 0 {
                 break;
             }
@@ -222,7 +222,7 @@ impl World {
     /// Returns the model with the names of owners.
     fn named(&self, model: &Model) -> Model {
         let mut model = model.clone();
-        let people = self.people(&self.alive());
+        let people = self.alive().people();
         for Known { ticket, .. } in model.values_mut() {
             let name = |id: u32| block_on(people.get(person(id))).unwrap().unwrap().into_value().name;
             ticket.owner_name = ticket.owner.map(name);

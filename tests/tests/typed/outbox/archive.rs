@@ -101,7 +101,7 @@ fn pat_ec_2_a_write_between_any_two_calls_is_in_the_archive_in_the_end() {
         }
         let written = write(&company, 65, false);
         // Another worker takes over and finishes before the first one resumes.
-        company.pass(Duration::from_mins(1));
+        company.pass(Duration::from_secs(60));
         settle(&company);
         while !ended {
             ended = control.step(&mut running).is_some();

@@ -86,7 +86,7 @@ fn pat_ec_4_what_waits_behind_long_steps_is_delivered_often_and_never_poison() {
     let worker = Worker::with_options(outbox.clone(), options).handler(slow.owned());
     for _ in 0..12 {
         block_on(worker.run_until_idle()).unwrap();
-        company.pass(Duration::from_mins(2));
+        company.pass(Duration::from_secs(2 * 60));
     }
     assert_eq!(block_on(outbox.poison(32)).unwrap(), []);
     assert_eq!((worker.metrics().poisoned, company.pending()), (0, 0));
@@ -145,7 +145,7 @@ fn pat_ec_7_workers_with_wrong_clocks_share_the_time_of_the_queue() {
                 for worker in &workers {
                     block_on(worker.run_once()).unwrap();
                 }
-                company.pass(Duration::from_mins(5));
+                company.pass(Duration::from_secs(5 * 60));
             }
             assert_eq!(company.pending(), 0, "{one:?} and {other:?}");
             company.assert_settled();

@@ -35,7 +35,7 @@ fn pat_ec_4_a_value_that_its_owner_gives_up_after_an_hour_goes_to_the_next_witho
         let work = async |minutes: usize| {
             for _ in 0..minutes {
                 worker.run_until_idle().await.unwrap();
-                time.pass(Duration::from_mins(1));
+                time.pass(Duration::from_secs(60));
                 Sweep::new(outbox.clone()).registered().await.unwrap();
             }
         };

@@ -105,13 +105,13 @@ fn pat_ec_4_what_never_failed_is_not_made_poison_by_its_neighbour() {
     let worker = company.worker(&Control::default()).handler(mail);
     for _ in 0..5 {
         assert_eq!(block_on(worker.run_once()).unwrap(), 1);
-        company.pass(Duration::from_mins(12));
+        company.pass(Duration::from_secs(12 * 60));
     }
     // The message of the row that is about to become poison names the whole partition. The message of the new row is lost.
     let alive = company.outbox(&Control::default());
-    let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_mins(1))).unwrap();
+    let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_secs(60))).unwrap();
     block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
-    let new = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_mins(1))).unwrap();
+    let new = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_secs(60))).unwrap();
     block_on(alive.queues().delete(alive.queue(), &new[0].message.id, &new[0].receipt)).unwrap();
     assert_eq!(old[0].message.dequeue_count, 6);
     deliveries(&company, &worker);
@@ -143,7 +143,7 @@ fn pat_ec_5_transient_faults_are_tried_again_within_the_delivery() {
     let worker = company.worker(&Control::busy(3));
     for _ in 0..8 {
         let _ = block_on(worker.run_once());
-        company.pass(Duration::from_mins(1));
+        company.pass(Duration::from_secs(60));
     }
     assert!(worker.metrics().retries > 0);
     assert_eq!(worker.metrics().failures, 0);

@@ -28,10 +28,10 @@ fn pat_ec_8_a_sweep_prompts_for_what_is_old_once_a_period() {
     lose_messages(&outbox);
     let counts = |report: SweepReport| (report.partitions, report.pending, report.prompted);
     assert_eq!(counts(sweep(&company)), (1, 2, 0)); // too recent: their messages may still arrive
-    company.pass(Duration::from_mins(6));
+    company.pass(Duration::from_secs(6 * 60));
     assert_eq!(counts(sweep(&company)), (1, 2, 2));
     assert_eq!(counts(sweep(&company)), (1, 2, 0)); // not repeatedly
-    company.pass(Duration::from_mins(6));
+    company.pass(Duration::from_secs(6 * 60));
     assert_eq!(counts(sweep(&company)), (1, 2, 2));
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
     assert_eq!((company.pending(), company.directory()), (0, company.expected()));
@@ -47,11 +47,11 @@ fn pat_ec_8_a_partition_at_rest_is_quiet_until_it_is_used() {
         block_on(worker.run_until_idle()).unwrap();
     };
     change(1);
-    company.pass(Duration::from_mins(59));
+    company.pass(Duration::from_secs(59 * 60));
     change(2); // relies on the entry of an hour ago, and adds none
-    company.pass(Duration::from_mins(59));
+    company.pass(Duration::from_secs(59 * 60));
     assert_eq!(sweep(&company).quiet, 0);
-    company.pass(Duration::from_mins(3));
+    company.pass(Duration::from_secs(3 * 60));
     assert_eq!(sweep(&company).quiet, 1);
     assert_eq!(sweep(&company).quiet, 0);
 
@@ -62,7 +62,7 @@ fn pat_ec_8_a_partition_at_rest_is_quiet_until_it_is_used() {
 
     // Work that is not done keeps its partition active.
     block_on(company.change(&outbox, "1", Some(("ada", 4)))).unwrap();
-    company.pass(Duration::from_hours(5));
+    company.pass(Duration::from_secs(5 * 60 * 60));
     let report = sweep(&company);
     assert_eq!((report.pending, report.quiet), (1, 0));
 }
@@ -77,14 +77,14 @@ fn pat_ec_8_a_lost_message_is_found_whatever_the_clocks_of_writers_and_sweeps_sh
             block_on(company.change(&outbox, "1", Some(("ada", 1)))).unwrap();
             block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
             for _ in 0..40 {
-                company.pass(Duration::from_mins(5));
+                company.pass(Duration::from_secs(5 * 60));
                 block_on(sweep.registered()).unwrap();
             }
             block_on(company.change(&outbox, "1", Some(("ada", 2)))).unwrap();
             lose_messages(&outbox);
             let mut prompted = 0;
             for _ in 0..4 {
-                company.pass(Duration::from_mins(6));
+                company.pass(Duration::from_secs(6 * 60));
                 let report = block_on(sweep.registered()).unwrap();
                 assert_eq!(report.pending, 1, "written by {writer:?}, swept by {sweeper:?}");
                 prompted += report.prompted;
@@ -111,7 +111,7 @@ fn pat_ec_8_a_claim_by_a_wrong_clock_delays_no_message() {
         assert!(control.is_dead());
         lose_messages(&outbox);
         for _ in 0..2 {
-            company.pass(Duration::from_mins(6));
+            company.pass(Duration::from_secs(6 * 60));
             sweep(&company);
         }
         assert_eq!(block_on(outbox.depth()).unwrap().waiting, 2, "{skew:?}");
@@ -131,7 +131,7 @@ fn pat_ec_8_of_many_quiet_partitions_a_sweep_reads_a_few_and_finds_every_row_in_
         let partition_key = PartitionKey::new(format!("Sales{number}")).unwrap();
         block_on(outbox.register(&employees(), &partition_key)).unwrap();
     }
-    company.pass(Duration::from_hours(3));
+    company.pass(Duration::from_secs(3 * 60 * 60));
     assert_eq!((sweep(&company).quiet, sweep(&company).partitions), (601, 64));
 
     block_on(company.change(&outbox, "1", Some(("ada", 2)))).unwrap();
@@ -139,7 +139,7 @@ fn pat_ec_8_of_many_quiet_partitions_a_sweep_reads_a_few_and_finds_every_row_in_
     let control = Control::default();
     let sweep = Sweep::new(company.outbox(&control));
     let found = (0..200).find(|_| {
-        company.pass(Duration::from_mins(6));
+        company.pass(Duration::from_secs(6 * 60));
         let calls = control.calls();
         let report = block_on(sweep.registered()).unwrap();
         assert!(control.calls() - calls <= 75, "{} requests", control.calls() - calls);
@@ -147,7 +147,7 @@ fn pat_ec_8_of_many_quiet_partitions_a_sweep_reads_a_few_and_finds_every_row_in_
     });
     assert!(found.is_some());
     // It is active again.
-    company.pass(Duration::from_mins(6));
+    company.pass(Duration::from_secs(6 * 60));
     assert_eq!(block_on(sweep.registered()).unwrap().partitions, 65);
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
     company.assert_settled();
@@ -160,7 +160,7 @@ fn pat_ec_8_a_table_scan_finds_what_was_never_registered_and_dq_5_is_bounded() {
     block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
     lose_messages(&outbox);
     company.forget_partitions();
-    company.pass(Duration::from_mins(6));
+    company.pass(Duration::from_secs(6 * 60));
     assert_eq!(sweep(&company).partitions, 0);
 
     let scan = Sweep::new(outbox.clone());
@@ -178,7 +178,7 @@ fn a_table_that_was_deleted_has_nothing_left_to_do() {
     block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
     block_on(company.engine.delete_table(&employees())).unwrap();
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
-    company.pass(Duration::from_hours(3));
+    company.pass(Duration::from_secs(3 * 60 * 60));
     assert_eq!(sweep(&company).quiet, 1);
     assert_eq!(block_on(outbox.depth()).unwrap().waiting, 0);
 }
