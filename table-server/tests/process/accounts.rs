@@ -111,7 +111,7 @@ fn a_program_that_cannot_start_says_why_and_prints_no_key() {
     for (flags, expected) in [
         (vec!["--account", "../up=c2VjcmV0"], "3 to 24 lower-case letters"),
         (vec!["--account", "contoso=c2VjcmV0!"], "not base64"),
-        (vec!["--account", "contoso=c2VjcmV0", "--account", "contoso=c2VjcmV0"], "named twice"),
+        (vec!["--account", "contoso=c2VjcmV0", "--account", "contoso=c2VjcmV0"], "is given twice"),
         (vec!["--account", "contoso"], "has no key"),
         (vec!["--listen", "0.0.0.0"], "everyone knows"),
         (

@@ -316,9 +316,7 @@ mod tests {
         assert_eq!(repository.find(None).unwrap(), generation(two));
         assert_eq!(repository.find(Some("~1")).unwrap(), generation(one));
         assert!(repository.find(Some("~2")).unwrap_err().to_string().contains("has no generation ~2"));
-        assert!(
-            repository.find(Some("2026")).unwrap_err().to_string().contains("beginning of 2 generations")
-        );
+        assert!(repository.find(Some("2026")).unwrap_err().to_string().contains("matches 2 generations"));
         assert!(repository.find(Some("2025")).unwrap_err().to_string().contains("has no generation 2025"));
     }
 }

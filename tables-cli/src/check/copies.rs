@@ -44,7 +44,7 @@ pub struct CopyFinding {
 
 /// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows.
 ///
-/// The first pass over the table compares [`Sums`] of the expected and the stored index rows. Only if these differ, a second pass looks up the rows
+/// The first pass over the table compares sums of the expected and the stored index rows. Only if these differ, a second pass looks up the rows
 /// that may have a fault. Memory holds one page and the sums.
 ///
 /// # Errors

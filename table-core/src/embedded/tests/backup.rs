@@ -258,9 +258,9 @@ fn a_backup_of_another_engine_or_of_another_history_is_not_overwritten() {
     // An older state was restored and written to, so numbers of runs are used again.
     restored(&disk, "/early", "/restored").unwrap();
     let restored_engine = padded(&disk, "/restored");
-    assert!(refused(&restored_engine, "/late").contains("another history"));
+    assert!(refused(&restored_engine, "/late").contains("a different history"));
     pad(&restored_engine, 30..80);
-    assert!(refused(&restored_engine, "/late").contains("another history"));
+    assert!(refused(&restored_engine, "/late").contains("a different history"));
     wait(restored_engine.backup("/early")).unwrap();
     assert_eq!(restored(&disk, "/late", "/still").unwrap(), (0..20).collect::<Vec<_>>());
 }

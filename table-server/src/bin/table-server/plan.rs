@@ -179,7 +179,7 @@ mod tests {
             (vec!["--config", "x", "--account", "contoso"], String::new(), "no place"),
             (vec!["--memory"], account(""), "no key"),
             (vec!["--config", "x"], account("key = 'a2V5'\npath = 'x'\nmemory = true"), "choose one"),
-            (vec!["--memory", "--account", "contoso"], account("key = 'a2V5'"), "named twice"),
+            (vec!["--memory", "--account", "contoso"], account("key = 'a2V5'"), "is given twice"),
             (vec!["--memory", "--account", "../up"], String::new(), "3 to 24 lower-case"),
         ] {
             let error = places(&flags, &toml).unwrap_err().to_string();

@@ -70,7 +70,7 @@ fn a_file_without_keys_or_with_a_column_twice_is_refused() {
 fn other_encodings_separators_and_open_quotes_are_named() {
     let refused = |bytes: &[u8]| CsvReader::new(bytes, Types::default()).err().unwrap().to_string();
     let utf16: Vec<u8> = "\u{feff}PartitionKey,RowKey\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert!(refused(&utf16).contains("is UTF-16 and not UTF-8"));
+    assert!(refused(&utf16).contains("is UTF-16, not UTF-8"));
     assert!(
         refused(b"PartitionKey;RowKey;Age\n").contains("separated by ';', and must be separated by commas")
     );
