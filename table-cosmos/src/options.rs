@@ -87,7 +87,7 @@ impl Options {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
     }
 
-    /// Sets how queries treat items of other programs that are no entities. By default they are skipped, reported by
+    /// Sets how queries treat items of other programs that are not entities. By default they are skipped, reported by
     /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items), and logged. If `refuse` is `true`, the query fails with `Corrupted`.
     ///
     /// An item that this library wrote and that cannot be read is always an error, and so is a point read of an item of another program.

@@ -28,7 +28,7 @@ pub(crate) struct Sql {
     pub(crate) parameters: Vec<Json>,
     /// `true` if the SQL contains a condition for the filter.
     pub(crate) filtered: bool,
-    /// `true` if the SQL contains a condition besides the fixed levels.
+    /// `true` if the SQL contains a condition in addition to the fixed levels.
     pub(crate) narrowed: bool,
 }
 

@@ -29,7 +29,7 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for the name of the list of tables, which is no container.
+    /// `InvalidInput` for the name of the list of tables, which is not a container.
     pub fn bicep(&self, tables: &[TableName]) -> Result<String> {
         let mut text = format!(
             "param accountName string\nparam databaseName string\n\n\

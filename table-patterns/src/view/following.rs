@@ -9,7 +9,6 @@ use table_core::key::PartitionKey;
 use uuid::Uuid;
 
 use crate::feed::Cursor;
-use crate::view::lease::Seen;
 
 /// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
@@ -17,6 +16,16 @@ const REMEMBERED: usize = 100_000;
 /// The number of calls for which a follower leaves a feed unmarked after a writer has announced a commit. A mark in the meantime would refuse the commit,
 /// so a writer that is slower than the calls would never commit.
 const COMMIT_POLLS: u32 = 100;
+
+/// The lease of another follower as last seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) etag: ETag,
+    /// The time at which it was first seen.
+    pub(super) since: u64,
+    /// The number of calls that have seen it.
+    pub(super) times: u32,
+}
 
 /// The state of a follower between calls.
 #[derive(Debug)]

@@ -15,21 +15,12 @@ use table_core::store::TableStore;
 
 use crate::converge::{self, upsert};
 use crate::view::View;
+use crate::view::following::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
 /// The number of calls that find the same lease after which its follower is considered dead, regardless of the clock.
 const POLLS: u32 = 600;
-
-/// The lease of another follower as last seen.
-#[derive(Clone, Debug)]
-pub(super) struct Seen {
-    etag: ETag,
-    /// The time at which it was first seen.
-    since: u64,
-    /// The number of calls that have seen it.
-    times: u32,
-}
 
 /// A lease that this follower holds.
 #[derive(Debug)]
