@@ -113,10 +113,10 @@ fn a_program_that_cannot_start_says_why_and_prints_no_key() {
         (vec!["--account", "contoso=c2VjcmV0!"], "not base64"),
         (vec!["--account", "contoso=c2VjcmV0", "--account", "contoso=c2VjcmV0"], "is given twice"),
         (vec!["--account", "contoso"], "has no key"),
-        (vec!["--listen", "0.0.0.0"], "everyone knows"),
+        (vec!["--listen", "0.0.0.0"], "which is public"),
         (
             vec!["--listen", "0.0.0.0", "--account", "contoso=c2VjcmV0", "--account", EMULATOR_ACCOUNT],
-            "everyone knows",
+            "which is public",
         ),
         (vec!["--config", "missing.toml"], "cannot be read"),
     ] {
