@@ -87,7 +87,7 @@ pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     if context.request.field("sure").is_none() {
-        return Err(Failure::Input("mark the box beside the button to delete the rows".to_owned()));
+        return Err(Failure::Input("mark the box next to the button to delete the rows".to_owned()));
     }
     let rows = marked(context)?;
     let operations = rows.into_iter().map(|(key, etag)| {

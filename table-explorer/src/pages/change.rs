@@ -181,7 +181,7 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
     if context.request.field("sure").is_none() {
-        return Err(Failure::Input("mark the box beside the button to delete the entity".to_owned()));
+        return Err(Failure::Input("mark the box next to the button to delete the entity".to_owned()));
     }
     submit(context, table, &key, OperationKind::Delete(IfMatch::ETag(etag))).await?;
     Ok(response::see_other(&link::partition(table, key.partition_key.as_str())))

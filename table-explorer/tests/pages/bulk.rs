@@ -93,7 +93,7 @@ async fn pasted_rows_are_shown_first_and_written_once_confirmed() {
     assert!(written.body.contains("2 rows written"), "{}", written.body);
     let found = stored(&engine, "Sales", "900").await.unwrap();
     assert_eq!((found.get("Age"), found.len()), (Some(&Value::Int32(41)), 2));
-    assert_eq!(stored(&engine, "Sales", "901").await.unwrap().len(), 1, "an empty cell is no property");
+    assert_eq!(stored(&engine, "Sales", "901").await.unwrap().len(), 1, "an empty cell is not a property");
     let again = browser.post("/t/Company/paste", &fields).await;
     assert!(again.status == StatusCode::CONFLICT && again.body.contains("0 rows written"), "{}", again.body);
     let replaced = browser.post("/t/Company/paste", &[&fields[..], &[("replace", "1")]].concat()).await;

@@ -105,7 +105,9 @@ fn edm(
     match typed {
         Some("") => return Ok(None),
         Some(edm) => {
-            return value::type_of(edm).map(Some).ok_or_else(|| format!("`{name}`: `{edm}` is no type"));
+            return value::type_of(edm).map(Some).ok_or_else(|| {
+                format!("`{name}`: `{edm}` is not a type; write one such as `Int32` or `String`")
+            });
         }
         None if text.is_empty() => return Ok(None),
         None => {}
