@@ -1,10 +1,11 @@
 //! Faults of workloads that cannot run, and of costs that exceed their budget.
 
 use chrono::{DateTime, Utc};
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// A fault of a workload that cannot be read or run.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidWorkload)]
 pub(super) enum WorkloadFault {
     #[error("a distribution must have 1 to {most} values, but this one has {values}")]
     Values { values: u64, most: u64 },
@@ -64,54 +65,41 @@ impl WorkloadFault {
     }
 }
 
-impl Fault for WorkloadFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::InvalidWorkload, None)
-    }
-}
-
 /// A cost that exceeds its budget.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum BudgetFault {
     #[error(
         "partition `{partition_key}` takes {share:.1} % of the requests at one moment, at most {most:.1} % are allowed; start the \
          PartitionKey with a value that differs between concurrent requests, such as a user or a device, and move time and \
          sequences to the RowKey, or spread it with `bucket(…, n)`"
     )]
+    #[fault(OverBudget, "PAT-ANTI-1")]
     Share { partition_key: String, share: f64, most: f64 },
     #[error("pattern `{pattern}` is a {kind} of {requests} requests, at most {most} are allowed; {remedy}")]
+    #[fault(OverBudget, "CLS-1")]
     Requests { pattern: String, kind: String, requests: u64, most: u64, remedy: &'static str },
     #[error(
         "partition `{partition_key}` gets {load} entities and pages in one second, {target} is its target; spread them over more \
          partitions, keep fewer copies in it, or write less often"
     )]
+    #[fault(OverBudget, "SCL-1")]
     Partition { partition_key: String, load: u64, target: f64 },
     #[error(
         "the account gets {requests} requests in one second, {target} is its target; put several writes of a partition into one \
          transaction, read ranges instead of points, or use a second account"
     )]
+    #[fault(OverBudget, "SCL-1")]
     Account { requests: u64, target: u64 },
     #[error(
         "partition key `{key}` uses {share:.0} % of its limit, at most {most:.0} % are allowed, and no split divides it; \
          add a level, such as the entity's own id (HPK-26)"
     )]
+    #[fault(OverBudget, "HPK-17")]
     PointKey { key: String, share: f64, most: f64 },
     #[error(
         "physical partition {id} uses {share:.0} % of its limit, at most {most:.0} % are allowed; start with a level of \
          more values, or add a level that divides the largest"
     )]
+    #[fault(OverBudget, "HPK-16")]
     PhysicalPartition { id: u32, share: f64, most: f64 },
-}
-
-impl Fault for BudgetFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let rule = match self {
-            Self::Share { .. } => "PAT-ANTI-1",
-            Self::Requests { .. } => "CLS-1",
-            Self::Partition { .. } | Self::Account { .. } => "SCL-1",
-            Self::PointKey { .. } => "HPK-17",
-            Self::PhysicalPartition { .. } => "HPK-16",
-        };
-        (ErrorCode::OverBudget, Some(rule))
-    }
 }

@@ -16,15 +16,20 @@ mod catalog;
 mod checkpointer;
 mod committer;
 mod decision;
-pub mod disk;
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, reason = "only tests of the engine reach it, by `testing`")
+)]
+mod disk;
 mod engine;
-pub mod failpoint;
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, reason = "only tests of the engine reach it, by `testing`")
+)]
+mod failpoint;
 mod fault;
 mod folder;
 mod front;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzz;
 mod gaps;
 mod journal;
 mod key;
@@ -43,7 +48,14 @@ mod state;
 mod statistics;
 mod store;
 mod table_statistics;
-pub mod threads;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod testing;
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, reason = "only tests of the engine reach it, by `testing`")
+)]
+mod threads;
 mod timestamps;
 mod waker;
 

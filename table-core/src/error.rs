@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 pub use code::ErrorCode;
 pub use fault::Fault;
+pub use table_derive::Fault;
 
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -274,15 +275,10 @@ impl Fault for Plain {
 }
 
 /// A failed write that may have been applied, with the message of its last attempt.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 #[error("{0}; the write may have been applied; read before you retry")]
+#[fault(OperationTimedOut, "CON-11")]
 struct InDoubt(String);
-
-impl Fault for InDoubt {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::OperationTimedOut, Some("CON-11"))
-    }
-}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

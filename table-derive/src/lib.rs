@@ -11,6 +11,7 @@ mod codec;
 mod ctxt;
 mod derive;
 mod expand;
+mod fault;
 mod grammar;
 mod model;
 mod runtime;
@@ -99,6 +100,12 @@ pub fn derive_entity_set(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(EntityGroup, attributes(entity_group, other))]
 pub fn derive_entity_group(input: TokenStream) -> TokenStream {
     derive::entity_group(input.into(), runtime::find).into()
+}
+
+/// Gives each error of an enum its code and rule. Documented at `table_core::error::Fault`.
+#[proc_macro_derive(Fault, attributes(fault))]
+pub fn derive_fault(input: TokenStream) -> TokenStream {
+    fault::derive(input.into(), runtime::find_core).into()
 }
 
 /// Declares the blobs of an entity. Documented at `table_patterns::large::Large`.

@@ -12,6 +12,14 @@ pub(crate) fn find() -> Path {
         .unwrap_or_else(|| parse_quote!(::table_core))
 }
 
+/// Returns the path of `table-core` if the crate depends on it, otherwise that of `table-patterns`.
+///
+/// A library may depend on `table-patterns` for its tests only; [`find`] would then return a path that the library cannot use.
+pub(crate) fn find_core() -> Path {
+    first_of(&[("table-core", "table_core"), ("table-patterns", "table_patterns")])
+        .unwrap_or_else(|| parse_quote!(::table_core))
+}
+
 /// Returns the path of `table-patterns`; `::table_patterns` if it is not found.
 pub(crate) fn find_patterns() -> Path {
     first_of(&[("table-patterns", "table_patterns")]).unwrap_or_else(|| parse_quote!(::table_patterns))

@@ -6,6 +6,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
+mod fault;
 mod partial;
 mod pasted;
 mod wrong;

@@ -2,23 +2,18 @@
 
 use std::time::Duration;
 
-use table_core::error::{Error, ErrorCode, Fault, Result};
+use table_core::error::{Error, Fault, Result};
 use table_core::store::TableStore;
 
 /// The error for guarded steps without versions on a store whose Timestamps do not order changes.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "guarded steps are ordered by the Timestamps of their changes, but this store gives them in steps of {step:?}; number the \
      changes with `Intent::version`, or remove the guards"
 )]
+#[fault(Unsupported, "ETAG-6")]
 struct Unordered {
     step: Duration,
-}
-
-impl Fault for Unordered {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::Unsupported, Some("ETAG-6"))
-    }
 }
 
 /// Returns `true` if the Timestamps of a store determine which of two changes is later.

@@ -4,30 +4,35 @@ use std::io;
 #[cfg(feature = "tls")]
 use std::path::PathBuf;
 
-use table_core::ErrorCode;
 use table_core::error::Fault;
 
 /// An error that prevents a server from starting. No message repeats a key.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidInput)]
 pub(crate) enum ServerFault {
     #[error(
         "account `{0}` has the emulator's key, which is public, so other machines could use it; give it a key with \
          `--account {0}=KEY`, or allow it with --public-key-anywhere (in a container whose port only you can reach), or listen on loopback"
     )]
+    #[fault("AUTH-30")]
     Exposed(String),
     #[error(
         "tokens with unchecked signatures are accepted only on loopback; listen there, or configure an issuer and its keys"
     )]
+    #[fault("AUTH-12")]
     Unsigned,
     #[cfg(feature = "tls")]
     #[error("the key set is not a JSON Web Key Set with RSA keys")]
+    #[fault("AUTH-12")]
     KeySet,
     #[error("account `{}` is given twice; remove one", .0.escape_debug())]
     Twice(String),
     #[error("the server cannot listen on {address}")]
+    #[fault(Io)]
     Listen { address: String, source: io::Error },
     #[cfg(feature = "tls")]
     #[error("cannot {verb} {path}", path = .path.display())]
+    #[fault(Io)]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     #[cfg(feature = "tls")]
     #[error("{path} is not a certificate or a key in PEM", path = .0.display())]
@@ -41,23 +46,4 @@ pub(crate) enum ServerFault {
     #[cfg(feature = "tls")]
     #[error("the certificate cannot be created")]
     SelfSigned(#[source] rcgen::Error),
-}
-
-impl Fault for ServerFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Exposed(_) => (ErrorCode::InvalidInput, Some("AUTH-30")),
-            Self::Unsigned => (ErrorCode::InvalidInput, Some("AUTH-12")),
-            #[cfg(feature = "tls")]
-            Self::KeySet => (ErrorCode::InvalidInput, Some("AUTH-12")),
-            Self::Twice(_) => (ErrorCode::InvalidInput, None),
-            Self::Listen { .. } => (ErrorCode::Io, None),
-            #[cfg(feature = "tls")]
-            Self::File { .. } => (ErrorCode::Io, None),
-            #[cfg(feature = "tls")]
-            Self::OtherKey(_) | Self::Pem(_) | Self::Tls(_) | Self::SelfSigned(_) => {
-                (ErrorCode::InvalidInput, None)
-            }
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! Behaviour, crash and model tests of the workspace, as a library with which every backend is tested.
 
 pub mod crash;
-#[cfg(feature = "fuzzing")]
 pub mod fuzz;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -1,10 +1,10 @@
 //! Faults of connection strings. They contain only keys, because a value may be a secret.
 
-use table_core::ErrorCode;
 use table_core::error::Fault;
 
 /// A fault of a connection string.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidInput, "AUTH-31")]
 pub(crate) enum ConnectionFault {
     #[error("part {0} of the connection string is not a `Key=Value`")]
     Part(usize),
@@ -22,14 +22,8 @@ pub(crate) enum ConnectionFault {
         "the connection string has the emulator's public key and names no endpoint; add `TableEndpoint`, or use the account's \
          own key"
     )]
+    #[fault("AUTH-30")]
     NoEmulator,
     #[error("the connection string names no {service} service; add `{key}` or `AccountName`")]
     NoService { service: &'static str, key: &'static str },
-}
-
-impl Fault for ConnectionFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let rule = if matches!(self, Self::NoEmulator) { "AUTH-30" } else { "AUTH-31" };
-        (ErrorCode::InvalidInput, Some(rule))
-    }
 }

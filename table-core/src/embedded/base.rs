@@ -11,7 +11,7 @@ mod copy;
 mod cursor;
 pub(crate) mod fault;
 mod filter;
-#[cfg(feature = "fuzzing")]
+#[cfg(feature = "testing")]
 pub(crate) mod fuzz;
 mod merge;
 mod meta;

@@ -19,54 +19,6 @@ pub use real::RealDisk;
 ///   these changes may be lost.
 /// - A rename is atomic: after a power loss either the old name or the new one exists.
 /// - Bytes that a write does not touch do not change, even if the power fails during the write.
-///
-/// ```
-/// use std::io;
-/// use std::path::Path;
-/// use std::sync::Arc;
-/// use std::sync::atomic::{AtomicU64, Ordering};
-/// use table_core::BlockOn;
-/// use table_core::embedded::EngineOptions;
-/// use table_core::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
-///
-/// /// The real disk, which counts the folders that were made durable.
-/// #[derive(Debug, Default)]
-/// struct Counting {
-///     disk: RealDisk,
-///     synced: AtomicU64,
-/// }
-///
-/// impl Disk for Counting {
-///     fn create_dir(&self, folder: &Path) -> io::Result<()> {
-///         self.disk.create_dir(folder)
-///     }
-///     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-///         self.disk.list(folder)
-///     }
-///     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
-///         self.disk.open(path, create)
-///     }
-///     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-///         self.disk.rename(from, to)
-///     }
-///     fn remove(&self, path: &Path) -> io::Result<()> {
-///         self.disk.remove(path)
-///     }
-///     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
-///         self.synced.fetch_add(1, Ordering::Relaxed);
-///         self.disk.sync_dir(folder)
-///     }
-///     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
-///         self.disk.lock(path)
-///     }
-/// }
-///
-/// # let folder = tempfile::tempdir()?;
-/// let disk = Arc::new(Counting::default());
-/// EngineOptions::new().disk(Arc::clone(&disk) as Arc<dyn Disk>).open(folder.path().join("company.db"))?.close().block_on()?;
-/// assert!(disk.synced.load(Ordering::Relaxed) > 0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Disk: Debug + Send + Sync + 'static {
     /// Creates a folder in an existing one; succeeds if the folder exists.
     fn create_dir(&self, folder: &Path) -> io::Result<()>;
@@ -106,27 +58,10 @@ pub trait Disk: Debug + Send + Sync + 'static {
 }
 
 /// An open file. Several threads may call it concurrently.
-///
-/// ```
-/// use table_core::embedded::disk::{Disk, DiskFile, RealDisk};
-///
-/// # let folder = tempfile::tempdir()?;
-/// let file = RealDisk::default().open(&folder.path().join("file"), true)?;
-/// file.write_at(4, b"base")?;
-/// file.sync_data()?;
-/// let mut bytes = [1; 8];
-/// file.read_at(0, &mut bytes)?;
-/// assert_eq!(&bytes, b"\0\0\0\0base"); // the bytes before are zeros
-/// # Ok::<(), std::io::Error>(())
-/// ```
+#[expect(clippy::len_without_is_empty, reason = "no caller asks whether a file is empty")]
 pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Returns the length in bytes.
     fn len(&self) -> io::Result<u64>;
-
-    /// Returns `true` if the file is empty.
-    fn is_empty(&self) -> io::Result<bool> {
-        Ok(self.len()? == 0)
-    }
 
     /// Fills the buffer with the bytes from an offset.
     ///
@@ -163,17 +98,4 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
 }
 
 /// A lock that is held until the value is dropped.
-///
-/// ```
-/// use std::io::ErrorKind;
-/// use table_core::embedded::disk::{Disk, RealDisk};
-///
-/// # let folder = tempfile::tempdir()?;
-/// let (disk, path) = (RealDisk::default(), folder.path().join("LOCK"));
-/// let lock = disk.lock(&path)?;
-/// assert_eq!(disk.lock(&path).unwrap_err().kind(), ErrorKind::WouldBlock);
-/// drop(lock);
-/// assert!(disk.lock(&path).is_ok());
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub trait DiskLock: Debug + Send + Sync + 'static {}

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode, Fault, Result};
+use crate::error::{Error, Fault, Result};
 
 /// A step that the engine is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +39,7 @@ pub enum Step {
 
 impl Step {
     /// All steps.
+    #[cfg(any(test, feature = "testing"))]
     pub const ALL: [Self; 13] = [
         Self::JournalWrite,
         Self::JournalSync,
@@ -73,6 +74,7 @@ pub struct Hook(Arc<dyn Fn(Step) -> Action + Send + Sync>);
 
 impl Hook {
     /// Creates a hook from a closure. The closure runs on the engine's threads and must not wait for the engine.
+    #[cfg(any(test, feature = "testing"))]
     pub fn new(ask: impl Fn(Step) -> Action + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
     }
@@ -85,15 +87,10 @@ impl fmt::Debug for Hook {
 }
 
 /// The fault of a step that a test caused to fail.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 #[error("failpoint at {0:?}")]
+#[fault(Io)]
 struct Stopped(Step);
-
-impl Fault for Stopped {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::Io, None)
-    }
-}
 
 /// Calls the hook for a step, if a hook is set.
 pub(crate) fn reach(hook: Option<&Hook>, step: Step) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::embedded::base::Place;
 use crate::embedded::disk::{Disk, RealDisk};
 use crate::embedded::failpoint::Hook;
-use crate::embedded::threads::{Scheduler, Threads};
+use crate::embedded::threads::Threads;
 use crate::limits::Limits;
 
 /// The point at which a write is acknowledged.
@@ -168,24 +168,6 @@ impl EngineOptions {
     /// Sets the clock for Timestamps.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
-        self
-    }
-
-    /// Sets a hook for tests that is called before every step that accesses the disk.
-    pub fn failpoints(mut self, hook: Hook) -> Self {
-        self.hook = Some(hook);
-        self
-    }
-
-    /// Sets the disk of the journal and the base.
-    pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
-        self.disk = disk;
-        self
-    }
-
-    /// Sets the scheduler for tests that starts the engine's threads and decides when each one runs.
-    pub fn scheduler(mut self, scheduler: Arc<dyn Scheduler>) -> Self {
-        self.threads = Threads::scheduled(scheduler);
         self
     }
 }

@@ -13,45 +13,6 @@ use crate::error::{Error, Result};
 
 /// Starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes the
 /// history of the engine reproducible.
-///
-/// ```
-/// use std::io;
-/// use std::sync::Arc;
-/// use std::thread::{self, JoinHandle};
-/// use std::time::{Duration, Instant};
-/// use table_core::BlockOn;
-/// use table_core::embedded::EngineOptions;
-/// use table_core::embedded::threads::Scheduler;
-///
-/// /// The system's threads, each with a larger stack.
-/// #[derive(Debug)]
-/// struct LargeStacks;
-///
-/// impl Scheduler for LargeStacks {
-///     fn now(&self) -> Instant {
-///         Instant::now()
-///     }
-///     fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
-///         thread::Builder::new().name(name.to_owned()).stack_size(8 << 20).spawn(work)
-///     }
-///     fn pass(&self) {
-///         thread::yield_now();
-///     }
-///     fn sleep(&self, time: Duration) {
-///         thread::sleep(time);
-///     }
-///     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
-///         let begun = Instant::now();
-///         while !ready() && at_most.is_none_or(|most| begun.elapsed() < most) {
-///             thread::yield_now();
-///         }
-///     }
-/// }
-///
-/// # let folder = tempfile::tempdir()?;
-/// EngineOptions::new().scheduler(Arc::new(LargeStacks)).open(folder.path().join("company.db"))?.close().block_on()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current instant. It never decreases.
     fn now(&self) -> Instant;
@@ -99,6 +60,7 @@ impl Drop for Ends {
 }
 
 impl Threads {
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn scheduled(scheduler: Arc<dyn Scheduler>) -> Self {
         Self(Some(scheduler))
     }

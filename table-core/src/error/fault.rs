@@ -6,23 +6,23 @@ use crate::error::code::ErrorCode;
 
 /// The errors of one area of the code, convertible to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
 ///
-/// An area lists its errors in one enum. `thiserror` derives the messages and the cause, and this trait adds the code and the rule. A message states
-/// the fact and the remedy, in lower case, without a full stop and without the message of the cause, which is printed after it.
+/// An area lists its errors in one enum. `thiserror` derives the messages and the cause, and `#[derive(Fault)]` the code and the rule, from
+/// `#[fault(Code, "RULE")]` on each variant. The rule may be absent, or the name of a field that holds it; `#[fault(…)]` on the enum applies to the
+/// variants that name no code of their own. A message states the fact and the remedy, in lower case, without a full stop and without the message of
+/// the cause, which is printed after it.
 ///
 /// ```
 /// use table_core::error::Fault;
-/// use table_core::{Error, ErrorCode};
+/// use table_core::Error;
 ///
-/// #[derive(Debug, thiserror::Error)]
+/// #[derive(Debug, thiserror::Error, Fault)]
 /// enum CardFault {
 ///     #[error("the card has {0} digits; 16 are expected")]
+///     #[fault(InvalidInput)]
 ///     Length(usize),
-/// }
-///
-/// impl Fault for CardFault {
-///     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-///         (ErrorCode::InvalidInput, None)
-///     }
+///     #[error("the transaction writes the card twice; write it once")]
+///     #[fault(InvalidInput, "EGT-4")]
+///     WrittenTwice,
 /// }
 ///
 /// let error = Error::of(CardFault::Length(15)).with_table("Cards");

@@ -17,91 +17,88 @@ impl Fault for SyntaxFault {
 }
 
 /// The cause of an invalid filter.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum FilterFault {
     #[error("unexpected `{found}`; {instead}", found = .found.escape_debug())]
+    #[fault(InvalidInput, "FIL-5")]
     Character { found: char, instead: &'static str },
     #[error("a constant ends here; insert a space")]
+    #[fault(InvalidInput, "FIL-1")]
     NoSpace,
     #[error("unterminated string; end it with `'`, and double any quote inside")]
+    #[fault(InvalidInput, "FIL-5")]
     OpenQuote,
     #[error("arithmetic is not supported; compute the constant first")]
+    #[fault(NotImplemented, "QRY-2")]
     Sign,
     #[error("`{0}`: arithmetic is not supported; compute the constant first")]
+    #[fault(NotImplemented, "QRY-2")]
     Arithmetic(String),
     #[error("`{name}(…)`: functions are not supported; {instead}")]
+    #[fault(NotImplemented, "QRY-2")]
     Function { name: String, instead: &'static str },
     #[error("`{found}`: keywords are lower case; write `{lower}`")]
+    #[fault(InvalidInput, "FIL-1")]
     Keyword { found: String, lower: String },
     #[error("expected {expected}, found {found}")]
+    #[fault(InvalidInput, "FIL-5")]
     Expected { expected: &'static str, found: String },
     #[error("unmatched `)`; remove it, or add the opening `(`")]
+    #[fault(InvalidInput, "FIL-5")]
     Close,
     #[error("this `(` is not closed; add the `)`")]
+    #[fault(InvalidInput, "FIL-5")]
     Open,
     #[error("a constant is not a condition; compare a property with it")]
+    #[fault(InvalidInput, "FIL-5")]
     Alone,
     #[error("two constants cannot be compared; one side must be a property")]
+    #[fault(NotImplemented, "FIL-4")]
     TwoConstants,
     #[error("`{left}` and `{right}` are two properties, which cannot be compared; put text in single quotes")]
+    #[fault(NotImplemented, "FIL-4")]
     TwoNames { left: String, right: String },
     #[error(
         "null is not a value; to find entities without P, write `not (P ne '') and not (P eq '')` (FIL-12)"
     )]
+    #[fault(InvalidInput, "LIT-3")]
     Null,
     #[error("`{0}` is outside Edm.Int32; write `{0}L` for an Edm.Int64")]
+    #[fault(InvalidInput, "LIT-2")]
     Int32(String),
     #[error("`{0}` is outside Edm.Int64")]
+    #[fault(InvalidInput, "LIT-2")]
     Int64(String),
     #[error("`{0}` is outside Edm.Double; infinities and NaN cannot be written")]
+    #[fault(InvalidInput, "FIL-5")]
     Double(String),
     #[error("`{0}` is not a number; write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D")]
+    #[fault(InvalidInput, "FIL-5")]
     Number(String),
     #[error("write an instant as datetime'2014-08-22T00:50:32.1234567Z', in the years 1 to 9999")]
+    #[fault(InvalidInput, "FIL-5")]
     DateTime,
     #[error("write a Guid as guid'c9da6455-213d-42c9-9a79-3e9149a57833'")]
+    #[fault(InvalidInput, "FIL-5")]
     Guid,
     #[error("write bytes as X'01ff': an even number of hexadecimal digits, not base64")]
+    #[fault(InvalidInput, "FIL-5")]
     Binary,
     #[error(
         "`{0}'…'` is not a constant; insert a space before the quote, or write datetime'…', guid'…' or X'…'"
     )]
+    #[fault(InvalidInput, "LIT-1")]
     Prefix(String),
     #[error("`{0}` is a keyword of filters; a property with this name cannot be filtered")]
+    #[fault(InvalidInput, "FIL-1")]
     Reserved(String),
     #[error("filter: {0}")]
+    #[fault(InvalidInput, "FIL-1")]
     Name(Error),
     #[error("`{name}` cannot be compared with {number}, which filters cannot express")]
+    #[fault(InvalidInput, "FIL-17")]
     NotFinite { name: String, number: f64 },
     #[error("`{0}` cannot be compared with an instant outside the years 1 to 9999")]
+    #[fault(InvalidInput, "TYPE-6")]
     Instant(String),
-}
-
-impl Fault for FilterFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let (code, rule) = match self {
-            Self::Sign | Self::Arithmetic(_) | Self::Function { .. } => (ErrorCode::NotImplemented, "QRY-2"),
-            Self::TwoConstants | Self::TwoNames { .. } => (ErrorCode::NotImplemented, "FIL-4"),
-            Self::NoSpace | Self::Keyword { .. } | Self::Reserved(_) | Self::Name(_) => {
-                (ErrorCode::InvalidInput, "FIL-1")
-            }
-            Self::Prefix(_) => (ErrorCode::InvalidInput, "LIT-1"),
-            Self::Int32(_) | Self::Int64(_) => (ErrorCode::InvalidInput, "LIT-2"),
-            Self::Null => (ErrorCode::InvalidInput, "LIT-3"),
-            Self::NotFinite { .. } => (ErrorCode::InvalidInput, "FIL-17"),
-            Self::Instant(_) => (ErrorCode::InvalidInput, "TYPE-6"),
-            Self::Character { .. }
-            | Self::OpenQuote
-            | Self::Expected { .. }
-            | Self::Close
-            | Self::Open
-            | Self::Alone
-            | Self::Double(_)
-            | Self::Number(_)
-            | Self::DateTime
-            | Self::Guid
-            | Self::Binary => (ErrorCode::InvalidInput, "FIL-5"),
-        };
-        (code, Some(rule))
-    }
 }

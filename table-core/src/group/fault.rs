@@ -1,26 +1,19 @@
 //! Errors of entity groups.
 
-use crate::error::{ErrorCode, Fault};
+use crate::error::Fault;
 
 /// A range of rows that does not match the fields of a group.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum GroupFault {
     #[error("no `{entity}` found; declare the field `{field}` as `Option<One<_>>` if it may be missing")]
+    #[fault(ResourceNotFound, "PAT-CK-1")]
     Missing { entity: &'static str, field: &'static str },
     #[error("more than one `{entity}` found; declare the field `{field}` as `Many<_>`")]
+    #[fault(EntityMismatch, "PAT-CK-1")]
     Several { entity: &'static str, field: &'static str },
     #[error(
         "the group `{0}` has no field for this type of entity; add one, or collect other rows in `#[other] rest: Vec<TableEntity>`"
     )]
+    #[fault(EntityMismatch, "PAT-HET-6")]
     Unknown(String),
-}
-
-impl Fault for GroupFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Missing { .. } => (ErrorCode::ResourceNotFound, Some("PAT-CK-1")),
-            Self::Several { .. } => (ErrorCode::EntityMismatch, Some("PAT-CK-1")),
-            Self::Unknown(_) => (ErrorCode::EntityMismatch, Some("PAT-HET-6")),
-        }
-    }
 }

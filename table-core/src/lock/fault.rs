@@ -3,22 +3,26 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::error::{ErrorCode, Fault};
+use crate::error::Fault;
 use crate::schema::Verdict;
 
 /// The request to read the differences, at the top of each file and in the error for a difference.
 pub(super) const HEAD: &str = "read what changed before you commit it";
 
 /// A layout file that cannot be read or written, or that differs from the program.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum LockFault {
     #[error("TABLES_UPDATE is `{0}`; set it to `1` or `force`, or unset it")]
+    #[fault(InvalidInput)]
     Variable(String),
     #[error("`{0}` is not a line of a layout file; restore the file, or delete it and generate it again")]
+    #[fault(Corrupted)]
     Line(String),
     #[error("the sample cannot be written as JSON")]
+    #[fault(OutOfRangeInput)]
     Sample(#[source] serde_json::Error),
     #[error("cannot {verb} {path}", path = .path.display())]
+    #[fault(Io)]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     #[error(
         "{path} {difference}: {verdict}\n{report}\nif this is intended, `TABLES_UPDATE={accept} cargo test` rewrites the file ({HEAD})",
@@ -26,18 +30,6 @@ pub(super) enum LockFault {
         difference = if *.is_missing { "does not exist" } else { "differs from the program" },
         accept = if .verdict.is_allowed() { "1" } else { "force" }
     )]
+    #[fault(LayoutMismatch)]
     Difference { path: PathBuf, is_missing: bool, verdict: Verdict, report: String },
-}
-
-impl Fault for LockFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let code = match self {
-            Self::Variable(_) => ErrorCode::InvalidInput,
-            Self::Line(_) => ErrorCode::Corrupted,
-            Self::Sample(_) => ErrorCode::OutOfRangeInput,
-            Self::File { .. } => ErrorCode::Io,
-            Self::Difference { .. } => ErrorCode::LayoutMismatch,
-        };
-        (code, None)
-    }
 }

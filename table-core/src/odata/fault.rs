@@ -1,36 +1,30 @@
 //! Faults of OData JSON.
 
-use crate::error::{ErrorCode, Fault};
+use crate::error::Fault;
 use crate::value::EdmType;
 
 /// A fault in reading an entity from JSON, or in writing one.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ODataFault {
     #[error("the body is not a JSON object: {0}")]
+    #[fault(InvalidInput)]
     Body(#[source] serde_json::Error),
     #[error("`{0}` is missing or null; every entity needs it")]
+    #[fault(PropertiesNeedValue, "KEY-1")]
     NoKey(&'static str),
     #[error("a key must be an Edm.String, not an {0}")]
+    #[fault(InvalidInput, "TYPE-8")]
     KeyType(EdmType),
     #[error("`{0}` is not one of the eight Edm types")]
+    #[fault(InvalidInput, "ENG-10")]
     UnknownType(String),
     #[error("a property value cannot be an array or an object")]
+    #[fault(InvalidInput, "TYPE-9")]
     Nested,
     #[error("the value is not of type {wanted}", wanted = .0.map_or("an Edm type", EdmType::name))]
+    #[fault(InvalidInput, "TYPE-8")]
     Value(Option<EdmType>),
     #[error("a stored entity cannot be written as JSON: {0}")]
+    #[fault(Corrupted)]
     Write(String),
-}
-
-impl Fault for ODataFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Body(_) => (ErrorCode::InvalidInput, None),
-            Self::NoKey(_) => (ErrorCode::PropertiesNeedValue, Some("KEY-1")),
-            Self::KeyType(_) | Self::Value(_) => (ErrorCode::InvalidInput, Some("TYPE-8")),
-            Self::UnknownType(_) => (ErrorCode::InvalidInput, Some("ENG-10")),
-            Self::Nested => (ErrorCode::InvalidInput, Some("TYPE-9")),
-            Self::Write(_) => (ErrorCode::Corrupted, None),
-        }
-    }
 }

@@ -2,42 +2,34 @@
 
 use std::time::Duration;
 
-use crate::error::{ErrorCode, Fault};
+use crate::error::Fault;
 
 /// An invalid name, count, time or size.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum QueueFault {
     #[error(
         "queue name `{0}` is invalid; use `a` to `z`, digits and single `-`, with a letter or digit at both ends"
     )]
+    #[fault(InvalidResourceName, "QUE-2")]
     NameCharacters(String),
     #[error("queue name `{0}` has {length} characters, 3 to 63 are allowed", length = .0.len())]
+    #[fault(OutOfRangeInput, "QUE-2")]
     NameLength(String),
     #[error("{count} messages were requested, 1 to {most} are allowed")]
+    #[fault(OutOfRangeQueryParameterValue, "QUE-9")]
     Count { count: usize, most: usize },
     #[error("invalid hidden time {time:?}; whole seconds from {least} to {most} are allowed", least = .least.as_secs(), most = .most.as_secs())]
+    #[fault(OutOfRangeQueryParameterValue, "QUE-8")]
     Hidden { time: Duration, least: Duration, most: Duration },
     #[error(
         "the message has {bytes} bytes, at most {most} are allowed; send the key of an entity that contains the data"
     )]
+    #[fault(RequestBodyTooLarge, "QUE-6")]
     Text { bytes: usize, most: usize },
     #[error("invalid time to live {0:?}; whole seconds, at least one, are allowed")]
+    #[fault(OutOfRangeQueryParameterValue, "QUE-7")]
     TimeToLive(Duration),
     #[error("a message that lives for {lives:?} cannot be hidden for {hidden:?}; hide it for a shorter time")]
+    #[fault(InvalidQueryParameterValue, "QUE-8")]
     HiddenTooLong { lives: Duration, hidden: Duration },
-}
-
-impl Fault for QueueFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let (code, rule) = match self {
-            Self::NameCharacters(_) => (ErrorCode::InvalidResourceName, "QUE-2"),
-            Self::NameLength(_) => (ErrorCode::OutOfRangeInput, "QUE-2"),
-            Self::Count { .. } => (ErrorCode::OutOfRangeQueryParameterValue, "QUE-9"),
-            Self::Hidden { .. } => (ErrorCode::OutOfRangeQueryParameterValue, "QUE-8"),
-            Self::Text { .. } => (ErrorCode::RequestBodyTooLarge, "QUE-6"),
-            Self::TimeToLive(_) => (ErrorCode::OutOfRangeQueryParameterValue, "QUE-7"),
-            Self::HiddenTooLong { .. } => (ErrorCode::InvalidQueryParameterValue, "QUE-8"),
-        };
-        (code, Some(rule))
-    }
 }

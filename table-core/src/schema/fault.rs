@@ -1,25 +1,20 @@
 //! Errors in the text of a stored schema.
 
-use crate::error::{ErrorCode, Fault};
+use crate::error::Fault;
 
 /// A string that cannot be parsed as a schema.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SchemaFault {
     #[error("the schema has format version {0}; use the program that wrote it")]
+    #[fault(FormatTooNew)]
     TooNew(String),
     #[error("the text is not a schema, its first line is not `schema 1`; restore it, or generate it again")]
+    #[fault(Corrupted)]
     Start,
     #[error("the text is not a schema, because of the line `{0}`; restore it, or generate it again")]
+    #[fault(Corrupted)]
     Line(String),
     #[error("the text is not a schema, it names no entity or table; restore it, or generate it again")]
+    #[fault(Corrupted)]
     Nameless,
-}
-
-impl Fault for SchemaFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::TooNew(_) => (ErrorCode::FormatTooNew, None),
-            Self::Start | Self::Line(_) | Self::Nameless => (ErrorCode::Corrupted, None),
-        }
-    }
 }

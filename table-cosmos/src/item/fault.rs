@@ -1,10 +1,11 @@
 //! Faults of items that another program wrote.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// The fault of an item that another program wrote.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 #[error("item `{id}` was written by another program: {what}")]
+#[fault(Corrupted, "WIRE-6")]
 pub(super) struct ForeignItem {
     pub(super) id: String,
     pub(super) what: Foreign,
@@ -23,10 +24,4 @@ pub(super) enum Foreign {
     Value(String),
     #[error("`_ts` or `_etag` is missing or invalid")]
     System,
-}
-
-impl Fault for ForeignItem {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::Corrupted, Some("WIRE-6"))
-    }
 }

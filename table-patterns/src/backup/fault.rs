@@ -1,25 +1,17 @@
 //! Errors of backups in a blob store.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// A prefix that cannot be used for a backup.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum BackupFault {
     #[error("the prefix of a backup must not be empty; choose one that only this backup uses")]
+    #[fault(InvalidInput)]
     EmptyPrefix,
     #[error("the prefix {0} contains other blobs; choose an empty prefix")]
+    #[fault(FolderNotOurs)]
     NotOurs(String),
     #[error("the prefix {0} contains no complete backup")]
+    #[fault(FolderNotOurs)]
     NoBackup(String),
-}
-
-impl Fault for BackupFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let code = if matches!(self, Self::EmptyPrefix) {
-            ErrorCode::InvalidInput
-        } else {
-            ErrorCode::FolderNotOurs
-        };
-        (code, None)
-    }
 }

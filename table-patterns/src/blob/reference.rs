@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use table_core::error::{Error, ErrorCode, Fault, Result};
+use table_core::error::{Error, Fault, Result};
 use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::value::{EdmType, ValueRef};
@@ -70,15 +70,10 @@ impl FromStr for BlobRef {
 }
 
 /// A string that is not the address of a blob.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 #[error("'{0}' is not a blob address; expected name, length and checksum")]
+#[fault(EntityMismatch, "PAT-LARGE-1")]
 struct AddressFault(String);
-
-impl Fault for AddressFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::EntityMismatch, Some("PAT-LARGE-1"))
-    }
-}
 
 #[diagnostic::do_not_recommend]
 impl Property for BlobRef {

@@ -1,47 +1,39 @@
 //! Errors of writes: refused operations, failed conditions, and transactions that are too large.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// A refused write.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EntityFault {
     #[error("the transaction already writes this row; combine both changes into one operation")]
+    #[fault(InvalidDuplicateRow, "EGT-4")]
     DuplicateOperation,
     #[error("`{first}` and `{second}` write the same row; give each a different key")]
+    #[fault(InvalidDuplicateRow, "EGT-4")]
     SameRow { first: String, second: String },
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
+    #[fault(InvalidInput, "UPD-6")]
     KeyChanged,
     #[error("the entity was modified; read it again and retry")]
+    #[fault(UpdateConditionNotSatisfied, "UPD-3")]
     Changed,
     #[error("entity not found; use `insert` or `insert_or_replace`")]
+    #[fault(ResourceNotFound, "UPD-2")]
     NotFound,
     #[error("a step in another partition or table needs an outbox; use `entities_through(outbox)`")]
+    #[fault(Unsupported, "PAT-EC-8")]
     NoOutbox,
     #[error("the write needs the stored properties, which were not read")]
+    #[fault(InternalError)]
     Undecided,
     #[error(
         "the transaction would have {operations} operations ({parts}); the limit is {most}, so commit a part of it first"
     )]
+    #[fault(InvalidInput, "EGT-2")]
     Operations { operations: usize, parts: String, most: usize },
     #[error(
         "the transaction would have {bytes} bytes ({parts}); the limit is {most}, so commit a part of it first"
     )]
+    #[fault(RequestBodyTooLarge, "EGT-3")]
     Bytes { bytes: usize, parts: String, most: usize },
-}
-
-impl Fault for EntityFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::DuplicateOperation | Self::SameRow { .. } => {
-                (ErrorCode::InvalidDuplicateRow, Some("EGT-4"))
-            }
-            Self::KeyChanged => (ErrorCode::InvalidInput, Some("UPD-6")),
-            Self::Changed => (ErrorCode::UpdateConditionNotSatisfied, Some("UPD-3")),
-            Self::NotFound => (ErrorCode::ResourceNotFound, Some("UPD-2")),
-            Self::NoOutbox => (ErrorCode::Unsupported, Some("PAT-EC-8")),
-            Self::Undecided => (ErrorCode::InternalError, None),
-            Self::Operations { .. } => (ErrorCode::InvalidInput, Some("EGT-2")),
-            Self::Bytes { .. } => (ErrorCode::RequestBodyTooLarge, Some("EGT-3")),
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Errors of indexes: refused writes, indexes that are not ready, and invalid records of changes.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 use table_core::key::EntityKey;
 
 /// The source of an error with the code [`UniqueViolation`](ErrorCode::UniqueViolation).
@@ -25,86 +25,81 @@ pub struct UniqueViolation {
 }
 
 /// A refused write, query or change of indexed entities.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum IndexFault {
     #[error(
         "unique index violation: another entity already has this value; choose another value or change that entity first"
     )]
+    #[fault(UniqueViolation, "PAT-INTRA-5")]
     Taken(#[source] UniqueViolation),
     #[error(
         "backfill of unique index `{index}` failed: {owner} has the same value as another entity; change one of them and run the backfill \
          again"
     )]
+    #[fault(UniqueViolation, "PAT-INTRA-5")]
     Shared { index: &'static str, owner: String },
     #[error(
         "the table has no stored schema, so the state of its indexes is unknown; open it first with \
          `create_if_missing`"
     )]
+    #[fault(IndexNotReady)]
     NoDesign,
     #[error(
         "the state of index `{0}` is unknown because the handle was not opened; call `create_if_missing` or `states` first"
     )]
+    #[fault(IndexNotReady)]
     NotKnown(String),
     #[error(
         "index `{0}` was not ready when the handle read its state; run its backfill to the end, then call `states`"
     )]
+    #[fault(IndexNotReady)]
     NotSeenReady(String),
     #[error("index `{0}` is disabled; call `enable`, then run its backfill")]
+    #[fault(IndexNotReady)]
     Disabled(String),
     #[error(
         "index `{0}` is announced, and older programs may write entities without entries; replace these programs, and run its backfill until \
          the report has no `retry_after`"
     )]
+    #[fault(IndexNotReady)]
     Announced(String),
     #[error("index `{0}` is building, and queries would miss entities; run its backfill to the end")]
+    #[fault(IndexNotReady)]
     Building(String),
     #[error(
         "the record describes a change in another partition or table, and was not written by a program of this outbox"
     )]
+    #[fault(Corrupted, "PAT-EC-4")]
     OtherSource,
     #[error("`{text}` is not a valid index change record for `{entity}`")]
+    #[fault(InvalidInput)]
     NotAChange { text: String, entity: &'static str },
     #[error(
         "the change belongs to an index that this program does not know; open `{0}`, or leave the change to a program that knows it"
     )]
+    #[fault(LayoutMismatch)]
     UnknownIndex(&'static str),
     #[error(
         "stale read: the store returned a version of the entity from before the recorded change; give workers a \
          store that reads from the primary"
     )]
+    #[fault(UpdateConditionNotSatisfied, "PAT-INTER-3")]
     Behind,
     #[error(
         "`{0}` declares no relation, but the change requires settling copies; it was recorded by another version of the program"
     )]
+    #[fault(Unsupported, "PAT-DEN-2")]
     NoRelation(&'static str),
     #[error(
         "index `{owner}` already has entries under these keys, and `{index}` would overwrite them; give one of them another table, or keys \
          that begin with another literal"
     )]
+    #[fault(LayoutMismatch, "PAT-INTER-3")]
     Claimed { owner: String, index: String },
     #[error("the claims on the keys of the table cannot be read")]
+    #[fault(Corrupted)]
     Owners(#[source] Option<serde_json::Error>),
     #[error("`top` must be at least 1")]
+    #[fault(InvalidInput)]
     EmptyPage,
-}
-
-impl Fault for IndexFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Taken(_) | Self::Shared { .. } => (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")),
-            Self::NoDesign
-            | Self::NotKnown(_)
-            | Self::NotSeenReady(_)
-            | Self::Disabled(_)
-            | Self::Announced(_)
-            | Self::Building(_) => (ErrorCode::IndexNotReady, None),
-            Self::NotAChange { .. } | Self::EmptyPage => (ErrorCode::InvalidInput, None),
-            Self::OtherSource => (ErrorCode::Corrupted, Some("PAT-EC-4")),
-            Self::Owners(_) => (ErrorCode::Corrupted, None),
-            Self::Claimed { .. } => (ErrorCode::LayoutMismatch, Some("PAT-INTER-3")),
-            Self::UnknownIndex(_) => (ErrorCode::LayoutMismatch, None),
-            Self::Behind => (ErrorCode::UpdateConditionNotSatisfied, Some("PAT-INTER-3")),
-            Self::NoRelation(_) => (ErrorCode::Unsupported, Some("PAT-DEN-2")),
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! Errors of large entities: mismatched contents and addresses.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// An invalid write of a large entity.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidInput, "PAT-LARGE-2")]
 pub(super) enum LargeFault {
     #[error("the write contains two contents for the same blob; pass one")]
     TwoContents,
@@ -27,12 +28,6 @@ pub(super) enum LargeFault {
     )]
     MayBeRemoved,
     #[error("`{folder}` is not a valid part of a blob name")]
+    #[fault(InvalidInput)]
     Folder { folder: String, source: object_store::path::Error },
-}
-
-impl Fault for LargeFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let rule = if matches!(self, Self::Folder { .. }) { None } else { Some("PAT-LARGE-2") };
-        (ErrorCode::InvalidInput, rule)
-    }
 }

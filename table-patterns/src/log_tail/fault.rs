@@ -2,31 +2,24 @@
 
 use std::fmt;
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// An invalid stamp, event or selection.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum LogFault {
     #[error("{0} is outside the years 1 to 9999 and has no tick count")]
+    #[fault(KeyEncoding, "TICK-2")]
     Instant(String),
     #[error("'{0}' is not a log stamp; expected 19 digits, `_` and 16 hexadecimal digits")]
+    #[fault(EntityMismatch, "PAT-LOG-1")]
     Stamp(String),
     #[error("failed to format a log stamp")]
+    #[fault(KeyEncoding)]
     Unwritable(#[source] fmt::Error),
     #[error("the selection does not consist of whole partitions; give every part of the partition key")]
+    #[fault(InvalidInput, "PAT-LOG-1")]
     Selection,
     #[error("the event does not contain its stamp; set the field of type `LogStamp` to it")]
+    #[fault(InvalidInput, "PAT-LOG-4")]
     OtherStamp,
-}
-
-impl Fault for LogFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Instant(_) => (ErrorCode::KeyEncoding, Some("TICK-2")),
-            Self::Stamp(_) => (ErrorCode::EntityMismatch, Some("PAT-LOG-1")),
-            Self::Unwritable(_) => (ErrorCode::KeyEncoding, None),
-            Self::Selection => (ErrorCode::InvalidInput, Some("PAT-LOG-1")),
-            Self::OtherStamp => (ErrorCode::InvalidInput, Some("PAT-LOG-4")),
-        }
-    }
 }

@@ -1,19 +1,14 @@
 //! Errors of migration positions.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 use table_core::name::TableName;
 
 /// A position from which a copy cannot continue.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidInput)]
 pub(super) enum PositionFault {
     #[error("the position belongs to table `{0}`; start this table from the beginning")]
     OtherTable(TableName),
     #[error("invalid migration position; pass the text that `MigrationPosition` was formatted as")]
     Text,
-}
-
-impl Fault for PositionFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::InvalidInput, None)
-    }
 }

@@ -1,13 +1,15 @@
 //! Errors of sequences: invalid names, stored rows and numbers.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// A sequence that cannot provide numbers.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidInput)]
 pub(super) enum SequenceFault {
     #[error("the name of a sequence must not be empty")]
     NoName,
     #[error("the row of a sequence must have `{property}`: Int64 above 0, found {found}")]
+    #[fault(Corrupted)]
     Row { property: &'static str, found: String },
     #[error("cannot take {count} numbers from {next}; take at least one, and none above {last}", last = i64::MAX)]
     Count { count: u64, next: i64 },
@@ -15,12 +17,4 @@ pub(super) enum SequenceFault {
     Next(u64),
     #[error("the sequence has reached {number}, which exceeds {target}")]
     TooLarge { number: u64, target: &'static str },
-}
-
-impl Fault for SequenceFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let code =
-            if matches!(self, Self::Row { .. }) { ErrorCode::Corrupted } else { ErrorCode::InvalidInput };
-        (code, None)
-    }
 }

@@ -1,24 +1,17 @@
 //! Errors of series: missing slots and overflowing sums.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 
 /// An invalid slot or increment of a series.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SeriesFault {
     #[error("slot {slot} does not exist; use 0 to {last}")]
+    #[fault(OutOfRangeInput, "PAT-SER-1")]
     NoSlot { slot: usize, last: usize },
     #[error("slot {0} is incremented twice; add the two numbers")]
+    #[fault(InvalidInput)]
     Twice(usize),
     #[error("the sum exceeds the type of the slot and nothing was added; use a wider type")]
+    #[fault(OutOfRangeInput)]
     Sum,
-}
-
-impl Fault for SeriesFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::NoSlot { .. } => (ErrorCode::OutOfRangeInput, Some("PAT-SER-1")),
-            Self::Twice(_) => (ErrorCode::InvalidInput, None),
-            Self::Sum => (ErrorCode::OutOfRangeInput, None),
-        }
-    }
 }

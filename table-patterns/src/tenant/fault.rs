@@ -1,67 +1,71 @@
 //! Errors of tenants: incomplete registrations, and lines that cannot be imported.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 use table_core::name::TableName;
 
 /// A registration, an export or an import that is refused.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum TenantFault {
     #[error(
         "the selection covers part of a partition; select a whole partition, or all partitions with a prefix of levels"
     )]
+    #[fault(InvalidInput)]
     NotWhole,
     #[error("`{0}` shares the table and has rows elsewhere; register its handle with `Tenant::with`, too")]
+    #[fault(InvalidInput)]
     Unregistered(&'static str),
     #[error(
         "the row names the blob `{0}`, whose store is not registered; register it with `Tenant::with_blobs`"
     )]
+    #[fault(InvalidInput)]
     UnknownBlob(String),
     #[error("the target is not empty; erase it first, or continue an earlier import with `Import::resume`")]
+    #[fault(EntityAlreadyExists)]
     NotEmpty,
     #[error("line {line} is not a line of an export")]
+    #[fault(InvalidInput)]
     Line { line: u64, source: serde_json::Error },
     #[error("line {line} is not expected here; an export begins with its header and ends with its last line")]
+    #[fault(InvalidInput)]
     Order { line: u64 },
     #[error("the export has format {found}, but this program supports {known}; update the program")]
+    #[fault(FormatTooNew)]
     Format { found: u32, known: u32 },
     #[error(
         "the export has {found} places, and the tenant has {own}; register the same tables in the same order"
     )]
+    #[fault(InvalidInput)]
     Places { found: usize, own: usize },
     #[error(
         "place {place} of the export is table `{found}`, and the tenant has another table there; register the same tables in the same order"
     )]
+    #[fault(InvalidInput)]
     OtherTable { place: usize, found: TableName },
     #[error(
         "place {place} of the export has other partitions than the tenant; select them in the same way, by partition or by prefix"
     )]
+    #[fault(InvalidInput)]
     OtherPartitions { place: usize },
     #[error("the row is outside the partitions of the export")]
+    #[fault(InvalidInput)]
     Outside,
     #[error(
         "the partition has recorded steps, which name it; run a worker until they are done, then export the partition again"
     )]
+    #[fault(InvalidInput)]
     Pending,
     #[error(
         "the RowKey or a row of `{0}` contains the partition; import it under the name from which it was exported"
     )]
+    #[fault(InvalidInput)]
     Bound(String),
     #[error("the export is incomplete; its last line is missing")]
+    #[fault(InvalidInput)]
     Incomplete,
     #[error("the position belongs to another tenant; start the export from the beginning")]
+    #[fault(InvalidInput)]
     Position,
     #[error("{0} rows are left after three passes; stop the writers of the tenant and erase it again")]
+    #[fault(UpdateConditionNotSatisfied)]
     Left(u64),
-}
-
-impl Fault for TenantFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let code = match self {
-            Self::NotEmpty => ErrorCode::EntityAlreadyExists,
-            Self::Format { .. } => ErrorCode::FormatTooNew,
-            Self::Left(_) => ErrorCode::UpdateConditionNotSatisfied,
-            _ => ErrorCode::InvalidInput,
-        };
-        (code, None)
-    }
 }

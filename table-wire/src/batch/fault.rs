@@ -1,38 +1,32 @@
 //! Faults of batch bodies.
 
-use table_core::ErrorCode;
 use table_core::error::Fault;
 
 /// A body that cannot be read as a batch.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum BatchFault {
     #[error("the content type of a batch must be `multipart/mixed` with a boundary")]
+    #[fault(InvalidInput, "EGT-20")]
     Type,
     #[error("a batch must have one change set or one query")]
+    #[fault(InvalidInput, "EGT-12")]
     Empty,
     #[error("a batch must have one change set or one query")]
+    #[fault(InvalidInput, "EGT-8")]
     Several,
     #[error("a batch without a change set must be a point query")]
+    #[fault(InvalidInput, "EGT-7")]
     NotAQuery,
     #[error("a change set must contain only writes")]
+    #[fault(InvalidInput, "EGT-7")]
     QueryInside,
     #[error("the batch is cut off before its closing boundary")]
+    #[fault(InvalidInput, "EGT-21")]
     CutOff,
     #[error("a part of the batch does not start with a method, a URL and a version")]
+    #[fault(InvalidInput, "EGT-21")]
     RequestLine,
     #[error("a part of the batch is not an HTTP/1.1 request with a URL or a path")]
+    #[fault(InvalidInput, "EGT-21")]
     Request,
-}
-
-impl Fault for BatchFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let rule = match self {
-            Self::Type => "EGT-20",
-            Self::Empty => "EGT-12",
-            Self::Several => "EGT-8",
-            Self::NotAQuery | Self::QueryInside => "EGT-7",
-            Self::CutOff | Self::RequestLine | Self::Request => "EGT-21",
-        };
-        (ErrorCode::InvalidInput, Some(rule))
-    }
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use simulation::power::SimulatedDisk;
 use table_core::embedded::EngineOptions;
-use table_core::embedded::disk::Disk;
-use table_core::embedded::fuzz;
+use table_core::embedded::testing::{Disk, fuzz};
 use table_core::limits::Limits;
 use table_core::odata::{self, Sender};
 use table_core::row::{RowView, RowWriter, merge};

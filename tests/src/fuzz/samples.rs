@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pollster::block_on;
 use simulation::power::SimulatedDisk;
-use table_core::embedded::{EngineOptions, fuzz};
+use table_core::embedded::EngineOptions;
+use table_core::embedded::testing::fuzz;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::query::{Continuation, KeyRange, Position, Query};

@@ -10,7 +10,7 @@ use futures_util::TryStreamExt;
 use pollster::block_on;
 use simulation::power::{Fault, SimulatedDisk};
 use table_core::embedded::EngineOptions;
-use table_core::embedded::disk::Disk;
+use table_core::embedded::testing::Disk;
 use table_core::{
     EdmType, Engine, Error, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
 };

@@ -3,46 +3,59 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::error::{Error, ErrorCode, Fault};
+use crate::error::{Error, Fault};
 
 /// A base that cannot be read or copied.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum BaseFault {
     #[error("the file {0} is missing; restore the folder from a copy")]
+    #[fault(Corrupted)]
     Missing(PathBuf),
     #[error("{file} is damaged at byte {offset}; restore the folder from a copy")]
+    #[fault(Corrupted)]
     Broken { file: PathBuf, offset: u64 },
     #[error("one copy in {file} is damaged at byte {offset}; the next checkpoint writes both copies again")]
+    #[fault(Corrupted)]
     BrokenCopy { file: PathBuf, offset: u64 },
     #[error(
         "{run} of {folder} is damaged at byte {offset} ({damage}); back up the rows that can be read, or restore the folder from a backup"
     )]
+    #[fault(Corrupted)]
     BrokenRun { run: String, folder: PathBuf, offset: u64, damage: Damage },
     #[error(
         "{run} of {folder} cannot be read at byte {offset}, so the disk may be failing; back up the rows that can be read to another disk, or restore the folder from a backup"
     )]
+    #[fault(Corrupted)]
     Unreadable { run: String, folder: PathBuf, offset: u64, source: io::Error },
     #[error(
         "{run} of {folder} is damaged at byte {offset}; back up the rows that can be read, or restore the folder from a backup"
     )]
+    #[fault(Corrupted)]
     BrokenRows { run: String, folder: PathBuf, offset: u64, source: Error },
     #[error("a block of the base has inconsistent parts")]
+    #[fault(Corrupted)]
     Block,
     #[error("a run has too many blocks")]
+    #[fault(InternalError)]
     TooManyBlocks,
     #[error(
         "a merge of {folder} was refused: {read} entries were read and {accounted} accounted for; nothing is lost, report this as a bug of the engine"
     )]
+    #[fault(InternalError)]
     UnprovenMerge { folder: PathBuf, read: u64, accounted: u64 },
     #[error(
         "a merge was refused because it would lose a layer; nothing is lost, report this as a bug of the engine"
     )]
+    #[fault(InternalError)]
     UnsafeMerge,
     #[error("{0} was replaced while its files were opened; open it again")]
+    #[fault(Io)]
     Replaced(PathBuf),
     #[error("{0} belongs to another backup")]
+    #[fault(InvalidInput)]
     OtherBackup(String),
     #[error("{place} contains {earlier}; choose an empty folder")]
+    #[fault(FolderNotOurs)]
     Occupied { place: PathBuf, earlier: Unrelated },
 }
 
@@ -78,23 +91,4 @@ pub(crate) enum Unrelated {
     Engine,
     #[error("a backup of a different history of this engine")]
     History,
-}
-
-impl Fault for BaseFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        let code = match self {
-            Self::Missing(_)
-            | Self::Broken { .. }
-            | Self::BrokenCopy { .. }
-            | Self::BrokenRun { .. }
-            | Self::Unreadable { .. }
-            | Self::BrokenRows { .. }
-            | Self::Block => ErrorCode::Corrupted,
-            Self::TooManyBlocks | Self::UnprovenMerge { .. } | Self::UnsafeMerge => ErrorCode::InternalError,
-            Self::Replaced(_) => ErrorCode::Io,
-            Self::OtherBackup(_) => ErrorCode::InvalidInput,
-            Self::Occupied { .. } => ErrorCode::FolderNotOurs,
-        };
-        (code, None)
-    }
 }

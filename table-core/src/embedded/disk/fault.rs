@@ -98,28 +98,21 @@ pub(crate) fn is_shortage(error: &Error) -> bool {
 }
 
 /// A failed task.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 enum DiskFault {
     #[error("{task}")]
+    #[fault(Io)]
     Failed { task: Task, source: io::Error },
     #[error(
         "{task}: the disk is full and nothing was written; make room, for example by deleting a table, and retry"
     )]
+    #[fault(DiskFull)]
     Full { task: Task, source: io::Error },
     #[error(
         "{task}: the process has no free file descriptor or memory; nothing was written; retry later or raise the limit"
     )]
+    #[fault(ServerBusy)]
     Exhausted { task: Task, source: io::Error },
-}
-
-impl Fault for DiskFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Failed { .. } => (ErrorCode::Io, None),
-            Self::Full { .. } => (ErrorCode::DiskFull, None),
-            Self::Exhausted { .. } => (ErrorCode::ServerBusy, None),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::error::{ErrorCode, Fault};
+use crate::error::Fault;
 
 /// Damage in a journal.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(Corrupted)]
 pub(crate) enum JournalFault {
     #[error(
         "journal file {file} is damaged at byte {offset} and not at its end; no file was changed, so restore the folder from a copy"
@@ -13,10 +14,4 @@ pub(crate) enum JournalFault {
     Broken { file: PathBuf, offset: u64 },
     #[error("journal file {0} is missing; restore the folder from a copy")]
     Missing(PathBuf),
-}
-
-impl Fault for JournalFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        (ErrorCode::Corrupted, None)
-    }
 }

@@ -2,36 +2,32 @@
 
 use std::fmt::Display;
 
-use crate::error::{Error, ErrorCode, Fault};
+use crate::error::{Error, Fault};
 
 /// The cause of an encoding or decoding error.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CodecFault {
     /// The message is defined in the codec's file.
     #[error("{0}")]
+    #[fault(KeyEncoding)]
     Value(String),
     #[error("'{text}' is not a text of the codec `{codec}`; the entity was written with another key schema", text = .text.escape_debug())]
+    #[fault(EntityMismatch)]
     Text { text: String, codec: String },
     #[error("bucket {number} does not exist; buckets are 0 to {last}")]
+    #[fault(KeyEncoding)]
     Bucket { number: u32, last: u32 },
     #[error(
         "the key contains '{text}', but the text of the property is '{expected}'; write the entity again"
     )]
+    #[fault(EntityMismatch)]
     Stale { text: String, expected: String },
     #[error(
         "the key '{key}' does not match its schema: found {found}, expected {expected}; the entity has another type or schema; select \
          the keys of one type (`rows`), or read the rows as a set (`read_as`) or untyped (`untyped`)"
     )]
+    #[fault(EntityMismatch)]
     Pieces { key: String, found: String, expected: String },
-}
-
-impl Fault for CodecFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Value(_) | Self::Bucket { .. } => (ErrorCode::KeyEncoding, None),
-            Self::Text { .. } | Self::Stale { .. } | Self::Pieces { .. } => (ErrorCode::EntityMismatch, None),
-        }
-    }
 }
 
 /// Creates the error for a value that the codec cannot encode. The message names the reason and the remedy.

@@ -1,50 +1,60 @@
 //! Errors of lists: full and invalid lists, and blobs that cannot be read.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 
 /// A list that cannot be written or read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum ListFault {
     #[error(
         "the list of index `{index}` is full: its declaration allows {most} keys; use an index of copies instead, which \
          has no limit, or index a more specific value"
     )]
+    #[fault(IndexListFull, "PAT-IX-4")]
     Bound { index: &'static str, most: u32 },
     #[error(
         "the list of index `{index}` is full: an entity cannot hold {keys} keys (64 KiB per property, 1 MiB in total); configure a \
          blob store for such lists (`with_list_blobs`), use an index of copies instead, which has no limit, or index a more \
          specific value"
     )]
+    #[fault(IndexListFull, "PAT-IX-4")]
     Full { index: &'static str, keys: usize },
     #[error(
         "a list of index `{0}` is stored in a blob, but this table has no blob store; call `with_list_blobs` in every program \
          that uses the table"
     )]
+    #[fault(InvalidInput, "PAT-IX-4")]
     WithoutBlobs(&'static str),
     #[error("the stored property is not a list of index `{0}`; rebuild the index, or read the row as a bag")]
+    #[fault(EntityMismatch)]
     Broken(&'static str),
     #[error(
         "the list of index `{index}` cannot move to a blob, because its member {stray} is not the key of an entity; check the index with \
          repair"
     )]
+    #[fault(EntityMismatch, "PAT-IX-4")]
     Stray { index: &'static str, stray: String },
     #[cfg(feature = "blobs")]
     #[error("the table has no blob store for lists; call `with_list_blobs`")]
+    #[fault(InvalidInput)]
     NoBlobs,
     #[cfg(feature = "blobs")]
     #[error("`{folder}` is not a valid part of a blob name")]
+    #[fault(InvalidInput)]
     Folder { folder: String, source: object_store::path::Error },
     #[cfg(feature = "blobs")]
     #[error(
         "writing the list to blob `{0}` took more than half of the grace period, and the collector could remove the blob; set a \
          longer grace period"
     )]
+    #[fault(InvalidInput, "PAT-LARGE-2")]
     Slow(String),
     #[error("the list has the format `{found}`, but this program supports `{known}`; use a newer program")]
+    #[fault(FormatTooNew)]
     TooNew { found: String, known: &'static str },
     #[error("the content of the list {0}; check the index with repair")]
+    #[fault(Corrupted)]
     Content(Content),
 }
 
@@ -65,21 +75,4 @@ pub(crate) enum Content {
     Line,
     #[error("has keys out of order")]
     Order,
-}
-
-impl Fault for ListFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::Bound { .. } | Self::Full { .. } => (ErrorCode::IndexListFull, Some("PAT-IX-4")),
-            Self::WithoutBlobs(_) => (ErrorCode::InvalidInput, Some("PAT-IX-4")),
-            Self::Broken(_) => (ErrorCode::EntityMismatch, None),
-            Self::Stray { .. } => (ErrorCode::EntityMismatch, Some("PAT-IX-4")),
-            #[cfg(feature = "blobs")]
-            Self::NoBlobs | Self::Folder { .. } => (ErrorCode::InvalidInput, None),
-            #[cfg(feature = "blobs")]
-            Self::Slow(_) => (ErrorCode::InvalidInput, Some("PAT-LARGE-2")),
-            Self::TooNew { .. } => (ErrorCode::FormatTooNew, None),
-            Self::Content(_) => (ErrorCode::Corrupted, None),
-        }
-    }
 }

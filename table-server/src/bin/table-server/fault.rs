@@ -3,11 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use table_core::ErrorCode;
 use table_core::error::Fault;
 
 /// An error in flags or the configuration file that prevents the program from starting. No message repeats a key.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum ProgramFault {
     #[error(
         "no location for the data is given; start with one of\n\n  \
@@ -16,39 +15,41 @@ pub(crate) enum ProgramFault {
          table-server --config FILE      as in a configuration file\n\n\
          `table-server --help` lists all flags"
     )]
+    #[fault(InvalidInput)]
     NoStart,
     #[error("`{}` is not an account name; use 3 to 24 lower-case letters and digits", .0.escape_debug())]
+    #[fault(InvalidInput)]
     Name(String),
     #[error("account `{0}` is given twice; remove one")]
+    #[fault(InvalidInput)]
     Twice(String),
     #[error(
         "account `{0}` has no key; write `--account {0}=KEY`, set TABLE_SERVER_KEY, or give it a `key` in the file"
     )]
+    #[fault(InvalidInput)]
     NoKey(String),
     #[error(
         "account `{0}` has no place; give it a `path` or `memory = true`, or start with --path or --memory"
     )]
+    #[fault(InvalidInput)]
     NoPlace(String),
     #[error("account `{0}` has a `path` and `memory = true`; choose one")]
+    #[fault(InvalidInput)]
     TwoPlaces(String),
     #[error("HTTPS needs a certificate and its key, or a folder for a self-signed certificate, not both")]
+    #[fault(InvalidInput)]
     HalfTls,
     #[error("bearer tokens need `oauth = \"basic\"`, or an issuer and the file of its keys, not both")]
+    #[fault(InvalidInput)]
     HalfOAuth,
     #[cfg(not(feature = "tls"))]
     #[error("this program was built without TLS; build it with `--features tls`")]
+    #[fault(InvalidInput)]
     NoTls,
     #[error("{path} cannot be read", path = .path.display())]
+    #[fault(Io)]
     File { path: PathBuf, source: io::Error },
     #[error("line {line} of the configuration file {path}: {what}", path = .path.display())]
+    #[fault(InvalidInput)]
     Syntax { path: PathBuf, line: usize, what: String },
-}
-
-impl Fault for ProgramFault {
-    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
-        match self {
-            Self::File { .. } => (ErrorCode::Io, None),
-            _ => (ErrorCode::InvalidInput, None),
-        }
-    }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use table_core::embedded::disk::{Disk, DiskFile, DiskLock};
+use table_core::embedded::testing::{Disk, DiskFile, DiskLock};
 
 pub(super) use entries::Survive;
 use entries::{Entries, Entry, NameChange};

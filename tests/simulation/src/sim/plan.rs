@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand::rngs::StdRng;
-use table_core::embedded::failpoint::Step;
+use table_core::embedded::testing::Step;
 
 use crate::power::Fault;
 

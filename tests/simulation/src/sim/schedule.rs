@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::threads::Scheduler;
+use table_core::embedded::testing::Scheduler;
 
 thread_local! {
     /// The number of the current thread in its history.

@@ -146,7 +146,7 @@ impl Stored {
     }
 
     /// Parses one copy of the content.
-    #[cfg(feature = "fuzzing")]
+    #[cfg(feature = "testing")]
     pub(in super::super) fn of_content(bytes: &[u8], pool: &Arc<Pool>) -> Option<Self> {
         Self::of(&Content { version: VERSION, bytes: bytes.to_vec() }, pool)
     }

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::sync::MutexGuard;
 
-use table_core::embedded::disk::DiskFile;
+use table_core::embedded::testing::DiskFile;
 
 use super::{Call, EIO, Fate, SimulatedDisk, State};
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use rand::RngExt;
 use table_core::embedded::Engine;
-use table_core::embedded::threads::Scheduler;
+use table_core::embedded::testing::Scheduler;
 use table_core::limits::Limits;
 use table_core::queue::Lease;
 use table_core::store::Committed;

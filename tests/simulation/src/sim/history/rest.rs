@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::embedded::Engine;
-use table_core::embedded::threads::Scheduler;
+use table_core::embedded::testing::Scheduler;
 
 use super::History;
 use crate::sim::model::Wrong;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rand::RngExt;
-use table_core::embedded::failpoint::{Action, Hook};
+use table_core::embedded::testing::{Action, Hook};
 use table_core::ticks;
 
 use super::{FOLDER, History, SECOND};
