@@ -3,7 +3,7 @@
 use table_core::error::Fault;
 use table_core::key::EntityKey;
 
-/// The source of an error with the code [`UniqueViolation`](ErrorCode::UniqueViolation).
+/// The source of an error with the code [`UniqueViolation`](table_core::error::ErrorCode::UniqueViolation).
 ///
 /// ```
 /// use std::error::Error;
