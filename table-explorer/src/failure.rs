@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use table_core::{Error, ErrorCode};
+use table_inspect::record::FileError;
 
 /// The reason why a page is not shown.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,12 @@ impl From<table_inspect::Error> for Failure {
             table_inspect::Error::Derived(text) => Self::Refused(text),
             table_inspect::Error::Store(error) => Self::Store(error),
         }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::Input(error.to_string())
     }
 }
 

@@ -13,11 +13,14 @@
 //! # Ok::<(), table_core::Error>(())
 //! ```
 
+pub mod csv;
 pub mod derived;
 pub mod error;
 pub mod infer;
 pub mod keys;
 pub mod kind;
+pub mod lines;
+pub mod record;
 pub mod value;
 
 pub use error::{Error, Result};

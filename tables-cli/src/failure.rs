@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use table_inspect::record::FileError;
+
 /// The exit code of a command. Exit codes are stable, so scripts can branch on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -51,6 +53,15 @@ impl From<table_inspect::Error> for Failure {
             table_inspect::Error::Condition(text) => Self::Usage(text),
             table_inspect::Error::Derived(text) => Self::Refused(text),
             table_inspect::Error::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Refused(text) => Self::Refused(text),
+            FileError::Io(error) => Self::file("-")(error),
         }
     }
 }

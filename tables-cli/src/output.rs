@@ -9,8 +9,8 @@ use table_core::TableEntity;
 use table_core::schema::StoredSchema;
 
 use crate::failure::{Failure, Result};
-use crate::transfer::csv::CsvWriter;
 pub use grid::Grid;
+use table_inspect::csv::{Columns, CsvWriter};
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -83,8 +83,7 @@ impl<'a> Entities<'a> {
             Format::Json => Ok(()),
             Format::Table => write!(self.out, "{}", self.grid).map_err(Failure::file("-")),
             Format::Csv => {
-                let columns = crate::transfer::csv::columns(&self.held);
-                let mut csv = CsvWriter::new(Vec::new(), columns);
+                let mut csv = CsvWriter::new(Vec::new(), Columns::of(&self.held));
                 for entity in &self.held {
                     csv.write(entity)?;
                 }

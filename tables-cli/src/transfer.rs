@@ -3,14 +3,11 @@
 pub mod checksum;
 pub mod compare;
 pub mod copy;
-pub mod csv;
 pub mod delete;
 pub mod import;
-pub mod lines;
 pub mod ordered;
 pub mod progress;
 pub mod rate;
-pub mod source;
 pub mod state;
 pub mod sync;
 pub mod writer;

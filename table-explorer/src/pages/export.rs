@@ -1,13 +1,12 @@
 //! Exports: all rows of a query as JSON lines or CSV, sent page by page.
 
-mod csv;
-
 use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use table_core::query::Select;
 use table_core::{Continuation, DynTableStore, FromEntity, Query, TableEntity, TableName, TableStore};
+use table_inspect::csv::{Columns, CsvWriter};
 
 use crate::failure::Result;
 use crate::pages::Context;
@@ -25,7 +24,7 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     let (store, table) = (context.state.source.tables.clone(), table.clone());
     let form = match (is_csv, &query.select) {
         (false, _) => Form::Lines,
-        (true, Select::Names(names)) => Form::Csv(csv::Columns::new(names.iter().map(AsRef::as_ref))),
+        (true, Select::Names(names)) => Form::Csv(Columns::new(names.iter().map(AsRef::<str>::as_ref))),
         (true, Select::All) => Form::Csv(columns(&store, &table, &query).await?),
     };
     let (media_type, extension) = form.kind();
@@ -39,8 +38,8 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
 }
 
 /// Returns the columns of a result, which is read for them: a file with a header must not lose a property of a later row.
-async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<csv::Columns> {
-    let (mut columns, mut from) = (csv::Columns::default(), None);
+async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
+    let (mut columns, mut from) = (Columns::default(), None);
     loop {
         let page = store.query(table, query, from.as_ref()).await?;
         for entity in page.rows.iter() {
@@ -58,7 +57,7 @@ enum Form {
     /// JSON lines with types, from which nothing is lost.
     Lines,
     /// CSV with types, as `tables export` writes and `tables import` reads it.
-    Csv(csv::Columns),
+    Csv(Columns),
 }
 
 impl Form {
@@ -69,18 +68,24 @@ impl Form {
         }
     }
 
-    fn begin(&self) -> String {
+    /// Returns a page of rows as text, the first with the names of the columns.
+    fn text(&self, rows: &[TableEntity], is_first: bool) -> Result<Vec<u8>> {
         match self {
-            Self::Lines => String::new(),
-            Self::Csv(columns) => columns.header(),
-        }
-    }
-
-    fn line(&self, entity: &TableEntity) -> String {
-        match self {
-            // An entity is always JSON.
-            Self::Lines => serde_json::to_string(entity).unwrap_or_default() + "\n",
-            Self::Csv(columns) => columns.line(entity),
+            Self::Lines => Ok(rows.iter().fold(Vec::new(), |mut text, entity| {
+                // An entity is always JSON.
+                text.extend(serde_json::to_vec(entity).unwrap_or_default());
+                text.push(b'\n');
+                text
+            })),
+            Self::Csv(columns) => {
+                let mut csv = if is_first {
+                    CsvWriter::new(Vec::new(), columns.clone())
+                } else {
+                    CsvWriter::continuing(Vec::new(), columns.clone())
+                };
+                rows.iter().try_for_each(|entity| csv.write(entity))?;
+                Ok(csv.finish()?)
+            }
         }
     }
 }
@@ -98,18 +103,15 @@ struct Stream {
 
 impl Stream {
     /// Reads the next page as text; `None` after the last one.
-    async fn next(&mut self) -> table_core::Result<Option<Bytes>> {
+    async fn next(&mut self) -> Result<Option<Bytes>> {
         if self.is_over {
             return Ok(None);
         }
         let page = self.store.query(&self.table, &self.query, self.from.as_ref()).await?;
         self.is_over = page.continuation.is_none();
         self.from = page.continuation;
-        let mut text = if self.is_begun { String::new() } else { self.form.begin() };
-        self.is_begun = true;
-        for entity in page.rows.iter() {
-            text += &self.form.line(&TableEntity::from_entity(entity)?);
-        }
+        let rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<Vec<_>>>()?;
+        let text = self.form.text(&rows, !std::mem::replace(&mut self.is_begun, true))?;
         Ok(Some(text.into()))
     }
 }

@@ -10,10 +10,10 @@ use crate::failure::Result;
 use crate::grid::Grid;
 use crate::keyed::Keyed;
 use crate::link;
-use crate::pages::paste::parse::Line;
 use crate::pages::{Context, bulk, change};
 use crate::response::{self, Body};
 use crate::show;
+use table_inspect::record::Record;
 
 /// The most rows of one paste.
 pub(super) const MOST: usize = 1_000;
@@ -32,8 +32,8 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     let text = context.request.field("text").unwrap_or_default().replace("\r\n", "\n");
     let replaces = context.request.field("replace").is_some();
     let lines = parse::lines(&text, context.known.of(table).next())?;
-    if context.request.field("sure").is_some() && lines.iter().all(|line| line.entity.is_ok()) {
-        let entities = lines.into_iter().filter_map(|line| line.entity.ok());
+    if context.request.field("sure").is_some() && lines.iter().all(Result::is_ok) {
+        let entities = lines.into_iter().filter_map(Result::ok);
         return write(context, table, entities.collect(), replaces).await;
     }
     Ok(preview(context, table, &text, replaces, &lines))
@@ -64,11 +64,10 @@ fn preview(
     table: &TableName,
     text: &str,
     replaces: bool,
-    lines: &[Line],
+    lines: &[Record],
 ) -> Response<Body> {
-    let faults: Vec<_> =
-        lines.iter().filter_map(|line| Some((line.number, line.entity.as_ref().err()?))).collect();
-    let entities = lines.iter().filter_map(|line| line.entity.as_ref().ok());
+    let faults: Vec<_> = lines.iter().filter_map(|line| line.as_ref().err()).collect();
+    let entities = lines.iter().filter_map(|line| line.as_ref().ok());
     let rows: Vec<_> = entities.map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let main = html! {
@@ -76,7 +75,7 @@ fn preview(
         @if !faults.is_empty() {
             div.report role="alert" {
                 p { "Nothing is written before every row can be read:" }
-                ul { @for (number, fault) in &faults { li { "line " (number) ": " (show::text(fault)) } } }
+                ul { @for fault in &faults { li { (show::text(&fault.to_string())) } } }
             }
         }
         @if !rows.is_empty() { (Grid::new(table, &rows).render("Preview")) }

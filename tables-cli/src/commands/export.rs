@@ -11,9 +11,10 @@ use crate::failure::{Exit, Failure, Result};
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
-use crate::transfer::csv::CsvWriter;
+use crate::transfer::progress;
 use crate::transfer::rate::Rate;
-use crate::transfer::{lines, progress};
+use table_inspect::csv::{Columns, CsvWriter};
+use table_inspect::lines;
 
 /// The format of a file of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -91,7 +92,7 @@ impl Export {
             FileForm::Csv if self.columns.is_empty() => {
                 Sink::Csv(Box::new(CsvWriter::new(out, columns(store, &name, query.clone()).await?)))
             }
-            FileForm::Csv => Sink::Csv(Box::new(CsvWriter::new(out, self.columns.clone()))),
+            FileForm::Csv => Sink::Csv(Box::new(CsvWriter::new(out, Columns::new(&self.columns)))),
         };
         let mut pages = Pages::new(&store.tables, &name, query);
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
@@ -125,21 +126,12 @@ enum Sink<'a> {
 }
 
 /// Returns the names of all properties, which requires reading the table once, because the header precedes the first row.
-async fn columns(
-    store: &Store,
-    table: &table_core::TableName,
-    query: table_core::Query,
-) -> Result<Vec<String>> {
-    let mut columns: Vec<String> = Vec::new();
+async fn columns(store: &Store, table: &table_core::TableName, query: table_core::Query) -> Result<Columns> {
+    let mut columns = Columns::default();
     let mut pages = Pages::new(&store.tables, table, query);
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
-            for property in entity.row.properties() {
-                let name = property?.name;
-                if !columns.iter().any(|known| known == name) {
-                    columns.push(name.to_owned());
-                }
-            }
+            columns.add(&TableEntity::from_entity(entity)?);
         }
     }
     Ok(columns)

@@ -8,13 +8,13 @@ use crate::commands::export::FileForm;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
-use crate::transfer::csv::{CsvReader, Types};
 use crate::transfer::import::{Importing, Rejections};
-use crate::transfer::lines::LineReader;
-use crate::transfer::source::Record;
 use crate::transfer::state::{State, StateFile};
 use crate::transfer::writer::Mode;
+use table_inspect::csv::{CsvReader, Types};
 use table_inspect::derived;
+use table_inspect::lines::LineReader;
+use table_inspect::record::{FileError, Record};
 use table_inspect::value;
 
 /// Options of `import`.
@@ -87,9 +87,17 @@ impl Import {
             Box::new(File::open(&self.file).map_err(Failure::file(self.file.display()))?)
         };
         let input = BufReader::with_capacity(1 << 20, input);
+        let path = self.file.display().to_string();
+        let failure = move |error| match error {
+            FileError::Refused(text) => Failure::Refused(text),
+            FileError::Io(error) => Failure::file(&path)(error),
+        };
         Ok(match FileForm::of(self.form, &self.file) {
-            FileForm::Csv => Box::new(CsvReader::new(input, self.types()?)?),
-            FileForm::Jsonl => Box::new(LineReader::new(input)),
+            FileForm::Csv => {
+                let records = CsvReader::new(input, self.types()?).map_err(&failure)?;
+                Box::new(records.map(move |record| record.map_err(&failure)))
+            }
+            FileForm::Jsonl => Box::new(LineReader::new(input).map(move |record| record.map_err(&failure))),
         })
     }
 

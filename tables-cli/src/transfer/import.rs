@@ -8,9 +8,9 @@ use table_core::{DynTableStore, TableName, TableStoreExt};
 
 use crate::failure::{Failure, Result};
 use crate::transfer::progress;
-use crate::transfer::source::{Record, Rejected};
 use crate::transfer::state::{State, StateFile};
 use crate::transfer::writer::{Change, Mode, Writer};
+use table_inspect::record::{Record, Rejected};
 
 /// The table that receives the records.
 #[derive(Clone, Copy, Debug)]

@@ -18,12 +18,12 @@ use table_core::{DynTableStore, EntityKey, Error, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
 use crate::transfer::rate::Rate;
-use crate::transfer::source::Rejected;
 use buffer::Buffer;
 use change::Numbered;
 pub use change::{Change, Mode};
 use group::{Group, Written};
 use settlement::Settlement;
+use table_inspect::record::Rejected;
 
 /// The maximum number of transactions in progress at once.
 const CONCURRENCY: usize = 16;

@@ -6,8 +6,8 @@ use table_core::{
 };
 
 use crate::failure::Result;
-use crate::transfer::source::Rejected;
 use crate::transfer::writer::change::{Change, Mode, Numbered};
+use table_inspect::record::Rejected;
 
 /// Changes that are written together, and their transaction.
 pub(super) struct Group {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::transfer::source::Rejected;
+use table_inspect::record::Rejected;
 
 /// The state of one record.
 enum Slot {

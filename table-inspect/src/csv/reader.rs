@@ -4,11 +4,10 @@ use std::io::Read;
 
 use table_core::{EdmType, TableEntity};
 
-use crate::failure::{Failure, Result};
-use crate::transfer::csv::TYPE;
-use crate::transfer::csv::limited::{Limited, Watch};
-use crate::transfer::source::{Record, Rejected};
-use table_inspect::value;
+use crate::csv::TYPE;
+use crate::csv::limited::{Limited, Watch};
+use crate::record::{FileError, Record, Rejected, Result};
+use crate::value;
 
 /// The types of columns without an `@type` column.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +19,7 @@ pub struct Types {
 }
 
 /// The records of a CSV file. Memory holds one record, of at most 4 MiB.
-#[expect(missing_debug_implementations, reason = "contains a reader or writer without `Debug`")]
+#[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
     watch: Watch,
@@ -42,14 +41,26 @@ enum Column {
 }
 
 impl<R: Read> CsvReader<R> {
-    /// Reads the header.
+    /// Reads the header of a file whose cells are separated by commas.
     ///
     /// # Errors
-    /// `Refused` if a key column is missing or a column occurs twice; `File` if the input cannot be read.
+    /// `Refused` if a key column is missing or a column occurs twice; `Io` if the input cannot be read.
     pub fn new(input: R, types: Types) -> Result<Self> {
+        Self::separated(input, b',', types)
+    }
+
+    /// Reads the header of a file whose cells are separated by `separator`, such as the tabs of copied cells of a spreadsheet.
+    ///
+    /// # Errors
+    /// Any error of [`new`](Self::new).
+    pub fn separated(input: R, separator: u8, types: Types) -> Result<Self> {
         let watch = Watch::default();
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Limited::new(input, &watch));
-        let names = reader.byte_headers().map_err(|error| Failure::file("CSV")(error.into()))?.clone();
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .delimiter(separator)
+            .trim(csv::Trim::Headers)
+            .from_reader(Limited::new(input, &watch));
+        let names = reader.byte_headers()?.clone();
         refuse_encoding(&names)?;
         let names: Vec<String> = names
             .iter()
@@ -61,13 +72,13 @@ impl<R: Read> CsvReader<R> {
             .collect();
         for key in ["PartitionKey", "RowKey"] {
             if !names.iter().any(|name| name == key) {
-                return Err(Failure::Refused(no_column(key, &names)));
+                return Err(FileError::Refused(no_column(key, &names)));
             }
         }
         if let Some((at, name)) =
             names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
         {
-            return Err(Failure::Refused(format!(
+            return Err(FileError::Refused(format!(
                 "column {} of the CSV repeats the name `{name}`; rename one",
                 at + 1
             )));
@@ -159,11 +170,11 @@ impl<R: Read> Iterator for CsvReader<R> {
                     reason,
                 })))
             }
-            Err(_) if self.watch.is_spent() => Some(Err(Failure::Refused(format!(
+            Err(_) if self.watch.is_spent() => Some(Err(FileError::Refused(format!(
                 "line {}: the record has more than 4 MiB; check for an unclosed quote, which joins the following lines into one cell",
                 self.watch.line_at(begin)
             )))),
-            Err(error) => Some(Err(Failure::file("CSV")(error.into()))),
+            Err(error) => Some(Err(error.into())),
         }
     }
 }
@@ -174,7 +185,7 @@ fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     let is_utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") || first.contains(&0);
     if is_utf16 {
         let help = "convert it, for example with `iconv -f UTF-16 -t UTF-8`";
-        return Err(Failure::Refused(format!("the CSV is UTF-16, not UTF-8; {help}")));
+        return Err(FileError::Refused(format!("the CSV is UTF-16, not UTF-8; {help}")));
     }
     Ok(())
 }

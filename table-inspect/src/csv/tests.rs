@@ -3,8 +3,7 @@
 use table_core::{EdmType, TableEntity, Value};
 
 use super::*;
-use crate::failure::Result;
-use crate::transfer::source::Record;
+use crate::record::{Record, Result};
 
 fn read(text: &str, types: Types) -> Vec<Record> {
     CsvReader::new(text.as_bytes(), types).unwrap().collect::<Result<_>>().unwrap()
@@ -15,7 +14,7 @@ fn entities_are_written_with_types_and_read_back() {
     let one = TableEntity::new("p", "1").unwrap().with("Age", 36).with("Name", "a,\"b\"\nc");
     let two = TableEntity::new("p", "2").unwrap().with("Name", "").with("Badge", 7_i64);
     let entities = [one, two];
-    let mut csv = CsvWriter::new(Vec::new(), columns(&entities));
+    let mut csv = CsvWriter::new(Vec::new(), Columns::of(&entities));
     for entity in &entities {
         csv.write(entity).unwrap();
     }

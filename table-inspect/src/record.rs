@@ -1,6 +1,7 @@
-//! Records of an input: entities, and lines that are not entities.
+//! Records of a file: entities, and lines that are not entities.
 
 use std::fmt;
+use std::io;
 
 use table_core::TableEntity;
 
@@ -30,3 +31,23 @@ impl fmt::Display for Rejected {
         f.write_str(&self.reason)
     }
 }
+
+/// The reason why a file is not read or written to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The file, or an entity for it, has the wrong form. The message states the fact and the remedy.
+    #[error("{0}")]
+    Refused(String),
+    /// The input or the output failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<csv::Error> for FileError {
+    fn from(error: csv::Error) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+/// The result of reading or writing a file.
+pub type Result<T, E = FileError> = std::result::Result<T, E>;

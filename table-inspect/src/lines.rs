@@ -1,11 +1,21 @@
 //! JSON lines: one entity per line in the service's form with types, without loss.
+//!
+//! ```
+//! use table_core::TableEntity;
+//! use table_inspect::lines::{self, LineReader};
+//!
+//! let ada = TableEntity::new("Sales", "1")?.with("Age", 36);
+//! let mut text = Vec::new();
+//! lines::write(&mut text, &ada)?;
+//! assert_eq!(LineReader::new(text.as_slice()).collect::<Result<Vec<_>, _>>()?, [Ok(ada)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use table_core::TableEntity;
 
-use crate::failure::{Failure, Result};
-use crate::transfer::source::{Record, Rejected};
+use crate::record::{FileError, Record, Rejected, Result};
 
 /// The maximum number of bytes of one line, far above the largest entity, which bounds memory use.
 const LINE: u64 = 16 << 20;
@@ -13,14 +23,14 @@ const LINE: u64 = 16 << 20;
 /// Writes one entity as a line.
 ///
 /// # Errors
-/// `File` if the output cannot be written.
+/// `Io` if the output fails.
 pub fn write(out: &mut dyn Write, entity: &TableEntity) -> Result<()> {
-    serde_json::to_writer(&mut *out, entity).map_err(|error| Failure::file("JSON")(error.into()))?;
-    out.write_all(b"\n").map_err(Failure::file("JSON"))
+    serde_json::to_writer(&mut *out, entity).map_err(io::Error::from)?;
+    Ok(out.write_all(b"\n")?)
 }
 
 /// The records of a file of JSON lines. Blank lines are skipped.
-#[expect(missing_debug_implementations, reason = "contains a reader or writer without `Debug`")]
+#[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct LineReader<R: BufRead> {
     input: R,
     line: u64,
@@ -35,7 +45,7 @@ impl<R: BufRead> LineReader<R> {
     /// Reads over the rest of a line that is too long.
     fn skip_line(&mut self) -> Result<Record> {
         loop {
-            let found = self.input.fill_buf().map_err(Failure::file("JSON"))?;
+            let found = self.input.fill_buf()?;
             let end = found.iter().position(|byte| *byte == b'\n');
             let (length, is_over) =
                 (end.map_or(found.len(), |end| end + 1), end.is_some() || found.is_empty());
@@ -55,17 +65,17 @@ impl<R: BufRead> Iterator for LineReader<R> {
         loop {
             let mut text = Vec::new();
             self.line += 1;
-            match std::io::Read::take(&mut self.input, LINE).read_until(b'\n', &mut text) {
+            match self.input.by_ref().take(LINE).read_until(b'\n', &mut text) {
                 Ok(0) => return None,
                 Ok(length) if length as u64 == LINE && text.last() != Some(&b'\n') => {
                     return Some(self.skip_line());
                 }
                 Ok(_) => {}
-                Err(error) => return Some(Err(Failure::file("JSON")(error))),
+                Err(error) => return Some(Err(error.into())),
             }
             if self.line == 1 && (text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff")) {
                 let help = "convert it, for example with `iconv -f UTF-16 -t UTF-8`";
-                return Some(Err(Failure::Refused(format!("the file is UTF-16, not UTF-8; {help}"))));
+                return Some(Err(FileError::Refused(format!("the file is UTF-16, not UTF-8; {help}"))));
             }
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
             if text.iter().all(u8::is_ascii_whitespace) {

@@ -1,0 +1,60 @@
+//! The columns of a file.
+
+use std::collections::HashSet;
+
+use table_core::TableEntity;
+
+/// The columns that every file has, before those of the properties.
+pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
+
+/// The properties that have columns, in the order in which they were added.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    names: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Columns {
+    /// Returns the columns of some properties. The keys and the Timestamp always have columns, so their names add none.
+    pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut columns = Self::default();
+        names
+            .into_iter()
+            .map(Into::into)
+            .filter(|name| !KEYS.contains(&name.as_str()))
+            .for_each(|name| columns.push(name));
+        columns
+    }
+
+    /// Returns the columns of all properties of some entities.
+    pub fn of<'a>(entities: impl IntoIterator<Item = &'a TableEntity>) -> Self {
+        let mut columns = Self::default();
+        entities.into_iter().for_each(|entity| columns.add(entity));
+        columns
+    }
+
+    /// Adds columns for the properties of an entity that have none.
+    pub fn add(&mut self, entity: &TableEntity) {
+        for (name, _) in entity.iter() {
+            if !self.has(name) {
+                self.push(name.to_owned());
+            }
+        }
+    }
+
+    /// Returns `true` if a property has a column.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.known.contains(name)
+    }
+
+    /// Returns the names of the properties, in order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    fn push(&mut self, name: String) {
+        if self.known.insert(name.clone()) {
+            self.names.push(name);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Writing CSV.
+
+use std::io::Write;
+
+use table_core::TableEntity;
+
+use crate::csv::TYPE;
+use crate::csv::columns::{Columns, KEYS};
+use crate::record::{FileError, Result};
+use crate::value;
+
+/// Writes entities as CSV with a fixed set of columns.
+#[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
+pub struct CsvWriter<W: Write> {
+    columns: Columns,
+    out: csv::Writer<W>,
+    has_header: bool,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Creates a writer that begins with the names of the columns.
+    pub fn new(out: W, columns: Columns) -> Self {
+        Self { columns, out: csv::Writer::from_writer(out), has_header: false }
+    }
+
+    /// Creates a writer that continues a file, so it writes no names of columns.
+    pub fn continuing(out: W, columns: Columns) -> Self {
+        Self { has_header: true, ..Self::new(out, columns) }
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.has_header, true) {
+            let properties = self.columns.names().flat_map(|name| [name.to_owned(), format!("{name}{TYPE}")]);
+            self.out.write_record(KEYS.map(str::to_owned).into_iter().chain(properties))?;
+        }
+        Ok(())
+    }
+
+    /// Writes one entity. An absent property has an empty value and an empty type; an empty string has a type.
+    ///
+    /// # Errors
+    /// `Refused` for a property that has no column, because a file must not lose values; `Io` if the output fails.
+    pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
+        self.begin()?;
+        let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
+        if let Some((name, _)) = entity.iter().find(|(name, _)| !self.columns.has(name)) {
+            return Err(FileError::Refused(format!(
+                "property `{name}` of ('{partition}', '{row}') has no column; select it, or, if the table changed while it was \
+                 exported, export it again"
+            )));
+        }
+        let timestamp = entity.timestamp().map(|at| value::show(&at.into())).unwrap_or_default();
+        let keys = [partition.to_owned(), row.to_owned(), timestamp];
+        let cells = self.columns.names().flat_map(|name| match entity.get(name) {
+            Some(found) => [value::show(found), found.edm_type().name().to_owned()],
+            None => [String::new(), String::new()],
+        });
+        self.out.write_record(keys.into_iter().chain(cells))?;
+        Ok(())
+    }
+
+    /// Writes the names of the columns if there were no entities, and returns the output.
+    ///
+    /// # Errors
+    /// `Io` if the output fails.
+    pub fn finish(mut self) -> Result<W> {
+        self.begin()?;
+        self.out.into_inner().map_err(|error| error.into_error().into())
+    }
+}
