@@ -6,6 +6,7 @@ mod accounts;
 mod begin;
 mod child;
 mod end;
+mod operators;
 mod settings;
 mod tls;
 mod trial;

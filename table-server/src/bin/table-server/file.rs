@@ -106,7 +106,10 @@ impl File {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::arguments::Arguments;
 
     fn parse(text: &str) -> Result<File> {
         File::parse(Path::new("server.toml"), text)
@@ -123,6 +126,18 @@ mod tests {
         assert_eq!(file.accounts[1].path, Some(sample.with_file_name("elsewhere")));
         assert!(file.accounts[2].memory && file.accounts[2].key.is_none());
         assert_eq!((file.table_port, file.observe.map(|at| at.port())), (Some(10_002), Some(10_010)));
+    }
+
+    /// `docs/server.md` says so.
+    #[test]
+    fn every_flag_except_config_has_an_entry() {
+        let error = toml::from_str::<File>("unknown = 1\n").unwrap_err().to_string();
+        let command = Arguments::command();
+        let flags: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+        assert!(flags.len() > 15);
+        for flag in flags.iter().filter(|flag| !["config", "help", "version"].contains(flag)) {
+            assert!(error.contains(&format!("`{flag}`")), "{flag} is no entry: {error}");
+        }
     }
 
     #[test]
