@@ -32,6 +32,7 @@ fn the_readme_and_the_book_count_the_crates() {
         "table-server",
         "tables-cli",
         "table-explorer",
+        "table-inspect",
     ] {
         assert!(row(package).ends_with(&format!("| {} |", count(package))), "{package}: {}", count(package));
     }

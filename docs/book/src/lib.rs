@@ -22,6 +22,8 @@ mod pages;
 mod pictures;
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod targets;
 
 /// Chapters as documentation tests.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! Checks that the page of limits contains the values of the constants.
 
 use table_patterns::limits::{
-    BINARY_BYTES, ENTITY_BYTES, KEY_UNITS_PORTABLE, PAGE_ENTITIES, PROPERTIES, PROPERTY_NAME_UNITS,
+    BINARY_BYTES, ENTITY_BYTES, KEY_UNITS_PORTABLE, Limits, PAGE_ENTITIES, PROPERTIES, PROPERTY_NAME_UNITS,
     SELECT_NAMES, STRING_UNITS, TABLE_NAME_MAX, TABLE_NAME_MIN, TRANSACTION_BYTES, TRANSACTION_OPERATIONS,
 };
 use table_patterns::property::MOST_CHUNKS;
@@ -35,4 +35,20 @@ fn the_page_of_limits_has_the_numbers_of_the_constants() {
     ] {
         assert!(page.contains(&row), "limits.md has no row `{row}`");
     }
+}
+
+#[test]
+fn the_page_of_limits_has_the_numbers_of_unlimited() {
+    let Limits { key_units, binary_bytes, properties, operations, .. } = Limits::UNLIMITED;
+    assert_eq!(Limits::UNLIMITED.string_units, binary_bytes);
+    assert_eq!(Limits::UNLIMITED.transaction_bytes, 1 << 30);
+    let sentence = format!(
+        "keys of {} code units, values of {} bytes or code units, {} properties, and {} operations or 1 GiB",
+        thousands(key_units),
+        thousands(binary_bytes),
+        thousands(properties),
+        thousands(operations)
+    );
+    let page = read("book/limits.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(&sentence), "limits.md: {sentence}");
 }
