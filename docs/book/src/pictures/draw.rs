@@ -15,7 +15,7 @@ const MARGIN: usize = 12;
 const GAP: usize = 28;
 /// The background of the picture, and the background of rows that are read.
 const PAPER: &str = "#ffffff";
-const MARKED: &str = "#ffe08a";
+const MARKED: &str = "#b9d6ff";
 /// The colour of text, repeated partition keys, names of fields, and literals.
 const INK: &str = "#000000";
 const REPEATED: &str = "#555555";
