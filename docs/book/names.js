@@ -6,6 +6,6 @@ for (const code of document.querySelectorAll("main td code")) {
     code.classList.add("short");
     continue;
   }
-  const parts = text.split(/(?<=[_:/,&(.])(?=[^_:])/);
+  const parts = text.split(/(?<=[_:/,&(])(?=[^_:])|(?<=\w\.)(?=\w)/);
   code.replaceChildren(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
 }
