@@ -50,7 +50,8 @@
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source to which thousands of new holders refer at the same time
 //!   is a hot spot.
-//! - Chains are not supported: a type that holds copies cannot be the source of others.
+//! - Copies are not passed on: a relation that copies a property which is itself a copy does not follow changes of the first source. A type may hold
+//!   copies and be the source of its other properties.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
 //! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either type does not

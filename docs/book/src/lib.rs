@@ -4,6 +4,9 @@
 //! sample as a reader would copy it, and compares pictures and cost tables with the committed ones. `TABLES_UPDATE=1 cargo test -p book` writes
 //! pictures and tables.
 
+// A reader who copies a sample sees its warnings.
+#![doc(test(attr(deny(warnings))))]
+
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
@@ -13,11 +16,15 @@ mod crates;
 #[cfg(test)]
 mod expansion;
 #[cfg(test)]
+mod guarantees;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod links;
 #[cfg(test)]
 mod pages;
+#[cfg(test)]
+mod passed_on;
 #[cfg(test)]
 mod pictures;
 #[cfg(test)]

@@ -142,8 +142,7 @@ fn every_text_has_a_contrast_of_at_least_4_5_in_each_theme() {
     for (theme, page, shown) in themes {
         for paper in [PAPER, MARKED] {
             for ink in [INK, REPEATED, FIELD, LITERAL] {
-                let found =
-                    contrast(shown(colour(ink), colour(page)), shown(colour(paper), colour(page)));
+                let found = contrast(shown(colour(ink), colour(page)), shown(colour(paper), colour(page)));
                 assert!(found >= 4.5, "{theme}: {ink} on {paper}: {found:.2}");
             }
         }

@@ -1,0 +1,80 @@
+//! Checks that each promise in a section "Guarantee" names its tests, in a comment below it, and that these exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::pages::{pages, read, root};
+
+/// A comment that stands for tests that are not functions.
+const OTHERS: [&str; 2] = ["tests: the sample -->", "no test: not a promise -->"];
+
+/// Adds the names of the functions in the sources below a folder.
+fn functions(folder: &Path, names: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            functions(&path, names);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let named = text.split("fn ").skip(1).filter_map(|rest| rest.split(['(', '<']).next());
+            names.extend(named.map(str::to_owned));
+        }
+    }
+}
+
+/// Returns the promises of a page: the paragraphs and the points of its section.
+fn promises(text: &str) -> Vec<String> {
+    let section = text.split("\n## Guarantee\n").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let points = section.unwrap_or_default().replace("\n- ", "\n\n- ");
+    points.split("\n\n").map(str::trim).filter(|promise| !promise.is_empty()).map(str::to_owned).collect()
+}
+
+/// Returns the reason why the tests of a promise are not known.
+fn fault(promise: &str, functions: &BTreeSet<String>, errors: &str) -> Option<String> {
+    let Some((_, comment)) = promise.split_once("<!-- ") else {
+        return Some(format!("names no test: {promise}"));
+    };
+    if OTHERS.contains(&comment) {
+        return None;
+    }
+    let names = comment.trim_start_matches("tests: ").trim_end_matches(" -->").split([',', ';']);
+    let is_known = |name: &str| match name.strip_prefix("compile errors ").unwrap_or(name) {
+        number if number.len() == 4 && number.starts_with('T') => {
+            errors.contains(&format!("\n### {number}\n"))
+        }
+        name => functions.contains(name),
+    };
+    let unknown: Vec<_> = names.map(str::trim).filter(|name| !is_known(name)).collect();
+    (!unknown.is_empty()).then(|| format!("no test {unknown:?}: {promise}"))
+}
+
+#[test]
+fn each_promise_names_its_tests() {
+    let mut names = BTreeSet::new();
+    functions(&root().join("table-patterns/src"), &mut names);
+    functions(&root().join("tests/tests"), &mut names);
+    functions(&root().join("docs/book/src"), &mut names);
+    let errors = read("errors.md");
+    let (mut found, mut faults) = (0, Vec::new());
+    for page in pages() {
+        for promise in promises(&read(&page)) {
+            found += 1;
+            faults.extend(fault(&promise, &names, &errors).map(|fault| format!("{page}: {fault}")));
+        }
+    }
+    assert!(found > 40, "{found} promises were found");
+    assert!(faults.is_empty(), "{} promises without a test:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn the_test_finds_faults() {
+    let names = BTreeSet::from(["it_holds".to_owned()]);
+    let fault = |promise: &str| fault(promise, &names, "\n### T069\n");
+    assert_eq!(fault("- It holds.\n  <!-- tests: it_holds; compile errors T069 -->"), None);
+    assert_eq!(fault("- It holds.\n  <!-- tests: the sample -->"), None);
+    assert!(fault("- It holds.").is_some());
+    assert!(fault("- It holds.\n  <!-- tests: it_holds, it_stays -->").is_some());
+    assert!(fault("- It holds.\n  <!-- tests: compile errors T070 -->").is_some());
+    assert_eq!(promises("\n## Guarantee\n\n- One,\n  of two.\n- Two.\n\nThree.\n\n## Cost\n").len(), 3);
+}
