@@ -17,8 +17,8 @@ fn functions(folder: &Path, names: &mut BTreeSet<String>) {
             functions(&path, names);
         } else if path.extension().is_some_and(|end| end == "rs") {
             let text = fs::read_to_string(&path).unwrap();
-            let named = text.split("fn ").skip(1).filter_map(|rest| rest.split(['(', '<']).next());
-            names.extend(named.map(str::to_owned));
+            let found = text.split("fn ").skip(1).filter_map(|rest| rest.split(['(', '<']).next());
+            names.extend(found.map(str::to_owned));
         }
     }
 }
