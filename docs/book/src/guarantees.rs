@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::pages::{pages, read, root};
 
-/// A comment that stands for tests that are not functions.
+/// Comments that replace the names of tests.
 const OTHERS: [&str; 2] = ["tests: the sample -->", "no test: not a promise -->"];
 
 /// Adds the names of the functions in the sources below a folder.
