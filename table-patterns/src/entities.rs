@@ -10,6 +10,7 @@
 //! | `commit.rs` | one attempt to commit a batch, and the rounds of attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | fair turns of the units of a partition, and their group commit |
+//! | `seen.rs` | the versions of rows that a process knows, by which it notices other processes |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or
 //! pass plans to a [unit](crate::unit).
@@ -25,6 +26,7 @@ mod patch;
 mod plan;
 mod read;
 mod refused;
+mod seen;
 mod siblings;
 mod turns;
 mod update;
@@ -44,6 +46,7 @@ pub(crate) use plan::{
     UndoWrite, touch,
 };
 pub(crate) use read::{Current, RACE, read_as};
+pub(crate) use seen::SeenRows;
 pub(crate) use siblings::Siblings;
 pub(crate) use turns::Turn;
 pub(crate) use turns::group::{Group, GroupRead, Joined, Recorder};

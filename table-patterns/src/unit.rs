@@ -78,8 +78,11 @@ mod add;
 mod change;
 mod committed;
 mod complete;
+mod contest;
 mod fault;
 mod reads;
+mod reservation;
+mod rivals;
 mod share;
 mod slots;
 mod transaction;
@@ -113,6 +116,8 @@ pub use committed::Committed;
 use complete::Completion;
 use fault::UnitFault;
 use reads::Reads;
+use reservation::LOSSES;
+use rivals::Rivals;
 pub use share::UnitShare;
 pub(crate) use transaction::Decide;
 
@@ -141,6 +146,8 @@ pub struct Unit<S, O> {
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
+    /// The transactions of other processes; `None` for a unit outside of a transaction.
+    rivals: Option<Rivals>,
 }
 
 type Admission = Arc<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
@@ -172,6 +179,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             rewrites: Vec::new(),
             reads: Reads::default(),
             slots: HashMap::new(),
+            rivals: None,
         };
         Ok(unit.with(self))
     }
@@ -257,7 +265,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         let etags = if self.completion.is_some() {
             self.commit_completed().await
         } else {
-            let rounds = Rounds::new(&self.retry, "the indexes of the entities");
+            let rounds = self.rounds("the indexes of the entities");
             rounds.commit(&self.site(), &self.batch).await
         };
         etags.map_err(|error| self.named(error))
@@ -275,8 +283,15 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.complete_changes().await
     }
 
-    const fn site(&self) -> Site<'_, S, O> {
-        Site { store: &self.store, outbox: &self.outbox, table: &self.table }
+    /// Returns the attempts to commit the unit. A transaction that loses several runs again, which may reserve the partition.
+    const fn rounds(&self, what: &'static str) -> Rounds<'_> {
+        let rounds = Rounds::new(&self.retry, what);
+        if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds }
+    }
+
+    fn site(&self) -> Site<'_, S, O> {
+        let seen = self.rivals.as_ref().map(|rivals| &*rivals.seen);
+        Site { store: &self.store, outbox: &self.outbox, table: &self.table, seen }
     }
 }
 

@@ -18,6 +18,7 @@ use table_core::transaction::Transaction;
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{ReadRow, RowPlace, UndoWrite};
+use crate::entities::seen::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
 /// The table to which a batch is committed, and the outbox that records its steps.
@@ -26,6 +27,8 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,
     pub(crate) table: &'a TableName,
+    /// The versions that the transactions of the process know, which a commit updates.
+    pub(crate) seen: Option<&'a SeenRows>,
 }
 
 /// The outcome of an attempt that did not fail permanently.
@@ -57,12 +60,15 @@ pub(crate) struct Rounds<'a> {
     replans_rows: bool,
     /// `true` if derived rows are read before they are written.
     look: bool,
+    /// The number of conflicts that another plan of the same batch may resolve.
+    left: usize,
 }
 
 impl<'a> Rounds<'a> {
     /// Creates the attempts of a write. `what` names the rows that other writers may change, for the error of the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
-        Self { race: retry.race(what), replans_entities: false, replans_rows: false, look: false }
+        let race = retry.race(what);
+        Self { race, replans_entities: false, replans_rows: false, look: false, left: usize::MAX }
     }
 
     /// Plans again after a conflict of an entity, instead of failing.
@@ -78,6 +84,11 @@ impl<'a> Rounds<'a> {
     /// Reads derived rows from the first attempt on.
     pub(crate) const fn look(self, look: bool) -> Self {
         Self { look, ..self }
+    }
+
+    /// Limits the number of conflicts, after which the last one is an error.
+    pub(crate) const fn at_most(self, left: usize) -> Self {
+        Self { left, ..self }
     }
 
     /// Makes one attempt; `None` if the write must be planned again. The first `own` entities are those of the caller.
@@ -119,7 +130,11 @@ impl<'a> Rounds<'a> {
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
-    pub(crate) async fn lost(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
+    pub(crate) async fn lost(&mut self, conflict: Error) -> Result<()> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return Err(conflict);
+        }
         self.race.lost(conflict).await
     }
 
@@ -286,7 +301,12 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             None => self.store.submit(self.table, transaction).await,
         };
         let error = match submitted {
-            Ok(etags) => return Ok(Outcome::Committed(etags.into_iter().take(own).collect())),
+            Ok(etags) => {
+                if let Some(seen) = self.seen {
+                    keys.iter().zip(&etags).for_each(|(row_key, etag)| seen.wrote(row_key, etag.as_ref()));
+                }
+                return Ok(Outcome::Committed(etags.into_iter().take(own).collect()));
+            }
             Err(error) => error,
         };
         let at = error.operation().or((keys.len() == 1).then_some(0));

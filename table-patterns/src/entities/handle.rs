@@ -10,6 +10,7 @@ use table_core::table::Table;
 
 use crate::entities::contributor::{Contributor, WriteContext};
 use crate::entities::outbox::NoOutbox;
+use crate::entities::seen::SeenPartitions;
 use crate::entities::turns::Turns;
 
 /// The handle on the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
@@ -56,13 +57,16 @@ pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) context: WriteContext,
     /// The queues of the partitions.
     pub(crate) turns: Turns,
+    /// The versions of rows that its transactions last saw.
+    pub(crate) seen: SeenPartitions,
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
     /// Creates the handle on the entities of a table, without contributors.
     pub(crate) fn new(table: Table<E, S>, outbox: O) -> Self {
         let (retry, context) = (Retry::default(), WriteContext::default());
-        Self { table, contributors: Vec::new(), retry, outbox, context, turns: Turns::default() }
+        let (turns, seen) = (Turns::default(), SeenPartitions::default());
+        Self { table, contributors: Vec::new(), retry, outbox, context, turns, seen }
     }
 
     /// Attaches a contributor, and replaces one of the same type.
@@ -133,6 +137,7 @@ impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
             outbox: self.outbox.clone(),
             context: self.context.clone(),
             turns: self.turns.clone(),
+            seen: self.seen.clone(),
         }
     }
 }

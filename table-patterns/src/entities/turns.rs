@@ -172,6 +172,11 @@ impl Turn {
         Some(group.outcome().await)
     }
 
+    /// Returns the common time-out of the waiting writers; `None` for a writer that lost patience itself.
+    pub(crate) fn patience(&self) -> Option<Arc<Patience>> {
+        self.with_line(|line| Arc::clone(&line.patience))
+    }
+
     fn with_line<T>(&self, look: impl FnOnce(&mut Line) -> T) -> Option<T> {
         let mut lines = self.turns.lock();
         self.place.as_ref().and_then(|place| lines.get_mut(place)).map(look)

@@ -126,7 +126,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns the site at which batches are committed.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
-        Site { store: self.table.store(), outbox: &self.outbox, table }
+        Site { store: self.table.store(), outbox: &self.outbox, table, seen: None }
     }
 
     /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats this after a conflict.

@@ -12,7 +12,7 @@ use table_core::operation::OperationKind;
 use table_core::store::TableStore;
 
 use crate::entities::{
-    Batch, Completed, Entities, EntityPlan, PendingWrite, PlannedRow, Rounds, Siblings, StepRecorder,
+    Batch, Completed, Entities, EntityPlan, PendingWrite, PlannedRow, Siblings, StepRecorder,
     WriteContext, is_moved, is_too_large,
 };
 use crate::outbox::Step;
@@ -78,7 +78,7 @@ where
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Commits a unit with copies, and repeats after a conflict of a related row. A conflict of an entity of the unit is an error.
     pub(super) async fn commit_completed(&self) -> Result<Vec<Option<ETag>>> {
-        let mut rounds = Rounds::new(&self.retry, "the copies of the entities").replan_rows(true).look(true);
+        let mut rounds = self.rounds("the copies of the entities").replan_rows(true).look(true);
         let (most, own) = (self.store.capabilities().limits.operations, self.acts.len());
         let mut together = true;
         loop {

@@ -14,6 +14,8 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::entities::{EntityFault, Group, GroupRead, StepRecorder, touch};
 use crate::unit::Unit;
+use crate::unit::reservation::Queue;
+use crate::unit::rivals::ReadRow;
 
 /// The rows that a unit has read.
 #[derive(Default)]
@@ -33,6 +35,11 @@ impl Reads {
     pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
         let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
+    }
+
+    /// Returns the rows that existed.
+    pub(super) fn stored(&self) -> impl Iterator<Item = &RowKey> {
+        self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
     /// Adds the rows to a group, which computes their state after this unit for the next units.
@@ -103,12 +110,27 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
                 }
             }
         }
-        let found = if let Some(found) = found {
-            found
-        } else {
-            self.store.get(&self.table, &key, &Select::All).await?
+        let found = match found {
+            Some(found) => found,
+            None => self.read_stored(&key).await?,
         };
         self.reads.rows.insert(row_key.clone(), found.clone());
+        Ok(found)
+    }
+
+    /// Reads a row from the store. In a transaction, other processes that have reserved the partition come first.
+    async fn read_stored(&mut self, key: &EntityKey) -> Result<Option<StoredRow>> {
+        let Some(rivals) = &mut self.rivals else {
+            return self.store.get(&self.table, key, &Select::All).await;
+        };
+        let (store, table, seen) = (&self.store, &self.table, Arc::clone(&rivals.seen));
+        let queue = Queue { store, table, partition_key: &key.partition_key, seen: &seen };
+        let ReadRow { found, has_waited } = rivals.read(&queue, key).await?;
+        if has_waited && (self.reads.used_group || !self.reads.rows.is_empty()) {
+            // The earlier reads are outdated.
+            self.reads.must_restart = true;
+            return Err(self.here(Error::of(EntityFault::Changed), key));
+        }
         Ok(found)
     }
 

@@ -8,6 +8,7 @@ use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::retry::RetryLoop;
 use table_core::selection::{Partition, Selection};
@@ -16,6 +17,7 @@ use table_core::transaction::Transaction;
 
 use crate::entities::{ChangeRecord, Entities, Group, Joined, Recorder, StepRecorder, Turn};
 use crate::unit::committed::{Committed, Versions};
+use crate::unit::contest::Contest;
 use crate::unit::{Unit, partition_key};
 
 /// A function that reads, decides and writes in a unit. Unlike an async closure, it may borrow its captures and be `Send`.
@@ -40,6 +42,9 @@ struct Attempts<'a> {
     refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
     /// `true` once a group was refused: the unit is then committed alone, and an error can be attributed to it.
     is_alone: bool,
+    /// The start of the current attempt.
+    began: u64,
+    contest: Contest,
 }
 
 /// The outcome of one attempt.
@@ -57,6 +62,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
     ///   groups: a transaction reads the rows of the previous ones. A function must not start another transaction on the same partition
     ///   through the same handle.
+    /// - Between processes, the first commit wins. A transaction that lost three attempts reserves the partition by a reserved row, and the
+    ///   transactions of other processes wait for it: a process with a distant store is not starved by processes with a near store. The
+    ///   verbs of a single entity do not wait.
     /// - The function may run several times: its only effects must be writes of the unit.
     /// - In a task that changes threads, as of `tokio::spawn`, the function must own its captures: `async move |unit|` over clones. With
     ///   borrowed captures, rustc does not accept the future as `Send`.
@@ -124,18 +132,36 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ) -> Result<Committed<T>, X> {
         let table = self.table().name()?;
         let race = self.retry().race("the rows that the transaction read");
-        let mut attempts = Attempts { race, refused: None, is_alone: false };
+        let contest = Contest::new(self.seen.partition(table, &partition_key));
+        let mut attempts = Attempts { race, refused: None, is_alone: false, began: 0, contest };
+        let decided = self.attempt(table, &partition_key, &mut run, &mut attempts).await;
+        attempts.contest.end(self.table().store(), table, &partition_key).await;
+        let (value, versions) = decided?;
+        Ok(Committed { value, partition_key, versions })
+    }
+
+    /// Runs a transaction until it is committed or refused.
+    async fn attempt<T, X: From<Error>>(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        run: &mut impl Decide<S, O, T, X>,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<(T, Versions), X> {
+        let runtime = self.retry().runtime();
         let mut kept = None;
         loop {
             let turn = match kept.take() {
                 Some(turn) => turn,
-                None => self.turns.enter(table, &partition_key, self.retry().runtime()).await,
+                None => self.turns.enter(table, partition_key, runtime).await,
             };
             if attempts.is_alone {
                 turn.flush().await;
             }
             let mut unit = self.unit_in(partition_key.clone())?;
             unit.reads.group = turn.group();
+            unit.rivals = Some(attempts.contest.rivals(&turn, runtime));
+            attempts.began = runtime.now();
             let result = run.decide(&mut unit).await;
             if unit.reads.must_restart {
                 turn.flush().await;
@@ -152,8 +178,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
                     continue;
                 }
             };
-            match unit.finish(turn, &mut attempts).await? {
-                Finished::Committed(versions) => return Ok(Committed { value, partition_key, versions }),
+            match unit.finish(turn, attempts).await? {
+                Finished::Committed(versions) => return Ok((value, versions)),
                 Finished::Again(turn) => kept = turn,
             }
         }
@@ -183,10 +209,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             });
         }
         self.prepare().await?;
-        if let Some((reads, error)) = attempts.refused.take()
-            && reads == self.reads.versions()
+        let refused = attempts.refused.take();
+        if let Some((reads, error)) = &refused
+            && *reads == self.reads.versions()
         {
-            return Err(error);
+            return Err(error.clone());
         }
         let group = turn.group();
         let is_contended = group.is_some() || turn.has_waiters();
@@ -216,17 +243,27 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
+        let deleted = self.delete_reservation()?;
         match self.commit_alone().await {
             Ok(etags) => {
+                attempts.contest.won(self.rivals.as_ref(), deleted);
                 let keys = self.batch.entities().iter().map(|operation| operation.row_key.clone());
                 Ok(Finished::Committed(self.written(keys.zip(etags))))
             }
             Err(error) if error.is_ambiguous() => Err(error),
             Err(error) if error.rule() == Some("CON-3") => Err(error),
+            // Another process has deleted the reservation, whose hold was too short.
+            Err(error) if deleted.is_some_and(|own| own.is_at(&error)) => {
+                attempts.contest.own = None;
+                Ok(Finished::Again(Some(turn)))
+            }
             // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own.
             Err(error) if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 attempts.race.lost(error.clone()).await?;
-                attempts.refused = Some((self.reads.versions(), error));
+                let versions = self.reads.versions();
+                let is_race = refused.is_some_and(|(reads, _)| reads != versions);
+                self.lost(&mut attempts.contest, attempts.began, is_race, &error).await?;
+                attempts.refused = Some((versions, error));
                 Ok(Finished::Again(Some(turn)))
             }
             Err(error) => Err(error),
@@ -243,6 +280,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     ) -> Result<Finished> {
         match group.outcome().await {
             Ok(versions) => {
+                attempts.contest.won(self.rivals.as_ref(), None);
                 if recorded > 0 {
                     self.outbox.recorded(&self.table, self.batch.partition_key()).await;
                 }
@@ -254,7 +292,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
                 Ok(Finished::Committed(self.written(joined.into_iter().take(entities).map(version))))
             }
             Err(error) if error.is_ambiguous() => Err(error),
-            Err(_) => {
+            Err(error) => {
+                if error.is_conflict() {
+                    attempts.contest.lost();
+                }
                 attempts.is_alone = true;
                 Ok(Finished::Again(None))
             }
@@ -273,14 +314,21 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
         let partition_key = self.batch.partition_key().clone();
         let of_partition = partition_key.clone();
+        let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
         let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
             async move {
                 let mut transaction = Transaction::new(of_partition, limits)?;
+                let keys: Vec<RowKey> =
+                    operations.iter().map(|operation| operation.row_key.clone()).collect();
                 operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
-                match recorder.filter(|_| !records.is_empty()) {
-                    Some(recorder) => recorder.commit(&table, transaction, &records).await,
-                    None => store.submit(&table, transaction).await,
+                let committed = match recorder.filter(|_| !records.is_empty()) {
+                    Some(recorder) => recorder.commit(&table, transaction, &records).await?,
+                    None => store.submit(&table, transaction).await?,
+                };
+                if let Some(seen) = seen {
+                    keys.iter().zip(&committed).for_each(|(key, etag)| seen.wrote(key, etag.as_ref()));
                 }
+                Ok(committed)
             }
             .boxed()
         };

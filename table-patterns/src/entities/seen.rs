@@ -1,0 +1,184 @@
+//! The versions in which the transactions of this process last saw rows. If such a row has another version, another process has written it.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use table_core::etag::ETag;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+
+/// About half of the partitions that a handle remembers.
+const PARTITIONS: usize = 256;
+/// About half of the rows that a partition remembers. A transaction reads at most 100.
+const ROWS: usize = 128;
+
+/// The partitions that the transactions of a handle have used recently. Clones share them.
+#[derive(Clone)]
+pub(crate) struct SeenPartitions(Arc<Mutex<Recent<(String, PartitionKey), Arc<SeenRows>>>>);
+
+/// The rows of one partition that transactions of the process have read recently.
+pub(crate) struct SeenRows(Mutex<State>);
+
+struct State {
+    /// The last version of each row; `None` if it did not exist.
+    versions: Recent<RowKey, Option<ETag>>,
+    is_shared: bool,
+    /// The identifiers of reservations whose hold has ended.
+    passed: HashSet<i64>,
+    is_refused: bool,
+}
+
+/// A map of bounded size that forgets the entries that were not used for the longest time, in two generations.
+struct Recent<K, V> {
+    young: HashMap<K, V>,
+    old: HashMap<K, V>,
+    most: usize,
+}
+
+impl<K: Hash + Eq + Clone, V> Recent<K, V> {
+    fn of(most: usize) -> Self {
+        Self { young: HashMap::new(), old: HashMap::new(), most }
+    }
+
+    fn get(&mut self, key: &K) -> Option<&V> {
+        if let Some((key, value)) = self.old.remove_entry(key) {
+            self.insert(key, value);
+        }
+        self.young.get(key)
+    }
+
+    fn insert(&mut self, key: K, value: V) {
+        if self.young.len() >= self.most && !self.young.contains_key(&key) {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, value);
+    }
+}
+
+impl Default for SeenPartitions {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Recent::of(PARTITIONS))))
+    }
+}
+
+impl Default for SeenRows {
+    fn default() -> Self {
+        let state =
+            State { versions: Recent::of(ROWS), is_shared: false, passed: HashSet::new(), is_refused: false };
+        Self(Mutex::new(state))
+    }
+}
+
+impl SeenPartitions {
+    /// Returns the rows of a partition.
+    pub(crate) fn partition(&self, table: &TableName, partition_key: &PartitionKey) -> Arc<SeenRows> {
+        let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = (table.folded().to_owned(), partition_key.clone());
+        if let Some(known) = partitions.get(&place) {
+            return Arc::clone(known);
+        }
+        let rows = Arc::<SeenRows>::default();
+        partitions.insert(place, Arc::clone(&rows));
+        rows
+    }
+}
+
+impl SeenRows {
+    /// Records the version of a row that was read; returns `true` if another process has written the row since this process last saw it.
+    pub(crate) fn is_foreign(&self, row_key: &RowKey, version: Option<&ETag>) -> bool {
+        let mut state = self.lock();
+        let is_foreign = state.versions.get(row_key).is_some_and(|known| known.as_ref() != version);
+        state.versions.insert(row_key.clone(), version.cloned());
+        is_foreign
+    }
+
+    /// Records the version that this process has written, if the row is remembered.
+    pub(crate) fn wrote(&self, row_key: &RowKey, version: Option<&ETag>) {
+        let mut state = self.lock();
+        if state.versions.get(row_key).is_some() {
+            state.versions.insert(row_key.clone(), version.cloned());
+        }
+    }
+
+    /// Returns `true` if another process has recently written rows of the partition.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.lock().is_shared
+    }
+
+    /// Sets whether another process has recently written rows of the partition.
+    pub(crate) fn set_shared(&self, is_shared: bool) {
+        self.lock().is_shared = is_shared;
+    }
+
+    /// Returns `true` if the hold of a reservation has ended.
+    pub(crate) fn is_passed(&self, id: i64) -> bool {
+        self.lock().passed.contains(&id)
+    }
+
+    /// Records that the hold of a reservation has ended.
+    pub(crate) fn pass(&self, id: i64) {
+        self.lock().passed.insert(id);
+    }
+
+    /// Forgets the reservations that no longer exist.
+    pub(crate) fn keep_passed(&self, exists: impl Fn(i64) -> bool) {
+        self.lock().passed.retain(|id| exists(*id));
+    }
+
+    /// Returns `true` if the credentials of the process do not cover reservations.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.lock().is_refused
+    }
+
+    /// Records that the credentials of the process do not cover reservations.
+    pub(crate) fn refuse(&self) {
+        self.lock().is_refused = true;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for SeenRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeenRows").field("is_shared", &self.is_shared()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row_key(number: usize) -> RowKey {
+        RowKey::new(format!("{number:06}")).unwrap()
+    }
+
+    #[test]
+    fn a_row_is_foreign_if_its_version_is_neither_the_read_nor_the_written_one() {
+        let (rows, key) = (SeenRows::default(), row_key(1));
+        let version = |ticks| Some(ETag::from_ticks(ticks));
+        rows.wrote(&key, version(1).as_ref());
+        assert!(!rows.is_foreign(&key, None), "a row that was never read is not remembered");
+        assert!(rows.is_foreign(&key, version(2).as_ref()), "it was absent");
+        rows.wrote(&key, version(3).as_ref());
+        assert!(!rows.is_foreign(&key, version(3).as_ref()));
+        assert!(rows.is_foreign(&key, version(4).as_ref()));
+        assert!(!rows.is_foreign(&key, version(4).as_ref()));
+    }
+
+    #[test]
+    fn memory_is_bounded_and_rows_in_use_are_kept() {
+        let (rows, hot) = (SeenRows::default(), row_key(0));
+        rows.is_foreign(&hot, None);
+        for number in 1..10 * ROWS {
+            rows.is_foreign(&row_key(number), None);
+            assert!(!rows.is_foreign(&hot, None));
+        }
+        assert!(rows.is_foreign(&hot, Some(&ETag::from_ticks(1))), "it is remembered");
+        let state = rows.lock();
+        assert!(state.versions.young.len() + state.versions.old.len() <= 2 * ROWS + 1);
+    }
+}

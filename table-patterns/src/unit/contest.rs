@@ -1,0 +1,116 @@
+//! The contest of one transaction with those of other processes: its lost attempts and its reservation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use table_core::error::{Error, Result};
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::runtime::Runtime;
+use table_core::store::TableStore;
+
+use crate::entities::{SeenRows, StepRecorder, Turn};
+use crate::unit::Unit;
+use crate::unit::reservation::{self, LOSSES, Queue, Reservation};
+use crate::unit::rivals::Rivals;
+
+/// The lost attempts of a transaction, and its reservation.
+pub(super) struct Contest {
+    seen: Arc<SeenRows>,
+    losses: usize,
+    pub(super) own: Option<Reservation>,
+    hold: Duration,
+    /// `true` if the reservation has changed the versions of rows since the last attempt.
+    has_touched: bool,
+}
+
+impl Contest {
+    /// Creates the contest of a transaction before its first attempt.
+    pub(super) const fn new(seen: Arc<SeenRows>) -> Self {
+        Self { seen, losses: 0, own: None, hold: Duration::ZERO, has_touched: false }
+    }
+
+    /// Returns the view of an attempt that holds a turn.
+    pub(super) fn rivals(&self, turn: &Turn, runtime: &Runtime) -> Rivals {
+        Rivals::new(&self.seen, self.own, turn, runtime)
+    }
+
+    /// Records a lost attempt.
+    pub(super) fn lost(&mut self) {
+        self.losses += 1;
+        self.seen.set_shared(true);
+    }
+
+    /// Records the commit, and the reservation that it deleted.
+    pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<Reservation>) {
+        if deleted.is_some() {
+            self.own = None;
+        }
+        if let Some(rivals) = rivals {
+            rivals.won();
+        }
+    }
+
+    /// Deletes the reservation of a transaction that has ended without deleting it.
+    pub(super) async fn end<S: TableStore>(
+        &self,
+        store: &S,
+        table: &TableName,
+        partition_key: &PartitionKey,
+    ) {
+        if let Some(own) = self.own {
+            Queue { store, table, partition_key, seen: &self.seen }.release(own).await;
+        }
+    }
+}
+
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+    /// Adds the delete of the own reservation. If the transaction has no room for it, or commits may be repeated, the reservation is deleted
+    /// after the commit.
+    pub(super) fn delete_reservation(&mut self) -> Result<Option<Reservation>> {
+        let own = self.rivals.as_ref().and_then(|rivals| rivals.own).filter(|_| self.completion.is_none());
+        let Some(own) = own else { return Ok(None) };
+        let has_room = self.add_rows("the reservation", [own.delete()?]).is_ok();
+        Ok(Some(own).filter(|_| has_room))
+    }
+
+    /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.
+    ///
+    /// # Errors
+    /// Any error of reading or writing the reservation.
+    pub(super) async fn lost(
+        &self,
+        contest: &mut Contest,
+        began: u64,
+        is_race: bool,
+        error: &Error,
+    ) -> Result<()> {
+        contest.lost();
+        let Some(rivals) = &self.rivals else { return Ok(()) };
+        contest.own = rivals.own;
+        // The versions differ after a touch. If the next attempt reads the same ones, the error is that of the transaction itself.
+        let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
+        if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
+            return Ok(());
+        }
+        let runtime = self.retry.runtime();
+        let spent = Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100));
+        contest.hold = reservation::hold(spent.saturating_sub(rivals.waited), contest.hold);
+        let (table, partition_key) = (&self.table, self.batch.partition_key());
+        let queue = Queue { store: &self.store, table, partition_key, seen: &contest.seen };
+        let rows = self.contended(error);
+        contest.own = queue.reserve(contest.own, contest.hold, rows, || runtime.random()).await?;
+        contest.has_touched = true;
+        Ok(())
+    }
+
+    /// Returns the rows that exist and on which the attempt depended: the row of the conflict first, then the rows that were read.
+    fn contended(&self, error: &Error) -> Vec<RowKey> {
+        let conflict = error.key().filter(|_| error.is_precondition_failed());
+        let mut rows: Vec<RowKey> = conflict.and_then(|(_, row)| RowKey::new(row).ok()).into_iter().collect();
+        let read = self.reads.stored().filter(|row_key| rows.first() != Some(*row_key));
+        let read: Vec<RowKey> = read.cloned().collect();
+        rows.extend(read);
+        rows
+    }
+}

@@ -1,0 +1,131 @@
+//! Reads of a transaction beside the transactions of other processes: it notices their writes, and waits for their reservations.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::try_join;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::query::Select;
+use table_core::runtime::Runtime;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::entities::{SeenRows, Turn};
+use crate::patience::Patience;
+use crate::unit::reservation::{PAUSE, Queue, Reservation, Stored};
+
+/// The transactions of other processes, as one run of a transaction knows them.
+pub(super) struct Rivals {
+    pub(super) seen: Arc<SeenRows>,
+    /// The reservation of the transaction itself, unless another process has deleted it.
+    pub(super) own: Option<Reservation>,
+    runtime: Runtime,
+    /// The wait of the other transactions of this process, which must not end while this one waits for another process.
+    patience: Option<Arc<Patience>>,
+    has_read: bool,
+    has_looked: bool,
+    /// `true` if another process has written a row since this process last saw it.
+    is_shared: bool,
+    /// The time spent on waiting for reservations.
+    pub(super) waited: Duration,
+}
+
+/// A row as read, and whether earlier reads of the unit may be outdated.
+pub(super) struct ReadRow {
+    pub(super) found: Option<StoredRow>,
+    pub(super) has_waited: bool,
+}
+
+impl Rivals {
+    /// Creates the view of a run that holds a turn.
+    pub(super) fn new(
+        seen: &Arc<SeenRows>,
+        own: Option<Reservation>,
+        turn: &Turn,
+        runtime: &Runtime,
+    ) -> Self {
+        Self {
+            seen: Arc::clone(seen),
+            own,
+            runtime: runtime.clone(),
+            patience: turn.patience(),
+            has_read: false,
+            has_looked: false,
+            is_shared: false,
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// Records that the transaction is committed.
+    pub(super) fn won(&self) {
+        if self.has_read {
+            self.seen.set_shared(self.is_shared);
+        }
+    }
+
+    /// Reads a row, after the transactions of other processes that have reserved the partition. The queue of reservations is read only if
+    /// another process has written rows of the partition, and once in each run.
+    pub(super) async fn read<S: TableStore>(
+        &mut self,
+        queue: &Queue<'_, S>,
+        key: &EntityKey,
+    ) -> Result<ReadRow> {
+        let get = || queue.store.get(queue.table, key, &Select::All);
+        let looks = !self.has_looked && (self.own.is_some() || self.seen.is_shared());
+        let (mut found, mut reservations) = if looks {
+            let (found, reservations) = try_join(get(), queue.read()).await?;
+            (found, Some(reservations))
+        } else {
+            (get().await?, None)
+        };
+        let is_foreign = self.note(key, found.as_ref());
+        if is_foreign && !looks && !self.has_looked {
+            reservations = Some(queue.read().await?);
+        }
+        self.has_looked |= reservations.is_some();
+        let has_waited = match reservations {
+            Some(reservations) => self.wait(queue, reservations).await?,
+            None => false,
+        };
+        if has_waited {
+            found = get().await?;
+            self.note(key, found.as_ref());
+            self.is_shared = true;
+        }
+        Ok(ReadRow { found, has_waited })
+    }
+
+    /// Records the version of a row; returns `true` if another process has written it.
+    fn note(&mut self, key: &EntityKey, found: Option<&StoredRow>) -> bool {
+        let is_foreign = self.seen.is_foreign(&key.row_key, found.map(|found| &found.etag));
+        self.has_read = true;
+        self.is_shared |= is_foreign;
+        is_foreign
+    }
+
+    /// Waits until the own reservation is the first one, or no other exists. Returns `true` if it had to wait.
+    async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Vec<Stored>) -> Result<bool> {
+        // The first reservation, the time since it was first seen as such, and the number of pauses.
+        let (mut first, mut waited, mut pauses) = (None, Duration::ZERO, 0);
+        loop {
+            self.own = self.own.filter(|own| found.iter().any(|stored| stored.reservation == *own));
+            let Some(ahead) = queue.ahead(&found, self.own) else { return Ok(first.is_some()) };
+            if first != Some(ahead.reservation) {
+                (first, waited, pauses) = (Some(ahead.reservation), Duration::ZERO, 0);
+            }
+            if waited >= ahead.hold {
+                queue.pass(ahead).await?;
+            } else {
+                // Pauses measure the time, because clocks may be set.
+                let pause = PAUSE.delay(pauses, self.runtime.random());
+                self.runtime.sleep(pause).await;
+                (pauses, waited) = (pauses + 1, waited + pause);
+                self.waited += pause;
+            }
+            if let Some(patience) = &self.patience {
+                patience.count();
+            }
+            found = queue.read().await?;
+        }
+    }
+}
