@@ -214,8 +214,10 @@ impl World {
             if seen != Some(first.id) {
                 (seen, waited, began, pause) = (Some(first.id), 0, self.now(), 2 * MS);
             }
-            let clock = i64::try_from(self.now()).unwrap_or(0) + program.ahead;
-            let age = if self.holds(OWN_CLOCK) { waited } else { u64::try_from(clock - first.date).unwrap_or(0) };
+            let paused = self.now();
+            let clock = i64::try_from(paused).unwrap_or(0) + program.ahead;
+            let age =
+                if self.holds(OWN_CLOCK) { waited } else { u64::try_from(clock - first.date).unwrap_or(0) };
             if self.holds(PASSES) && age >= first.hold {
                 program.passed.borrow_mut().insert(self.identity(&first));
                 let delete = |store: &mut Store| {
@@ -225,12 +227,12 @@ impl World {
                 };
                 self.request(program, transaction, delete).await?;
             } else {
-                // The clock of the process measures the pause.
                 self.sleep(pause * 100 / program.speed).await;
-                waited += pause;
                 pause = (2 * pause).min(PAUSE);
             }
             found = self.look(program, transaction).await?;
+            // The process measures by its own clock, which may be too fast or too slow.
+            waited += (self.now() - paused) * program.speed / 100;
             if self.now() - began > 3 * LONGEST && !transaction.has_paused {
                 self.fail(format!("process {} waits for one reservation for too long", program.number));
             }
@@ -362,7 +364,8 @@ impl World {
             transaction.lost += 1;
             program.is_shared.set(self.holds(KNOWS));
             let spent = (self.now() - reading) + (reading - began).min(2 * (self.now() - reading));
-            let hold = if self.holds(MEASURED) { (4 * spent + 4 * PAUSE).max(2 * transaction.hold) } else { 0 };
+            let hold =
+                if self.holds(MEASURED) { (4 * spent + 4 * PAUSE).max(2 * transaction.hold) } else { 0 };
             transaction.hold = hold.clamp(SHORTEST, LONGEST);
             let backoff = (MS << transaction.lost.min(7)).min(100 * MS);
             self.sleep(backoff / 2 + self.below(backoff / 2)).await;
@@ -429,7 +432,8 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             _ => MS * (1 + below(3)),
         };
         let one_in = |times| world.random.one_in(times);
-        let ahead = i64::try_from(below(2 * 60_000 * MS)).unwrap_or(0) - i64::try_from(60_000 * MS).unwrap_or(0);
+        let ahead =
+            i64::try_from(below(2 * 60_000 * MS)).unwrap_or(0) - i64::try_from(60_000 * MS).unwrap_or(0);
         Rc::new(Program {
             number,
             latency,

@@ -21,8 +21,7 @@ struct Model {
     run: fn(seed: u64, removed: Option<usize>) -> Result<(), String>,
 }
 
-const MODELS: [Model; 5] =
-    [feed::MODEL, convergence::MODEL, places::MODEL, backfill::MODEL, fairness::MODEL];
+const MODELS: [Model; 5] = [feed::MODEL, convergence::MODEL, places::MODEL, backfill::MODEL, fairness::MODEL];
 
 /// The number of runs of a protocol without a condition after which the condition is considered unnecessary.
 const WITHOUT: u64 = 200_000;
@@ -63,7 +62,9 @@ fn main() -> ExitCode {
             ("--seed", Some(text)) => seed = text.parse().ok(),
             ("--only", Some(name)) => only = Some(name.to_owned()),
             _ => {
-                eprintln!("usage: models [--runs N] [--only feed|convergence|places|backfill|fairness] [--seed N]");
+                eprintln!(
+                    "usage: models [--runs N] [--only feed|convergence|places|backfill|fairness] [--seed N]"
+                );
                 return ExitCode::FAILURE;
             }
         }

@@ -14,6 +14,10 @@
 //! # Cost
 //! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete.
 //!
+//! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one query.
+//! If it loses three attempts, it reserves the partition by a row whose `RowKey` is `U+FFFC reservation_` and 10 digits, with one query and one write, and
+//! its commit deletes the row. Without writes of other processes, neither is sent.
+//!
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
 //! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. The service has no read-only condition:
@@ -80,6 +84,7 @@ mod committed;
 mod complete;
 mod contest;
 mod fault;
+mod group;
 mod reads;
 mod reservation;
 mod rivals;
@@ -117,6 +122,7 @@ use complete::Completion;
 use fault::UnitFault;
 use reads::Reads;
 use reservation::LOSSES;
+pub(crate) use reservation::PREFIX as RESERVATION_PREFIX;
 use rivals::Rivals;
 pub use share::UnitShare;
 pub(crate) use transaction::Decide;

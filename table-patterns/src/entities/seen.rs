@@ -5,6 +5,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use table_core::error::Error;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -27,7 +28,8 @@ struct State {
     is_shared: bool,
     /// The identifiers of reservations whose hold has ended.
     passed: HashSet<i64>,
-    is_refused: bool,
+    /// The error of a store whose credential does not cover reservations.
+    refusal: Option<Error>,
 }
 
 /// A map of bounded size that forgets the entries that were not used for the longest time, in two generations.
@@ -65,8 +67,8 @@ impl Default for SeenPartitions {
 
 impl Default for SeenRows {
     fn default() -> Self {
-        let state =
-            State { versions: Recent::of(ROWS), is_shared: false, passed: HashSet::new(), is_refused: false };
+        let (versions, passed) = (Recent::of(ROWS), HashSet::new());
+        let state = State { versions, is_shared: false, passed, refusal: None };
         Self(Mutex::new(state))
     }
 }
@@ -127,14 +129,14 @@ impl SeenRows {
         self.lock().passed.retain(|id| exists(*id));
     }
 
-    /// Returns `true` if the credentials of the process do not cover reservations.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.lock().is_refused
+    /// Returns the error of a store whose credential does not cover reservations.
+    pub(crate) fn refusal(&self) -> Option<Error> {
+        self.lock().refusal.clone()
     }
 
-    /// Records that the credentials of the process do not cover reservations.
-    pub(crate) fn refuse(&self) {
-        self.lock().is_refused = true;
+    /// Records that the credential of the process does not cover reservations.
+    pub(crate) fn refuse(&self, refusal: Error) {
+        self.lock().refusal = Some(refusal);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -12,6 +12,7 @@ use crate::sequence::SEQUENCE_PREFIX;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::{Incoming, entity};
 use crate::tenant::place::Place;
+use crate::unit::RESERVATION_PREFIX;
 
 /// Returns a row as it is stored at its place. Under another PartitionKey the addresses of its blobs change.
 ///
@@ -28,7 +29,9 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
         if is_recorded {
             return Err(Error::of(TenantFault::Pending));
         }
-        let is_free = [FEED_PREFIX, SEQUENCE_PREFIX].iter().any(|prefix| row_key.starts_with(prefix));
+        let is_free = [FEED_PREFIX, SEQUENCE_PREFIX, RESERVATION_PREFIX]
+            .iter()
+            .any(|prefix| row_key.starts_with(prefix));
         return if is_free {
             Ok(row.clone())
         } else {

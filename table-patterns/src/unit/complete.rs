@@ -12,8 +12,8 @@ use table_core::operation::OperationKind;
 use table_core::store::TableStore;
 
 use crate::entities::{
-    Batch, Completed, Entities, EntityPlan, PendingWrite, PlannedRow, Siblings, StepRecorder,
-    WriteContext, is_moved, is_too_large,
+    Batch, Completed, Entities, EntityPlan, PendingWrite, PlannedRow, Siblings, StepRecorder, WriteContext,
+    is_moved, is_too_large,
 };
 use crate::outbox::Step;
 use crate::unit::Unit;

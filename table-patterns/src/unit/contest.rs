@@ -11,7 +11,7 @@ use table_core::store::TableStore;
 
 use crate::entities::{SeenRows, StepRecorder, Turn};
 use crate::unit::Unit;
-use crate::unit::reservation::{self, LOSSES, Queue, Reservation};
+use crate::unit::reservation::{self, LOSSES, Queue, Reservation, elapsed};
 use crate::unit::rivals::Rivals;
 
 /// The lost attempts of a transaction, and its reservation.
@@ -59,7 +59,7 @@ impl Contest {
         partition_key: &PartitionKey,
     ) {
         if let Some(own) = self.own {
-            Queue { store, table, partition_key, seen: &self.seen }.release(own).await;
+            Queue { store, table, partition_key, seen: &self.seen, is_in_group: false }.release(own).await;
         }
     }
 }
@@ -75,6 +75,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     }
 
     /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.
+    /// Returns `true` if it has reserved the partition.
     ///
     /// # Errors
     /// Any error of reading or writing the reservation.
@@ -84,24 +85,26 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         began: u64,
         is_race: bool,
         error: &Error,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         contest.lost();
-        let Some(rivals) = &self.rivals else { return Ok(()) };
+        let Some(rivals) = &self.rivals else { return Ok(false) };
         contest.own = rivals.own;
         // The versions differ after a touch. If the next attempt reads the same ones, the error is that of the transaction itself.
         let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
-        if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
-            return Ok(());
+        let losses = std::env::var("LOSSES").ok().and_then(|text| text.parse().ok()).unwrap_or(LOSSES);
+        if contest.losses < losses || (contest.own.is_some() && !is_disturbed) {
+            return Ok(false);
         }
         let runtime = self.retry.runtime();
-        let spent = Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100));
-        contest.hold = reservation::hold(spent.saturating_sub(rivals.waited), contest.hold);
+        let spent = elapsed(began, runtime).saturating_sub(rivals.waited);
+        contest.hold = reservation::hold(spent, contest.hold);
         let (table, partition_key) = (&self.table, self.batch.partition_key());
-        let queue = Queue { store: &self.store, table, partition_key, seen: &contest.seen };
+        let queue =
+            Queue { store: &self.store, table, partition_key, seen: &contest.seen, is_in_group: false };
         let rows = self.contended(error);
         contest.own = queue.reserve(contest.own, contest.hold, rows, || runtime.random()).await?;
         contest.has_touched = true;
-        Ok(())
+        Ok(contest.own.is_some())
     }
 
     /// Returns the rows that exist and on which the attempt depended: the row of the conflict first, then the rows that were read.

@@ -11,7 +11,7 @@
 //! these rows then have a conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`]). In both cases
 //! they look for reservations, and wait until the first of the queue is their own or none exists. The commit deletes the reservation.
 //!
-//! A process that waits measures the hold of a reservation by its own pauses, from the moment at which it first saw this reservation as the first of
+//! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this reservation as the first of
 //! the queue. It then deletes the reservation, because its owner may have ended. Clocks of several processes are never compared.
 //!
 //! A reservation is advice: correctness depends only on the versions of the rows. `docs/models/fairness.rs` is the model of this protocol.
@@ -25,7 +25,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::{Row, RowWriter};
-use table_core::runtime::Backoff;
+use table_core::runtime::{Backoff, Runtime};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
@@ -33,7 +33,7 @@ use table_core::value::ValueRef;
 use crate::entities::{SeenRows, touch};
 
 /// The prefix of the `RowKey`s of reservations. The place in the queue follows it.
-pub(super) const PREFIX: &str = "\u{FFFC}reservation_";
+pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
 const ID: &str = "Id";
 const HOLD: &str = "HoldMillis";
 
@@ -42,7 +42,8 @@ pub(super) const LOSSES: usize = 3;
 /// The shortest and the longest hold.
 const HOLDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// The pauses between two looks at the queue.
-pub(super) const PAUSE: Backoff = Backoff { first: Duration::from_millis(2), most: Duration::from_millis(32) };
+pub(super) const PAUSE: Backoff =
+    Backoff { first: Duration::from_millis(2), most: Duration::from_millis(32) };
 /// The largest distance to the next place that is tried if another transaction has taken a place.
 const LEAP: u64 = 8;
 
@@ -81,7 +82,8 @@ impl Reservation {
     /// Returns `true` if an error says that the reservation does not exist.
     pub(super) fn is_at(self, error: &Error) -> bool {
         let row_key = self.row_key().ok();
-        error.is_not_found() && error.key().map(|(_, row_key)| row_key) == row_key.as_ref().map(RowKey::as_str)
+        error.is_not_found()
+            && error.key().map(|(_, row_key)| row_key) == row_key.as_ref().map(RowKey::as_str)
     }
 
     /// Returns the operation by which its transaction deletes it.
@@ -112,6 +114,11 @@ pub(super) fn hold(attempt: Duration, earlier: Duration) -> Duration {
     wanted.max(earlier.saturating_mul(2)).clamp(HOLDS.0, HOLDS.1)
 }
 
+/// Returns the time since an instant by the clock of this process.
+pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
+    Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
+}
+
 /// Returns `true` if the credentials do not cover the rows of reservations, as with a shared access signature for a range of `RowKey`s.
 pub(super) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch)
@@ -123,6 +130,8 @@ pub(super) struct Queue<'a, S> {
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
     pub(super) seen: &'a SeenRows,
+    /// `true` for a transaction that is committed together with others of its process, whose reservation is also its own.
+    pub(super) is_in_group: bool,
 }
 
 impl<S: TableStore> Queue<'_, S> {
@@ -153,14 +162,17 @@ impl<S: TableStore> Queue<'_, S> {
             }
         }
         queue.sort_unstable_by_key(|stored| stored.reservation.place);
-        self.seen.keep_passed(|id| queue.iter().any(|stored| stored.reservation.id == id));
+        self.seen.forget_reservations(|id| queue.iter().any(|stored| stored.reservation.id == id));
         Ok(queue)
     }
 
     /// Returns the reservation that a transaction waits for, if any.
     pub(super) fn ahead<'q>(&self, queue: &'q [Stored], own: Option<Reservation>) -> Option<&'q Stored> {
         let first = queue.iter().find(|stored| !self.seen.is_passed(stored.reservation.id));
-        first.filter(|first| own != Some(first.reservation))
+        let is_own = |first: &Stored| {
+            own == Some(first.reservation) || (self.is_in_group && self.seen.is_held(first.reservation.id))
+        };
+        first.filter(|first| !is_own(first))
     }
 
     /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows, `None` if the credentials do not
@@ -189,10 +201,10 @@ impl<S: TableStore> Queue<'_, S> {
             own.unwrap_or(Reservation { place: last.saturating_add(1), id: random().cast_signed() });
         loop {
             match self.insert(next, own.is_some(), hold, &rows).await {
-                Ok(Inserted::Done) => return Ok(Some(next)),
+                Ok(Inserted::Done) => break,
                 Ok(Inserted::PlaceTaken) => next.place = next.place.saturating_add(1 + random() % LEAP),
                 Ok(Inserted::RowGone(at)) => drop(rows.remove(at)),
-                Err(error) if error.is_ambiguous() => return Ok(Some(next)),
+                Err(error) if error.is_ambiguous() => break,
                 Err(error) if is_refusal(error.code()) => {
                     self.seen.refuse();
                     return Ok(None);
@@ -200,6 +212,8 @@ impl<S: TableStore> Queue<'_, S> {
                 Err(error) => return Err(error),
             }
         }
+        self.seen.hold(next.id);
+        Ok(Some(next))
     }
 
     async fn insert(
@@ -212,7 +226,8 @@ impl<S: TableStore> Queue<'_, S> {
         let row = row(reservation.id, hold);
         let kind = if is_known { OperationKind::InsertOrReplace(row) } else { OperationKind::Insert(row) };
         let mut operations = vec![Operation { row_key: reservation.row_key()?, kind }];
-        let touched = rows.iter().map(|row_key| Operation { row_key: row_key.clone(), kind: touch(IfMatch::Any) });
+        let touched =
+            rows.iter().map(|row_key| Operation { row_key: row_key.clone(), kind: touch(IfMatch::Any) });
         operations.extend(touched);
         let Err(error) = self.submit(operations).await else { return Ok(Inserted::Done) };
         match error.operation().or(rows.is_empty().then_some(0)) {
@@ -230,7 +245,9 @@ impl<S: TableStore> Queue<'_, S> {
         self.seen.pass(stored.reservation.id);
         let kind = OperationKind::Delete(IfMatch::ETag(stored.etag.clone()));
         match self.submit(vec![Operation { row_key: stored.reservation.row_key()?, kind }]).await {
-            Err(error) if !error.is_conflict() && !error.is_ambiguous() && !is_refusal(error.code()) => Err(error),
+            Err(error) if !error.is_conflict() && !error.is_ambiguous() && !is_refusal(error.code()) => {
+                Err(error)
+            }
             _ => Ok(()),
         }
     }

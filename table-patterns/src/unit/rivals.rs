@@ -12,7 +12,10 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::entities::{SeenRows, Turn};
 use crate::patience::Patience;
-use crate::unit::reservation::{PAUSE, Queue, Reservation, Stored};
+use crate::unit::reservation::{PAUSE, Queue, Reservation, Stored, elapsed};
+
+/// The longest time that counts for one read of the reservations. A clock that is set shortens a wait by no more than this.
+const LONGEST_READ: Duration = Duration::from_secs(1);
 
 /// The transactions of other processes, as one run of a transaction knows them.
 pub(super) struct Rivals {
@@ -113,19 +116,21 @@ impl Rivals {
             if first != Some(ahead.reservation) {
                 (first, waited, pauses) = (Some(ahead.reservation), Duration::ZERO, 0);
             }
+            let (began, mut pause) = (self.runtime.now(), Duration::ZERO);
             if waited >= ahead.hold {
                 queue.pass(ahead).await?;
             } else {
-                // Pauses measure the time, because clocks may be set.
-                let pause = PAUSE.delay(pauses, self.runtime.random());
+                pause = PAUSE.delay(pauses, self.runtime.random());
+                pauses += 1;
                 self.runtime.sleep(pause).await;
-                (pauses, waited) = (pauses + 1, waited + pause);
-                self.waited += pause;
             }
             if let Some(patience) = &self.patience {
                 patience.count();
             }
             found = queue.read().await?;
+            // The clock may have been set meanwhile.
+            let spent = elapsed(began, &self.runtime).clamp(pause, pause + LONGEST_READ);
+            (waited, self.waited) = (waited + spent, self.waited + spent);
         }
     }
 }

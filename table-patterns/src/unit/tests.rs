@@ -3,6 +3,8 @@
 mod bad_input;
 mod change;
 mod model;
+mod processes;
+mod timeline;
 mod transaction;
 
 use pollster::block_on;

@@ -1,21 +1,17 @@
 //! Transactions: a function that reads, decides and writes in one unit, repeated until its reads hold at the commit.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use futures_util::FutureExt;
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::Operation;
 use table_core::retry::RetryLoop;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
-use table_core::transaction::Transaction;
 
-use crate::entities::{ChangeRecord, Entities, Group, Joined, Recorder, StepRecorder, Turn};
+use crate::entities::{Entities, StepRecorder, Turn};
 use crate::unit::committed::{Committed, Versions};
 use crate::unit::contest::Contest;
 use crate::unit::{Unit, partition_key};
@@ -36,19 +32,19 @@ impl<S, O, T, X, F: AsyncFnMut(&mut Unit<S, O>) -> Result<T, X>> Decide<S, O, T,
 }
 
 /// The attempts of one transaction.
-struct Attempts<'a> {
+pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
     /// The reads of the last refused attempt, and its error.
     refused: Option<(HashMap<RowKey, Option<ETag>>, Error)>,
     /// `true` once a group was refused: the unit is then committed alone, and an error can be attributed to it.
-    is_alone: bool,
+    pub(super) is_alone: bool,
     /// The start of the current attempt.
     began: u64,
-    contest: Contest,
+    pub(super) contest: Contest,
 }
 
 /// The outcome of one attempt.
-enum Finished {
+pub(super) enum Finished {
     Committed(Versions),
     /// The function must run again, with the turn that is kept.
     Again(Option<Turn>),
@@ -215,6 +211,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         {
             return Err(error.clone());
         }
+        let deleted = self.delete_reservation()?;
         let group = turn.group();
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended
@@ -222,20 +219,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             && self.completion.is_none()
             && let Some((operations, recorded)) = self.site().assume(&self.batch).await?
         {
-            let joined = if let Some(group) = &group {
-                self.reads.show(group);
-                group.join(&operations, self.batch.records()).map(|joined| (Arc::clone(group), joined))
-            } else {
-                let group = Arc::new(self.new_group());
-                self.reads.show(&group);
-                group.join(&operations, self.batch.records()).map(|joined| {
-                    turn.open(&group);
-                    (group, joined)
-                })
-            };
-            if let Some((group, joined)) = joined {
+            if let Some((group, joined)) = self.join(&turn, group.as_ref(), &operations) {
                 drop(turn);
-                return self.finish_in(&group, joined, recorded, attempts).await;
+                return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
             }
         }
         if group.is_some() {
@@ -243,7 +229,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
-        let deleted = self.delete_reservation()?;
         match self.commit_alone().await {
             Ok(etags) => {
                 attempts.contest.won(self.rivals.as_ref(), deleted);
@@ -262,7 +247,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
                 attempts.race.lost(error.clone()).await?;
                 let versions = self.reads.versions();
                 let is_race = refused.is_some_and(|(reads, _)| reads != versions);
-                self.lost(&mut attempts.contest, attempts.began, is_race, &error).await?;
+                if self.lost(&mut attempts.contest, attempts.began, is_race, &error).await?
+                    && std::env::var("GROUP").is_ok()
+                {
+                    // While others wait, the transactions of this process that wait for the turn can be committed with this one.
+                    attempts.is_alone = false;
+                }
                 attempts.refused = Some((versions, error));
                 Ok(Finished::Again(Some(turn)))
             }
@@ -270,68 +260,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         }
     }
 
-    /// Waits for the commit of the group that the unit has joined.
-    async fn finish_in(
-        &self,
-        group: &Group,
-        joined: Joined,
-        recorded: usize,
-        attempts: &mut Attempts<'_>,
-    ) -> Result<Finished> {
-        match group.outcome().await {
-            Ok(versions) => {
-                attempts.contest.won(self.rivals.as_ref(), None);
-                if recorded > 0 {
-                    self.outbox.recorded(&self.table, self.batch.partition_key()).await;
-                }
-                let version = |(row_key, writer): (RowKey, u64)| {
-                    let known = versions.get(&row_key).filter(|(last, _)| *last == writer);
-                    (row_key, known.and_then(|(_, etag)| etag.clone()))
-                };
-                let entities = self.batch.entities().len();
-                Ok(Finished::Committed(self.written(joined.into_iter().take(entities).map(version))))
-            }
-            Err(error) if error.is_ambiguous() => Err(error),
-            Err(error) => {
-                if error.is_conflict() {
-                    attempts.contest.lost();
-                }
-                attempts.is_alone = true;
-                Ok(Finished::Again(None))
-            }
-        }
-    }
-
     /// Returns the versions of written entities, without those of conditions.
-    fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
+    pub(super) fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()
-    }
-
-    /// Opens a group for units of the partition.
-    fn new_group(&self) -> Group {
-        let (store, table, limits) =
-            (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
-        let partition_key = self.batch.partition_key().clone();
-        let of_partition = partition_key.clone();
-        let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
-        let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
-            async move {
-                let mut transaction = Transaction::new(of_partition, limits)?;
-                let keys: Vec<RowKey> =
-                    operations.iter().map(|operation| operation.row_key.clone()).collect();
-                operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
-                let committed = match recorder.filter(|_| !records.is_empty()) {
-                    Some(recorder) => recorder.commit(&table, transaction, &records).await?,
-                    None => store.submit(&table, transaction).await?,
-                };
-                if let Some(seen) = seen {
-                    keys.iter().zip(&committed).for_each(|(key, etag)| seen.wrote(key, etag.as_ref()));
-                }
-                Ok(committed)
-            }
-            .boxed()
-        };
-        Group::new(partition_key, limits, Box::new(commit))
     }
 }

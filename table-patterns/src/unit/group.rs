@@ -1,0 +1,93 @@
+//! Group commit: a transaction is committed together with those of its process that follow it.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use table_core::error::Result;
+use table_core::etag::ETag;
+use table_core::key::RowKey;
+use table_core::operation::Operation;
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+
+use crate::entities::{ChangeRecord, Group, Joined, Recorder, StepRecorder, Turn};
+use crate::unit::Unit;
+use crate::unit::reservation::Reservation;
+use crate::unit::transaction::{Attempts, Finished};
+
+impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+    /// Adds the unit to the open group of a turn, or opens one; `None` if the group refuses it.
+    pub(super) fn join(
+        &self,
+        turn: &Turn,
+        open: Option<&Arc<Group>>,
+        operations: &[Operation],
+    ) -> Option<(Arc<Group>, Joined)> {
+        let group = open.map_or_else(|| Arc::new(self.new_group()), Arc::clone);
+        self.reads.show(&group);
+        let joined = group.join(operations, self.batch.records())?;
+        if open.is_none() {
+            turn.open(&group);
+        }
+        Some((group, joined))
+    }
+
+    /// Waits for the commit of the group that the unit has joined.
+    pub(super) async fn finish_in(
+        &self,
+        group: &Group,
+        joined: Joined,
+        (recorded, deleted): (usize, Option<Reservation>),
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Finished> {
+        match group.outcome().await {
+            Ok(versions) => {
+                attempts.contest.won(self.rivals.as_ref(), deleted);
+                if recorded > 0 {
+                    self.outbox.recorded(&self.table, self.batch.partition_key()).await;
+                }
+                let version = |(row_key, writer): (RowKey, u64)| {
+                    let known = versions.get(&row_key).filter(|(last, _)| *last == writer);
+                    (row_key, known.and_then(|(_, etag)| etag.clone()))
+                };
+                let entities = self.batch.entities().len();
+                Ok(Finished::Committed(self.written(joined.into_iter().take(entities).map(version))))
+            }
+            Err(error) if error.is_ambiguous() => Err(error),
+            Err(error) => {
+                if error.is_conflict() {
+                    attempts.contest.lost();
+                }
+                attempts.is_alone = true;
+                Ok(Finished::Again(None))
+            }
+        }
+    }
+
+    /// Opens a group for units of the partition.
+    fn new_group(&self) -> Group {
+        let (store, table, limits) =
+            (self.store.clone(), self.table.clone(), self.store.capabilities().limits);
+        let partition_key = self.batch.partition_key().clone();
+        let of_partition = partition_key.clone();
+        let seen = self.rivals.as_ref().map(|rivals| Arc::clone(&rivals.seen));
+        let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
+            async move {
+                let mut transaction = Transaction::new(of_partition, limits)?;
+                let keys: Vec<RowKey> =
+                    operations.iter().map(|operation| operation.row_key.clone()).collect();
+                operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
+                let committed = match recorder.filter(|_| !records.is_empty()) {
+                    Some(recorder) => recorder.commit(&table, transaction, &records).await?,
+                    None => store.submit(&table, transaction).await?,
+                };
+                if let Some(seen) = seen {
+                    keys.iter().zip(&committed).for_each(|(key, etag)| seen.wrote(key, etag.as_ref()));
+                }
+                Ok(committed)
+            }
+            .boxed()
+        };
+        Group::new(partition_key, limits, Box::new(commit))
+    }
+}
