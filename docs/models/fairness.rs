@@ -209,10 +209,10 @@ impl World {
         transaction: &mut Transaction,
         mut found: Found,
     ) -> Result<(), Died> {
-        let (mut seen, mut waited, mut began, mut pause) = (None, 0, self.now(), 2 * MS);
+        let (mut seen, mut waited, mut began, mut read) = (None, 0, self.now(), MS);
         while let Some(first) = self.ahead(program, transaction, &found) {
             if seen != Some(first.id) {
-                (seen, waited, began, pause) = (Some(first.id), 0, self.now(), 2 * MS);
+                (seen, waited, began) = (Some(first.id), 0, self.now());
             }
             let paused = self.now();
             let clock = i64::try_from(paused).unwrap_or(0) + program.ahead;
@@ -227,10 +227,12 @@ impl World {
                 };
                 self.request(program, transaction, delete).await?;
             } else {
+                let pause = (waited / 16).clamp(read, PAUSE);
                 self.sleep(pause * 100 / program.speed).await;
-                pause = (2 * pause).min(PAUSE);
             }
+            let looking = self.now();
             found = self.look(program, transaction).await?;
+            read = (self.now() - looking).clamp(MS, PAUSE);
             // The process measures by its own clock, which may be too fast or too slow.
             waited += (self.now() - paused) * program.speed / 100;
             if self.now() - began > 3 * LONGEST && !transaction.has_paused {

@@ -51,6 +51,14 @@ impl Contest {
         }
     }
 
+    /// Adds to the error of the last attempt that the transaction could not reserve the partition.
+    pub(super) fn explained(&self, error: Error) -> Error {
+        match self.seen.refusal() {
+            Some(refusal) => error.with_context(&format!("no reservation by this credential ({refusal})")),
+            None => error,
+        }
+    }
+
     /// Deletes the reservation of a transaction that has ended without deleting it.
     pub(super) async fn end<S: TableStore>(
         &self,
@@ -59,7 +67,7 @@ impl Contest {
         partition_key: &PartitionKey,
     ) {
         if let Some(own) = self.own {
-            Queue { store, table, partition_key, seen: &self.seen, is_in_group: false }.release(own).await;
+            Queue { store, table, partition_key, seen: &self.seen }.release(own).await;
         }
     }
 }
@@ -75,7 +83,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     }
 
     /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.
-    /// Returns `true` if it has reserved the partition.
     ///
     /// # Errors
     /// Any error of reading or writing the reservation.
@@ -85,26 +92,24 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         began: u64,
         is_race: bool,
         error: &Error,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         contest.lost();
-        let Some(rivals) = &self.rivals else { return Ok(false) };
+        let Some(rivals) = &self.rivals else { return Ok(()) };
         contest.own = rivals.own;
         // The versions differ after a touch. If the next attempt reads the same ones, the error is that of the transaction itself.
         let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
-        let losses = std::env::var("LOSSES").ok().and_then(|text| text.parse().ok()).unwrap_or(LOSSES);
-        if contest.losses < losses || (contest.own.is_some() && !is_disturbed) {
-            return Ok(false);
+        if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
+            return Ok(());
         }
         let runtime = self.retry.runtime();
         let spent = elapsed(began, runtime).saturating_sub(rivals.waited);
         contest.hold = reservation::hold(spent, contest.hold);
         let (table, partition_key) = (&self.table, self.batch.partition_key());
-        let queue =
-            Queue { store: &self.store, table, partition_key, seen: &contest.seen, is_in_group: false };
+        let queue = Queue { store: &self.store, table, partition_key, seen: &contest.seen };
         let rows = self.contended(error);
         contest.own = queue.reserve(contest.own, contest.hold, rows, || runtime.random()).await?;
         contest.has_touched = true;
-        Ok(contest.own.is_some())
+        Ok(())
     }
 
     /// Returns the rows that exist and on which the attempt depended: the row of the conflict first, then the rows that were read.

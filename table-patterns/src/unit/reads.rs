@@ -124,8 +124,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             return self.store.get(&self.table, key, &Select::All).await;
         };
         let (store, table, seen) = (&self.store, &self.table, Arc::clone(&rivals.seen));
-        let (partition_key, is_in_group) = (&key.partition_key, self.reads.group.is_some());
-        let queue = Queue { store, table, partition_key, seen: &seen, is_in_group };
+        let queue = Queue { store, table, partition_key: &key.partition_key, seen: &seen };
         let ReadRow { found, has_waited } = rivals.read(&queue, key).await?;
         if has_waited && (self.reads.used_group || !self.reads.rows.is_empty()) {
             // The earlier reads are outdated.

@@ -25,7 +25,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::{Row, RowWriter};
-use table_core::runtime::{Backoff, Runtime};
+use table_core::runtime::Runtime;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
@@ -41,9 +41,8 @@ const HOLD: &str = "HoldMillis";
 pub(super) const LOSSES: usize = 3;
 /// The shortest and the longest hold.
 const HOLDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
-/// The pauses between two looks at the queue.
-pub(super) const PAUSE: Backoff =
-    Backoff { first: Duration::from_millis(2), most: Duration::from_millis(32) };
+/// The shortest and the longest pause between two reads of the queue.
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
 /// The largest distance to the next place that is tried if another transaction has taken a place.
 const LEAP: u64 = 8;
 
@@ -110,7 +109,7 @@ impl Stored {
 
 /// Returns the hold for a transaction whose last attempt took a time, after an earlier hold that was too short.
 pub(super) fn hold(attempt: Duration, earlier: Duration) -> Duration {
-    let wanted = attempt.saturating_mul(4).saturating_add(PAUSE.most.saturating_mul(4));
+    let wanted = attempt.saturating_mul(4).saturating_add(PAUSES.1.saturating_mul(4));
     wanted.max(earlier.saturating_mul(2)).clamp(HOLDS.0, HOLDS.1)
 }
 
@@ -130,8 +129,6 @@ pub(super) struct Queue<'a, S> {
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
     pub(super) seen: &'a SeenRows,
-    /// `true` for a transaction that is committed together with others of its process, whose reservation is also its own.
-    pub(super) is_in_group: bool,
 }
 
 impl<S: TableStore> Queue<'_, S> {
@@ -140,7 +137,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// # Errors
     /// Any error of a query.
     pub(super) async fn read(&self) -> Result<Vec<Stored>> {
-        if self.seen.is_refused() {
+        if self.seen.refusal().is_some() {
             return Ok(Vec::new());
         }
         let query = Query::new(KeyRange::rows(self.partition_key.as_str(), TextRange::prefix(PREFIX)));
@@ -148,7 +145,7 @@ impl<S: TableStore> Queue<'_, S> {
         loop {
             let page = match self.store.query(self.table, &query, from.as_ref()).await {
                 Err(error) if is_refusal(error.code()) => {
-                    self.seen.refuse();
+                    self.seen.refuse(error);
                     return Ok(Vec::new());
                 }
                 page => page?,
@@ -162,21 +159,18 @@ impl<S: TableStore> Queue<'_, S> {
             }
         }
         queue.sort_unstable_by_key(|stored| stored.reservation.place);
-        self.seen.forget_reservations(|id| queue.iter().any(|stored| stored.reservation.id == id));
+        self.seen.keep_passed(|id| queue.iter().any(|stored| stored.reservation.id == id));
         Ok(queue)
     }
 
     /// Returns the reservation that a transaction waits for, if any.
     pub(super) fn ahead<'q>(&self, queue: &'q [Stored], own: Option<Reservation>) -> Option<&'q Stored> {
         let first = queue.iter().find(|stored| !self.seen.is_passed(stored.reservation.id));
-        let is_own = |first: &Stored| {
-            own == Some(first.reservation) || (self.is_in_group && self.seen.is_held(first.reservation.id))
-        };
-        first.filter(|first| !is_own(first))
+        first.filter(|first| own != Some(first.reservation))
     }
 
-    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows, `None` if the credentials do not
-    /// cover reservations.
+    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows. Returns `None` if the
+    /// credential does not cover reservations.
     ///
     /// # Errors
     /// Any error of a query or a transaction, except a lost response: the reservation is then treated as inserted.
@@ -188,7 +182,7 @@ impl<S: TableStore> Queue<'_, S> {
         random: impl Fn() -> u64,
     ) -> Result<Option<Reservation>> {
         let queue = self.read().await?;
-        if self.seen.is_refused() {
+        if self.seen.refusal().is_some() {
             return Ok(None);
         }
         let own = own.filter(|own| queue.iter().any(|stored| stored.reservation == *own));
@@ -201,19 +195,17 @@ impl<S: TableStore> Queue<'_, S> {
             own.unwrap_or(Reservation { place: last.saturating_add(1), id: random().cast_signed() });
         loop {
             match self.insert(next, own.is_some(), hold, &rows).await {
-                Ok(Inserted::Done) => break,
+                Ok(Inserted::Done) => return Ok(Some(next)),
                 Ok(Inserted::PlaceTaken) => next.place = next.place.saturating_add(1 + random() % LEAP),
                 Ok(Inserted::RowGone(at)) => drop(rows.remove(at)),
-                Err(error) if error.is_ambiguous() => break,
+                Err(error) if error.is_ambiguous() => return Ok(Some(next)),
                 Err(error) if is_refusal(error.code()) => {
-                    self.seen.refuse();
+                    self.seen.refuse(error);
                     return Ok(None);
                 }
                 Err(error) => return Err(error),
             }
         }
-        self.seen.hold(next.id);
-        Ok(Some(next))
     }
 
     async fn insert(

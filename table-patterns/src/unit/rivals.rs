@@ -12,7 +12,7 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::entities::{SeenRows, Turn};
 use crate::patience::Patience;
-use crate::unit::reservation::{PAUSE, Queue, Reservation, Stored, elapsed};
+use crate::unit::reservation::{PAUSES, Queue, Reservation, Stored, elapsed};
 
 /// The longest time that counts for one read of the reservations. A clock that is set shortens a wait by no more than this.
 const LONGEST_READ: Duration = Duration::from_secs(1);
@@ -108,20 +108,20 @@ impl Rivals {
 
     /// Waits until the own reservation is the first one, or no other exists. Returns `true` if it had to wait.
     async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Vec<Stored>) -> Result<bool> {
-        // The first reservation, the time since it was first seen as such, and the number of pauses.
-        let (mut first, mut waited, mut pauses) = (None, Duration::ZERO, 0);
+        // The first reservation, the time since it was first seen as such, and the duration of the last read.
+        let (mut first, mut waited, mut read) = (None, Duration::ZERO, PAUSES.0);
         loop {
             self.own = self.own.filter(|own| found.iter().any(|stored| stored.reservation == *own));
             let Some(ahead) = queue.ahead(&found, self.own) else { return Ok(first.is_some()) };
             if first != Some(ahead.reservation) {
-                (first, waited, pauses) = (Some(ahead.reservation), Duration::ZERO, 0);
+                (first, waited) = (Some(ahead.reservation), Duration::ZERO);
             }
             let (began, mut pause) = (self.runtime.now(), Duration::ZERO);
             if waited >= ahead.hold {
                 queue.pass(ahead).await?;
             } else {
-                pause = PAUSE.delay(pauses, self.runtime.random());
-                pauses += 1;
+                // Pauses grow with the wait, to which they add a small part.
+                pause = (waited / 16).clamp(read, PAUSES.1);
                 self.runtime.sleep(pause).await;
             }
             if let Some(patience) = &self.patience {
@@ -130,6 +130,7 @@ impl Rivals {
             found = queue.read().await?;
             // The clock may have been set meanwhile.
             let spent = elapsed(began, &self.runtime).clamp(pause, pause + LONGEST_READ);
+            read = spent.saturating_sub(pause).clamp(PAUSES.0, PAUSES.1);
             (waited, self.waited) = (waited + spent, self.waited + spent);
         }
     }

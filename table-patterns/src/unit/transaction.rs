@@ -244,15 +244,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             }
             // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own.
             Err(error) if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
-                attempts.race.lost(error.clone()).await?;
+                let lost = attempts.race.lost(error.clone()).await;
+                lost.map_err(|error| attempts.contest.explained(error))?;
                 let versions = self.reads.versions();
                 let is_race = refused.is_some_and(|(reads, _)| reads != versions);
-                if self.lost(&mut attempts.contest, attempts.began, is_race, &error).await?
-                    && std::env::var("GROUP").is_ok()
-                {
-                    // While others wait, the transactions of this process that wait for the turn can be committed with this one.
-                    attempts.is_alone = false;
-                }
+                self.lost(&mut attempts.contest, attempts.began, is_race, &error).await?;
                 attempts.refused = Some((versions, error));
                 Ok(Finished::Again(Some(turn)))
             }

@@ -9,6 +9,7 @@ use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
 use table_core::key::PartitionKey;
 use table_core::query::{KeyRange, Query, TextRange};
+use table_core::retry::Retry;
 use table_core::store::TableStore;
 use table_core::{Entity, EntityKey, TableName};
 
@@ -77,13 +78,7 @@ impl Run {
         let table = TableName::new("Counters").unwrap();
         let partition_key = PartitionKey::new("t").unwrap();
         let seen = SeenRows::default();
-        let queue = Queue {
-            store: &self.engine,
-            table: &table,
-            partition_key: &partition_key,
-            seen: &seen,
-            is_in_group: false,
-        };
+        let queue = Queue { store: &self.engine, table: &table, partition_key: &partition_key, seen: &seen };
         let row_key = EntityKey::new("t", "counter").unwrap().row_key;
         let reserved = queue.reserve(None, Duration::from_millis(700), vec![row_key], || 7);
         assert!(block_on(reserved).unwrap().is_some());
@@ -156,7 +151,6 @@ fn a_distant_process_is_not_starved_by_near_ones() {
         let slow = run.process(0, Duration::from_millis(latency));
         let near: Vec<_> = (1..=3).map(|number| run.process(number, Duration::from_millis(1))).collect();
         let (most, most_of_near) = contest(&run, &slow, 3, &near);
-        eprintln!("DEBUG {seed} {latency}: {most} {most_of_near} {:?}", run.timeline.now());
         assert!(most <= BOUND, "seed {seed}: {most} attempts of the process at {latency} ms");
         assert!(most_of_near <= BOUND, "seed {seed}: {most_of_near} attempts of a near process");
     }
@@ -179,7 +173,6 @@ fn equal_processes_share_a_partition_with_few_attempts() {
             });
         run.timeline.run(tasks.collect());
         let most = most.load(Ordering::Relaxed);
-        eprintln!("DEBUG equal {seed}: {most} {:?}", run.timeline.now());
         assert!(most <= BOUND, "seed {seed}: {most} attempts");
         run.check(240);
         assert_eq!(run.reservations(), 0);
@@ -300,6 +293,7 @@ fn a_credential_that_does_not_cover_reservations_commits_without_them() {
     let counters = block_on(store.entities::<Counter>().create_if_missing()).unwrap();
     block_on(counters.insert(&Counter { tenant: "t".into(), value: 0 })).unwrap();
     let other = store.inner().entities::<Counter>();
+    let writer = other.clone();
     store.script(move |call, number| match call {
         Call::Query => Fault::Before(ErrorCode::AuthorizationPermissionMismatch),
         Call::Submit if number < 20 => {
@@ -309,6 +303,15 @@ fn a_credential_that_does_not_cover_reservations_commits_without_them() {
         _ => Fault::None,
     });
     assert!(block_on(post(&counters)) > LOSSES);
+    // The error of the last attempt names the reason.
+    let few = counters.clone().with_retry(Retry::new(2, Duration::ZERO, Duration::ZERO));
+    let posted = few.transaction(Counter::partition("t"), async |unit| {
+        let counter = unit.get(Counter::key("t")).await?.expect("inserted");
+        block_on(post(&writer));
+        unit.update(&counter, |counter| counter.value += 1).map(drop)
+    });
+    let error = block_on(posted).unwrap_err();
+    assert_eq!((error.rule(), error.message().contains("no reservation")), (Some("CON-3"), true), "{error}");
     let queries = || store.calls().iter().filter(|call| **call == Call::Query).count();
     assert_eq!(queries(), 1, "it is not tried again");
     block_on(post(&counters));
